@@ -1,0 +1,110 @@
+package ntconv
+
+// LabelKind says what a Label is. The values are those of the nettrace v6 label list (nettrace-v6, "LabelListBlock").
+type LabelKind uint8
+
+const (
+	LabelActivityID        LabelKind = 1  // ID
+	LabelRelatedActivityID LabelKind = 2  // ID
+	LabelTraceID           LabelKind = 3  // ID: the 16 bytes of a W3C trace id in order
+	LabelSpanID            LabelKind = 4  // ID: the 8 bytes of a W3C span id in order, then zeros
+	LabelString            LabelKind = 5  // Key and Str
+	LabelInt               LabelKind = 6  // Key and Num, with an optional Unit
+	LabelOpcode            LabelKind = 7  // Num; overrides the type's
+	LabelKeywords          LabelKind = 8  // Num as unsigned bits; overrides the type's
+	LabelLevel             LabelKind = 9  // Num; overrides the type's
+	LabelVersion           LabelKind = 10 // Num; overrides the type's
+)
+
+var labelKindNames = []string{"none", "activity id", "related activity id", "trace id", "span id", "string", "int", "opcode", "keywords", "level", "version"}
+
+// String returns the kind's name in lower case.
+func (k LabelKind) String() string { return nameOf(labelKindNames, int(k)) }
+
+// A Label is one property of an event beside its payload. Which members mean something depends on Kind.
+type Label struct {
+	Kind           LabelKind
+	Key, Str, Unit string
+	Num            int64
+	ID             [16]byte
+}
+
+// Labels are the labels of an event in the order of the input: immutable after NewLabels. Two events with the same labels
+// may or may not have the same pointer; sinks compare the content.
+type Labels struct {
+	List []Label
+
+	overrides              uint8
+	opcode, level, version uint8
+	keywords               uint64
+}
+
+const (
+	overrideOpcode = 1 << iota
+	overrideLevel
+	overrideVersion
+	overrideKeywords
+)
+
+// NewLabels returns labels that own list. Of labels that override a property of the type the last one counts, an explicit
+// zero included.
+func NewLabels(list []Label) *Labels {
+	l := &Labels{List: list}
+	for i := range list {
+		switch n := list[i].Num; list[i].Kind {
+		case LabelOpcode:
+			l.overrides, l.opcode = l.overrides|overrideOpcode, uint8(n)
+		case LabelLevel:
+			l.overrides, l.level = l.overrides|overrideLevel, uint8(n)
+		case LabelVersion:
+			l.overrides, l.version = l.overrides|overrideVersion, uint8(n)
+		case LabelKeywords:
+			l.overrides, l.keywords = l.overrides|overrideKeywords, uint64(n)
+		}
+	}
+	return l
+}
+
+// Find returns the last label of a kind, or nil. A nil Labels has none.
+func (l *Labels) Find(kind LabelKind) *Label {
+	if l == nil {
+		return nil
+	}
+	for i := len(l.List) - 1; i >= 0; i-- {
+		if l.List[i].Kind == kind {
+			return &l.List[i]
+		}
+	}
+	return nil
+}
+
+// ID returns the id of the last label of a kind, and false if there is none or if it is all zero.
+func (l *Labels) ID(kind LabelKind) ([16]byte, bool) {
+	if p := l.Find(kind); p != nil && p.ID != [16]byte{} {
+		return p.ID, true
+	}
+	return [16]byte{}, false
+}
+
+// Equal reports whether two label lists have the same labels in the same order. Nil equals an empty list.
+func (l *Labels) Equal(m *Labels) bool {
+	if l == m {
+		return true
+	}
+	var a, b []Label
+	if l != nil {
+		a = l.List
+	}
+	if m != nil {
+		b = m.List
+	}
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

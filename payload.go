@@ -1,0 +1,328 @@
+package ntconv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
+// decoded is a ValueError, and so are all that follow it; fields behind the end of the payload are ValueNull.
+//
+// Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for others.
+// Where a type has such a field, the sizes under which the payload comes out even are taken.
+func (e *Event) Fields() iter.Seq2[*Field, Value] {
+	m := mode{ptr: uint8(e.PointerSize())}
+	if e.Type.layoutOf()&layoutAmbiguous != 0 {
+		m.narrow = narrow(e.Type.Fields, e.Payload, m)
+	}
+	return decodeFields(e.Type.Fields, e.Payload, m)
+}
+
+// Field returns the first field of that name of the payload, and false if the Type has none.
+func (e *Event) Field(name string) (Value, bool) {
+	for f, v := range e.Fields() {
+		if f.Name == name {
+			return v, true
+		}
+	}
+	return Value{}, false
+}
+
+// DecodeFields is Event.Fields with a layout from elsewhere: exactly as it says, with no guess about sizes.
+func DecodeFields(fields []Field, payload []byte, pointerSize int) iter.Seq2[*Field, Value] {
+	return decodeFields(fields, payload, mode{ptr: uint8(pointerSize)})
+}
+
+func decodeFields(fields []Field, payload []byte, m mode) iter.Seq2[*Field, Value] {
+	return func(yield func(*Field, Value) bool) {
+		d := decoder{b: payload, payload: payload, mode: m}
+		d.each(fields, yield)
+	}
+}
+
+// narrow reports whether the payload comes out even with narrow sizes and not with the stated ones.
+func narrow(fields []Field, payload []byte, m mode) bool {
+	even := func(m mode) bool {
+		d := decoder{b: payload, payload: payload, mode: m}
+		ok := true
+		d.each(fields, func(_ *Field, v Value) bool {
+			ok = v.kind != ValueError && v.kind != ValueNull
+			return ok
+		})
+		return ok && d.off == len(payload)
+	}
+	wide, slim := m, m
+	slim.narrow = true
+	return !even(wide) && even(slim)
+}
+
+// A decoder walks over encoded values. b is the payload up to the end of what is decoded and off a position in it; payload
+// is the whole of it, where a location may point. After an error off is the end of b, so that every loop over it ends.
+type decoder struct {
+	b       []byte
+	off     int
+	payload []byte
+	mode    mode
+	err     error
+}
+
+// decoder returns a decoder over the inside of a list or an object.
+func (v *Value) decoder() decoder {
+	return decoder{b: v.pay[:v.num+uint64(len(v.raw))], off: int(v.num), payload: v.pay, mode: v.mode}
+}
+
+// inside returns a list or object value of the bytes from start up to the decoder's position.
+func (d *decoder) inside(kind ValueKind, t *FieldType, start, end int) Value {
+	return Value{kind: kind, typ: t, num: uint64(start), raw: d.payload[start:end:end], pay: d.payload, mode: d.mode}
+}
+
+// each decodes an object's members.
+func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
+	start := d.off
+	for i := range fields {
+		var v Value
+		switch {
+		case d.err != nil:
+			v = errorValue(d.err)
+		case d.off == len(d.b) && len(fields[i].Type.Fields) == 0 && d.mode.sizeOrOne(&fields[i].Type) > 0:
+			v = Value{}
+		default:
+			v = d.value(&fields[i].Type, fields, start)
+		}
+		if !yield(&fields[i], v) {
+			return
+		}
+	}
+}
+
+// sizeOrOne returns 0 only for types that may take no byte at all.
+func (m mode) sizeOrOne(t *FieldType) int {
+	switch t.Code {
+	case TypeFixedArray:
+		return int(t.Count)
+	case TypePad64:
+		return int(m.ptr) - 4
+	case TypeCounted:
+		return 0
+	}
+	return 1
+}
+
+// fail records the first error.
+func (d *decoder) fail(err error) Value {
+	d.err = fmt.Errorf("byte %d of the payload: %w", d.off, err)
+	d.off = len(d.b)
+	return errorValue(d.err)
+}
+
+// take returns the next n bytes, or nil if there are not as many.
+func (d *decoder) take(n int) []byte {
+	if n < 0 || n > len(d.b)-d.off {
+		return nil
+	}
+	b := d.b[d.off : d.off+n : d.off+n]
+	d.off += n
+	return b
+}
+
+// value decodes the next value. fields and start are those of the enclosing object: TypeCounted looks back.
+func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
+	if n := t.Code.fixedSize(d.mode); n > 0 {
+		b := d.take(n)
+		if b == nil {
+			return d.fail(errPayloadShort)
+		}
+		return d.scalar(t, b)
+	}
+	switch t.Code {
+	case TypeObject:
+		return d.object(t)
+	case TypeUTF16String:
+		return d.terminated(2, encUTF16)
+	case TypeANSIString:
+		return d.terminated(1, encLatin1)
+	case TypeVarInt, TypeVarUint:
+		return d.varint(t.Code)
+	case TypeArray:
+		b := d.take(2)
+		if b == nil {
+			return d.fail(errPayloadShort)
+		}
+		return d.array(t.Elem, int(binary.LittleEndian.Uint16(b)))
+	case TypeFixedArray:
+		return d.array(t.Elem, int(t.Count))
+	case TypeCounted:
+		n, ok := d.countOf(fields, int(t.Count), start)
+		if !ok {
+			return d.fail(errCountField)
+		}
+		return d.array(t.Elem, n)
+	case TypePad64:
+		if d.mode.ptr == 8 && d.take(4) == nil {
+			return d.fail(errPayloadShort)
+		}
+		return Value{}
+	}
+	return d.fail(errTypeCode)
+}
+
+// scalar decodes a value whose bytes are known to be there.
+func (d *decoder) scalar(t *FieldType, b []byte) Value {
+	switch t.Code {
+	case TypeInt8:
+		return IntValue(int64(int8(b[0])))
+	case TypeUint8:
+		return UintValue(uint64(b[0]))
+	case TypeInt16:
+		return IntValue(int64(int16(binary.LittleEndian.Uint16(b))))
+	case TypeUint16:
+		return UintValue(uint64(binary.LittleEndian.Uint16(b)))
+	case TypeInt32:
+		return IntValue(int64(int32(binary.LittleEndian.Uint32(b))))
+	case TypeUint32:
+		return UintValue(uint64(binary.LittleEndian.Uint32(b)))
+	case TypeInt64:
+		return IntValue(int64(binary.LittleEndian.Uint64(b)))
+	case TypeUint64:
+		return UintValue(binary.LittleEndian.Uint64(b))
+	case TypePointer:
+		if len(b) == 4 {
+			return UintValue(uint64(binary.LittleEndian.Uint32(b)))
+		}
+		return UintValue(binary.LittleEndian.Uint64(b))
+	case TypeFloat32:
+		return FloatValue(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+	case TypeFloat64:
+		return FloatValue(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	case TypeDecimal:
+		if len(b) == 8 {
+			return FloatValue(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+		return Value{kind: ValueBytes, raw: b}
+	case TypeBool8, TypeBool32:
+		return BoolValue(len(bytes.Trim(b, "\x00")) > 0)
+	case TypeUTF8Unit:
+		return Value{kind: ValueString, enc: encLatin1, raw: b}
+	case TypeUTF16Unit:
+		return Value{kind: ValueString, enc: encUTF16, raw: b}
+	case TypeDateTime:
+		return Value{kind: ValueTime, num: binary.LittleEndian.Uint64(b)}
+	case TypeGUID:
+		return Value{kind: ValueGUID, raw: b}
+	}
+	return d.loc(t, binary.LittleEndian.Uint32(b))
+}
+
+// object walks over the members to find the end.
+func (d *decoder) object(t *FieldType) Value {
+	start := d.off
+	d.each(t.Fields, func(_ *Field, v Value) bool { return d.err == nil })
+	if d.err != nil {
+		return errorValue(d.err)
+	}
+	return d.inside(ValueObject, t, start, d.off)
+}
+
+// terminated decodes a string that ends with a zero unit of that size.
+func (d *decoder) terminated(unit int, enc encoding) Value {
+	rest := d.b[d.off:]
+	for i := 0; i+unit <= len(rest); i += unit {
+		n := bytes.IndexByte(rest[i:], 0)
+		if n < 0 {
+			break
+		}
+		i += n / unit * unit
+		if i+unit <= len(rest) && rest[i] == 0 && rest[i+unit-1] == 0 {
+			d.off += i + unit
+			return Value{kind: ValueString, enc: enc, raw: rest[:i:i]}
+		}
+	}
+	return d.fail(errPayloadShort)
+}
+
+func (d *decoder) varint(code TypeCode) Value {
+	n, used := binary.Uvarint(d.b[d.off:])
+	if used <= 0 {
+		return d.fail(errVarint)
+	}
+	d.off += used
+	if code == TypeVarUint {
+		return UintValue(n)
+	}
+	return IntValue(int64(n>>1) ^ -int64(n&1))
+}
+
+// array decodes n elements in a row: text for code units, bytes for unsigned bytes, else a list.
+func (d *decoder) array(elem *FieldType, n int) Value {
+	start := d.off
+	if size := elem.Code.fixedSize(d.mode); size > 0 {
+		if n < 0 || n > (len(d.b)-d.off)/size {
+			return d.fail(errPayloadShort)
+		}
+		d.off += n * size
+	} else {
+		for range n {
+			before := d.off
+			if d.value(elem, nil, 0); d.err != nil {
+				return errorValue(d.err)
+			}
+			if d.off == before {
+				return d.fail(errElementSize)
+			}
+		}
+	}
+	return d.run(elem, start, d.off)
+}
+
+// run makes a value of the encoded elements from start to end.
+func (d *decoder) run(elem *FieldType, start, end int) Value {
+	raw := d.payload[start:end:end]
+	switch elem.Code {
+	case TypeUTF16Unit:
+		return Value{kind: ValueString, enc: encUTF16, raw: raw}
+	case TypeUTF8Unit:
+		return Value{kind: ValueString, enc: encUTF8, raw: raw}
+	case TypeUint8:
+		return Value{kind: ValueBytes, raw: raw}
+	}
+	return d.inside(ValueList, elem, start, end)
+}
+
+// loc decodes elements that lie elsewhere in the payload. An error in them does not affect the fields that follow.
+func (d *decoder) loc(t *FieldType, at uint32) Value {
+	start, size := int(at&0xffff), int(at>>16)
+	if t.Code == TypeRelLoc {
+		start += d.off
+	}
+	end := start + size
+	if end > len(d.payload) {
+		return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, errLocRange))
+	}
+	elems := decoder{b: d.payload[:end], off: start, payload: d.payload, mode: d.mode}
+	for elems.off < end {
+		before := elems.off
+		if elems.value(t.Elem, nil, 0); elems.err != nil || elems.off == before {
+			return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, errLocSize))
+		}
+	}
+	return d.run(t.Elem, start, end)
+}
+
+// countOf decodes the field with that index of the object that begins at start.
+func (d *decoder) countOf(fields []Field, index, start int) (int, bool) {
+	if index >= len(fields) {
+		return 0, false
+	}
+	e := decoder{b: d.b[:d.off], off: start, payload: d.payload, mode: d.mode}
+	for i := range index {
+		e.value(&fields[i].Type, fields[:i], start)
+	}
+	v := e.value(&fields[index].Type, fields[:index], start)
+	if e.err != nil || v.kind != ValueUint && v.kind != ValueInt || v.num > math.MaxInt32 {
+		return 0, false
+	}
+	return int(v.num), true
+}

@@ -1,0 +1,179 @@
+package ntconv
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Severity grades an entry of a Report.
+type Severity uint8
+
+const (
+	SeverityInfo   Severity = iota // nothing is missing
+	SeverityNotice                 // the trace itself has a flaw, such as events that its recorder lost
+	SeverityLoss                   // something in the input could not be carried over
+	SeverityError                  // the input is damaged or cut off
+)
+
+// String returns the severity in lower case.
+func (s Severity) String() string {
+	return nameOf([]string{"info", "notice", "loss", "error"}, int(s))
+}
+
+// Code names something that can happen to a trace on its way. The text of each stands in the table of codes.
+type Code uint8
+
+const (
+	CodeTruncated Code = iota
+	CodeCorrupt
+	CodeEventsLost
+	CodeSequenceBack
+	CodeThreadReused
+	CodeOutOfOrder
+	CodeWindowCap
+	CodeUnknownBlock
+	CodeUnknownThread
+	CodeUnknownType
+	CodeUnknownLabels
+	CodeUnknownStack
+	CodeRedefined
+	CodeRowSkipped
+	CodeEmptyBlock
+	CodeBadHeader
+	CodeBadTime
+	CodeStackCut
+	CodeOverlong
+	CodeTrailing
+	CodeUnresolved
+	CodePayload
+	CodeNoStack
+	CodeFiltered
+	CodeEvents
+	numCodes
+)
+
+type codeSpec struct {
+	name     string
+	severity Severity
+	text     string // for people; counts precede it
+}
+
+// codes is the one table of what a Report can hold.
+var codes = [numCodes]codeSpec{
+	CodeTruncated:     {"truncated", SeverityError, "the input ends before the trace does"},
+	CodeCorrupt:       {"corrupt", SeverityError, "damaged parts of the input were skipped"},
+	CodeEventsLost:    {"events-lost", SeverityNotice, "events were lost by the recorder before they reached the file"},
+	CodeSequenceBack:  {"sequence-back", SeverityNotice, "sequence numbers went back without a restart"},
+	CodeThreadReused:  {"thread-reused", SeverityInfo, "thread ids came back for a new thread"},
+	CodeOutOfOrder:    {"out-of-order", SeverityNotice, "events came after a later event of their thread or after a barrier"},
+	CodeWindowCap:     {"window-cap", SeverityNotice, "windows were too large to order as a whole"},
+	CodeUnknownBlock:  {"unknown-block", SeverityInfo, "blocks of an unknown kind were passed on unread"},
+	CodeUnknownThread: {"unknown-thread", SeverityLoss, "references to threads that the trace does not define"},
+	CodeUnknownType:   {"unknown-metadata", SeverityLoss, "events of a type that the trace does not define"},
+	CodeUnknownLabels: {"unknown-labels", SeverityLoss, "references to label lists that the trace does not define"},
+	CodeUnknownStack:  {"unknown-stack", SeverityNotice, "references to stacks that the trace does not define"},
+	CodeRedefined:     {"redefined", SeverityNotice, "ids were defined twice; the last definition counts"},
+	CodeRowSkipped:    {"row-skipped", SeverityLoss, "rows of tables were not understood in full"},
+	CodeEmptyBlock:    {"empty-block", SeverityInfo, "event blocks without an event"},
+	CodeBadHeader:     {"bad-header", SeverityNotice, "values in the trace's header make no sense and were replaced"},
+	CodeBadTime:       {"bad-time", SeverityNotice, "times lie more than 100 years from the start of the trace"},
+	CodeStackCut:      {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames"},
+	CodeOverlong:      {"overlong", SeverityInfo, "numbers were written with more bytes than needed"},
+	CodeTrailing:      {"trailing", SeverityInfo, "bytes after the end of the trace were not read"},
+	CodeUnresolved:    {"unresolved", SeverityNotice, "stack frames have no name"},
+	CodePayload:       {"payload", SeverityNotice, "payloads that do not fit the layout of their event"},
+	CodeNoStack:       {"no-stack", SeverityNotice, "samples came without a stack"},
+	CodeFiltered:      {"filtered", SeverityInfo, "events were left out by the selection"},
+	CodeEvents:        {"events", SeverityInfo, "events were read"},
+}
+
+// String returns the code's short name, which is stable.
+func (c Code) String() string { return codes[c].name }
+
+// Severity returns how bad an entry with this code is.
+func (c Code) Severity() Severity { return codes[c].severity }
+
+// Text returns a phrase for people that a count can precede.
+func (c Code) Text() string { return codes[c].text }
+
+// Entry is one code of a Report with how often it happened and where it did first.
+type Entry struct {
+	Code   Code
+	Count  uint64
+	Offset int64 // byte position in the decompressed input of the first one, or -1
+	Detail string
+}
+
+// String returns the entry as one line for people.
+func (e Entry) String() string {
+	s := fmt.Sprintf("%d x %s: %s", e.Count, e.Code, e.Code.Text())
+	if e.Offset >= 0 {
+		s += fmt.Sprintf(" (first at byte %d)", e.Offset)
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// A Report counts what happened to a trace on its way. A nil *Report is valid and forgets everything. It is safe for use
+// by several goroutines.
+type Report struct {
+	mu      sync.Mutex
+	entries [numCodes]Entry
+}
+
+// Add counts n more of a code. offset is where in the input it happened, or -1.
+func (r *Report) Add(c Code, n uint64, offset int64) { r.Note(c, n, offset, "") }
+
+// Note is Add with a detail for people; the first detail of a code is kept.
+func (r *Report) Note(c Code, n uint64, offset int64, detail string) {
+	if r == nil || n == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := &r.entries[c]
+	if e.Count == 0 {
+		e.Code, e.Offset = c, offset
+	}
+	if e.Detail == "" {
+		e.Detail = detail
+	}
+	e.Count += n
+}
+
+// Count returns how often a code was added.
+func (r *Report) Count(c Code) uint64 {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.entries[c].Count
+}
+
+// Entries returns a copy of all entries with a count, in the order of the codes.
+func (r *Report) Entries() []Entry {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Entry
+	for _, e := range r.entries {
+		if e.Count > 0 {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Worst returns the highest severity of all entries.
+func (r *Report) Worst() Severity {
+	worst := SeverityInfo
+	for _, e := range r.Entries() {
+		worst = max(worst, e.Code.Severity())
+	}
+	return worst
+}

@@ -1,0 +1,216 @@
+package ntconv
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// GUID is a globally unique id as it lies in memory on a little-endian machine: the first three groups of its text are
+// stored with their bytes swapped.
+type GUID [16]byte
+
+// IsZero reports whether all bytes are zero, which means "none".
+func (g GUID) IsZero() bool { return g == GUID{} }
+
+// String returns the usual text form, in lower case: 8-4-4-4-12 hexadecimal digits.
+func (g GUID) String() string { return string(g.Append(nil)) }
+
+// Append appends the text form to dst.
+func (g GUID) Append(dst []byte) []byte {
+	swapped := [16]byte{g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]}
+	for i, n := range [...]int{0, 4, 6, 8, 10, 16} {
+		if i == 0 {
+			continue
+		}
+		from := [...]int{0, 0, 4, 6, 8, 10}[i]
+		if from > 0 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, swapped[from:n])
+	}
+	return dst
+}
+
+// ParseGUID reads the text form, with or without braces.
+func ParseGUID(s string) (GUID, error) {
+	t := s
+	if len(t) == 38 && t[0] == '{' && t[37] == '}' {
+		t = t[1:37]
+	}
+	if len(t) != 36 || t[8] != '-' || t[13] != '-' || t[18] != '-' || t[23] != '-' {
+		return GUID{}, fmt.Errorf("guid %q: want 8-4-4-4-12 hexadecimal digits", s)
+	}
+	b, err := hex.DecodeString(t[:8] + t[9:13] + t[14:18] + t[19:23] + t[24:])
+	if err != nil {
+		return GUID{}, fmt.Errorf("guid %q: %w", s, err)
+	}
+	return GUID{b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]}, nil
+}
+
+// A Type is what all events of one kind have in common: nettrace's metadata row. It is immutable and compared by pointer:
+// two rows with equal content are two types, but a row defined again after a flush is the same one.
+type Type struct {
+	Provider    string
+	GUID        GUID // zero if the input does not state it
+	ID          uint32
+	Name        string // empty for events of the .NET runtime itself
+	Version     uint8
+	Level       uint8
+	Opcode      uint8
+	HasOpcode   bool // the input states the opcode
+	Keywords    uint64
+	Fields      []Field
+	Message     string // template for people
+	Description string
+	Attrs       Attrs
+	Extra       []byte // bytes of the input's row that the reader did not understand, in the input's own encoding
+
+	layout uint32 // cache of layoutOf; atomic
+}
+
+// A Field is a named part of a payload.
+type Field struct {
+	Name string
+	Type FieldType
+	// Extra are bytes of the input's field description that the reader did not understand.
+	Extra []byte
+}
+
+// FieldType is the encoding of a value in a payload (nettrace-v6, "MetadataBlock", Type format).
+type FieldType struct {
+	Code   TypeCode
+	Elem   *FieldType // TypeArray, TypeFixedArray, TypeRelLoc, TypeDataLoc, TypeCounted
+	Count  uint16     // TypeFixedArray: elements. TypeCounted: index of the earlier field of the same object that counts them
+	Fields []Field    // TypeObject
+}
+
+// TypeCode names an encoding. Codes below 128 are those of nettrace v6; codes from 128 never stand in a file, they
+// describe layouts that come from the .NET runtime's manifests.
+type TypeCode uint8
+
+const (
+	TypeObject      TypeCode = 1
+	TypeBool32      TypeCode = 3 // 4 bytes; self-describing .NET sources write 1 byte under this code, see Event.Fields
+	TypeUTF16Unit   TypeCode = 4
+	TypeInt8        TypeCode = 5
+	TypeUint8       TypeCode = 6
+	TypeInt16       TypeCode = 7
+	TypeUint16      TypeCode = 8
+	TypeInt32       TypeCode = 9
+	TypeUint32      TypeCode = 10
+	TypeInt64       TypeCode = 11
+	TypeUint64      TypeCode = 12
+	TypeFloat32     TypeCode = 13
+	TypeFloat64     TypeCode = 14
+	TypeDecimal     TypeCode = 15 // 16 bytes by the format's reference reader, an 8-byte double as .NET really writes it
+	TypeDateTime    TypeCode = 16 // 8 bytes: 100 ns since 1601-01-01 UTC. The specification's 16 bytes are written by nobody
+	TypeGUID        TypeCode = 17
+	TypeUTF16String TypeCode = 18 // ends with a zero unit
+	TypeArray       TypeCode = 19 // 16-bit count, then the elements
+	TypeVarInt      TypeCode = 20 // zigzag LEB128
+	TypeVarUint     TypeCode = 21 // LEB128
+	TypeFixedArray  TypeCode = 22 // Count elements
+	TypeUTF8Unit    TypeCode = 23
+	TypeRelLoc      TypeCode = 24 // 32 bits: low half the position behind this field, high half the size in bytes
+	TypeDataLoc     TypeCode = 25 // the same with the position from the start of the payload
+	TypeBool8       TypeCode = 26
+
+	TypePointer    TypeCode = 128 // unsigned, of the event's pointer size
+	TypeANSIString TypeCode = 129 // 8-bit characters up to a zero byte
+	TypePad64      TypeCode = 130 // 4 bytes where pointers have 8, nothing where they have 4
+	TypeCounted    TypeCode = 131 // elements counted by an earlier field
+)
+
+var typeCodeNames = map[TypeCode]string{
+	TypeObject: "object", TypeBool32: "bool32", TypeUTF16Unit: "utf16", TypeInt8: "int8", TypeUint8: "uint8",
+	TypeInt16: "int16", TypeUint16: "uint16", TypeInt32: "int32", TypeUint32: "uint32", TypeInt64: "int64", TypeUint64: "uint64",
+	TypeFloat32: "float32", TypeFloat64: "float64", TypeDecimal: "decimal", TypeDateTime: "datetime", TypeGUID: "guid",
+	TypeUTF16String: "string", TypeArray: "array", TypeVarInt: "varint", TypeVarUint: "varuint", TypeFixedArray: "fixedarray",
+	TypeUTF8Unit: "utf8", TypeRelLoc: "relloc", TypeDataLoc: "dataloc", TypeBool8: "bool8",
+	TypePointer: "pointer", TypeANSIString: "ansistring", TypePad64: "pad64", TypeCounted: "counted",
+}
+
+// String returns a short name in lower case.
+func (c TypeCode) String() string {
+	if s, ok := typeCodeNames[c]; ok {
+		return s
+	}
+	return fmt.Sprintf("type(%d)", uint8(c))
+}
+
+// fixedSize returns the bytes of a scalar, and 0 for everything whose size depends on the payload or on Elem.
+func (c TypeCode) fixedSize(m mode) int {
+	switch c {
+	case TypeInt8, TypeUint8, TypeUTF8Unit, TypeBool8:
+		return 1
+	case TypeInt16, TypeUint16, TypeUTF16Unit:
+		return 2
+	case TypeInt32, TypeUint32, TypeFloat32, TypeRelLoc, TypeDataLoc:
+		return 4
+	case TypeInt64, TypeUint64, TypeFloat64, TypeDateTime:
+		return 8
+	case TypeGUID:
+		return 16
+	case TypeBool32:
+		if m.narrow {
+			return 1
+		}
+		return 4
+	case TypeDecimal:
+		if m.narrow {
+			return 8
+		}
+		return 16
+	case TypePointer:
+		return int(m.ptr)
+	}
+	return 0
+}
+
+// mode is what besides the type decides about an encoding.
+type mode struct {
+	ptr    uint8 // bytes of a pointer
+	narrow bool  // bool32 has 1 byte and decimal 8
+}
+
+const (
+	layoutKnown     = 1 << iota
+	layoutAmbiguous // has a field whose size the type code does not settle
+)
+
+// layoutOf returns properties of the type's fields, computed once.
+func (t *Type) layoutOf() uint32 {
+	l := atomic.LoadUint32(&t.layout)
+	if l == 0 {
+		l = layoutKnown
+		if ambiguous(t.Fields) {
+			l |= layoutAmbiguous
+		}
+		atomic.StoreUint32(&t.layout, l)
+	}
+	return l
+}
+
+func ambiguous(fields []Field) bool {
+	for i := range fields {
+		for t := &fields[i].Type; t != nil; t = t.Elem {
+			if t.Code == TypeBool32 || t.Code == TypeDecimal || ambiguous(t.Fields) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Errors of values that cannot be decoded.
+var (
+	errPayloadShort = errors.New("payload ends before the field does")
+	errElementSize  = errors.New("element has no size")
+	errLocRange     = errors.New("location lies outside the payload")
+	errLocSize      = errors.New("size is not a multiple of the element")
+	errVarint       = errors.New("variable-length number does not end")
+	errTypeCode     = errors.New("unknown type code")
+	errCountField   = errors.New("count is not an earlier integer field")
+)
