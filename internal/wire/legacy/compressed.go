@@ -1,0 +1,185 @@
+package legacy
+
+import (
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the block
+// (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends within
+// the header, a negative result that a number in it is too long; h is undefined then and [CompressedError] says where.
+//
+// The rules are those of "Header compression". Where the texts differ it does what Microsoft's reader does: the sequence number
+// counts up unless it is left out and the metadata id is 0. Times and sequence numbers wrap.
+func ParseCompressed(b []byte, h *wire.EventHeader) int {
+	var tail bin.Window
+	w := &tail
+	if len(b) >= len(tail) {
+		w = (*bin.Window)(b)
+	} else {
+		copy(tail[:], b)
+	}
+	n := parseWindow(w, h)
+	if n > len(b) {
+		return 0
+	}
+	return n
+}
+
+func parseWindow(b *bin.Window, h *wire.EventHeader) int {
+	flags := b[0]
+	h.Flags = flags
+	h.Sorted = flags&wire.IsSorted != 0
+	i := 1
+	if flags&wire.HasMetadataID != 0 {
+		h.MetadataID, i = b.Varuint32(i)
+	}
+	if flags&wire.HasCapture != 0 {
+		var delta uint32
+		delta, i = b.Varuint32(i)
+		h.Sequence += delta + 1
+		h.CaptureThread, i = b.Varuint64(i)
+		h.CPU, i = b.Varuint32(i)
+	} else if h.MetadataID != 0 {
+		h.Sequence++
+	}
+	if flags&wire.HasThread != 0 {
+		h.Thread, i = b.Varuint64(i)
+	}
+	if flags&wire.HasStackID != 0 {
+		h.StackID, i = b.Varuint32(i)
+	}
+	delta, i := b.Varuint64(i)
+	h.Time += delta
+	if flags&(wire.HasActivity|wire.HasRelated) != 0 {
+		i = parseActivities(b, i, h)
+	}
+	if flags&wire.HasPayloadSize != 0 {
+		h.PayloadSize, i = b.Varuint32(i)
+	}
+	return i
+}
+
+func parseActivities(b *bin.Window, i int, h *wire.EventHeader) int {
+	if i < 0 {
+		return i
+	}
+	if h.Flags&wire.HasActivity != 0 {
+		i += copy(h.Activity[:], b[i:i+16])
+	}
+	if h.Flags&wire.HasRelated != 0 {
+		i += copy(h.Related[:], b[i:i+16])
+	}
+	return i
+}
+
+// CompressedError explains why [ParseCompressed] did not decode the header at the beginning of b, whose absolute offset is
+// base. It returns nil if nothing is wrong.
+func CompressedError(b []byte, base int64) error {
+	c := bin.New(b, base)
+	flags := c.At("Event/Flags").U8()
+	for _, f := range compressedFields {
+		if flags&f.flag != f.flag {
+			continue
+		}
+		switch c.At(f.name); f.size {
+		case 4:
+			c.Varuint32()
+		case 8:
+			c.Varuint64()
+		case 16:
+			c.Skip(16)
+		}
+	}
+	return c.Err()
+}
+
+// compressedFields lists the fields of a compressed header in order, with the flag that announces each; size is that of
+// the decoded value.
+var compressedFields = [...]struct {
+	name string
+	flag uint8
+	size int
+}{
+	{"Event/MetadataId", wire.HasMetadataID, 4},
+	{"Event/SequenceNumber", wire.HasCapture, 4},
+	{"Event/CaptureThreadId", wire.HasCapture, 8},
+	{"Event/ProcessorNumber", wire.HasCapture, 4},
+	{"Event/ThreadId", wire.HasThread, 8},
+	{"Event/StackId", wire.HasStackID, 4},
+	{"Event/TimeStamp", 0, 8},
+	{"Event/ActivityId", wire.HasActivity, 16},
+	{"Event/RelatedActivityId", wire.HasRelated, 16},
+	{"Event/PayloadSize", wire.HasPayloadSize, 4},
+}
+
+// AppendCompressed appends the compressed header of h, given that prev is the header before it in the block (the zero
+// header before the first). It leaves out everything that the reader derives from prev. EventSize and Flags play no part.
+func AppendCompressed(dst []byte, prev, h *wire.EventHeader) []byte {
+	return AppendCompressedAs(dst, prev, h, 0)
+}
+
+// AppendCompressedAs is [AppendCompressed] with the optional fields in flags written even where they could be left out.
+// The bit for a sorted event is taken from h.
+func AppendCompressedAs(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte {
+	flags = flags&^wire.IsSorted | changes(prev, h)
+	dst = append(dst, flags)
+	if flags&wire.HasMetadataID != 0 {
+		dst = bin.AppendVaruint(dst, uint64(h.MetadataID))
+	}
+	if flags&wire.HasCapture != 0 {
+		dst = bin.AppendVaruint(dst, uint64(h.Sequence-prev.Sequence-1))
+		dst = bin.AppendVaruint(dst, h.CaptureThread)
+		dst = bin.AppendVaruint(dst, uint64(h.CPU))
+	}
+	if flags&wire.HasThread != 0 {
+		dst = bin.AppendVaruint(dst, h.Thread)
+	}
+	if flags&wire.HasStackID != 0 {
+		dst = bin.AppendVaruint(dst, uint64(h.StackID))
+	}
+	dst = bin.AppendVaruint(dst, h.Time-prev.Time)
+	if flags&wire.HasActivity != 0 {
+		dst = append(dst, h.Activity[:]...)
+	}
+	if flags&wire.HasRelated != 0 {
+		dst = append(dst, h.Related[:]...)
+	}
+	if flags&wire.HasPayloadSize != 0 {
+		dst = bin.AppendVaruint(dst, uint64(h.PayloadSize))
+	}
+	return dst
+}
+
+// changes returns the flags byte of a header that holds only what differs from prev.
+func changes(prev, h *wire.EventHeader) (flags uint8) {
+	derived := prev.Sequence
+	if h.MetadataID != 0 {
+		derived++
+	}
+	if h.MetadataID != prev.MetadataID {
+		flags |= wire.HasMetadataID
+	}
+	if h.Sequence != derived || h.CaptureThread != prev.CaptureThread || h.CPU != prev.CPU {
+		flags |= wire.HasCapture
+	}
+	if h.Thread != prev.Thread {
+		flags |= wire.HasThread
+	}
+	if h.StackID != prev.StackID {
+		flags |= wire.HasStackID
+	}
+	if h.Activity != prev.Activity {
+		flags |= wire.HasActivity
+	}
+	if h.Related != prev.Related {
+		flags |= wire.HasRelated
+	}
+	if h.Sorted {
+		flags |= wire.IsSorted
+	}
+	if h.PayloadSize != prev.PayloadSize {
+		flags |= wire.HasPayloadSize
+	}
+	return flags
+}

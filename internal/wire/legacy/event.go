@@ -1,0 +1,61 @@
+package legacy
+
+import (
+	"encoding/binary"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// UncompressedSize is the length of an uncompressed event header of versions 4 and 5.
+const UncompressedSize = 80
+
+// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") into h, of which nothing
+// is left over, and returns its length, [UncompressedSize], or 0 if b is shorter. The payload follows; where the next event
+// begins is told by [RowSize].
+func ParseUncompressed(b []byte, h *wire.EventHeader) int {
+	if len(b) < UncompressedSize {
+		return 0
+	}
+	le := binary.LittleEndian
+	*h = wire.EventHeader{
+		EventSize:     le.Uint32(b),
+		Sequence:      le.Uint32(b[8:]),
+		Thread:        le.Uint64(b[12:]),
+		CaptureThread: le.Uint64(b[20:]),
+		CPU:           le.Uint32(b[28:]),
+		StackID:       le.Uint32(b[32:]),
+		Time:          le.Uint64(b[36:]),
+		Activity:      [16]byte(b[44:60]),
+		Related:       [16]byte(b[60:76]),
+		PayloadSize:   le.Uint32(b[76:]),
+	}
+	h.SetIDAndOrder(le.Uint32(b[4:]))
+	return UncompressedSize
+}
+
+// RowSize returns the length of the uncompressed event with header h, given that avail bytes of the block are left from its
+// first byte on. The specification pads events to four bytes and counts the padding in EventSize; other writers do not pad,
+// and EventSize may be wrong. So EventSize counts if it covers the payload and stays inside the block.
+func RowSize(h *wire.EventHeader, avail int) int64 {
+	row := UncompressedSize + int64(h.PayloadSize)
+	if claimed := int64(h.EventSize) + 4; claimed >= row && claimed <= int64(avail) {
+		return claimed
+	}
+	return row
+}
+
+// AppendUncompressed is the inverse of [ParseUncompressed]. EventSize is written as it is.
+func AppendUncompressed(dst []byte, h *wire.EventHeader) []byte {
+	dst = bin.AppendU32(dst, h.EventSize)
+	dst = bin.AppendU32(dst, h.IDAndOrder())
+	dst = bin.AppendU32(dst, h.Sequence)
+	dst = bin.AppendU64(dst, h.Thread)
+	dst = bin.AppendU64(dst, h.CaptureThread)
+	dst = bin.AppendU32(dst, h.CPU)
+	dst = bin.AppendU32(dst, h.StackID)
+	dst = bin.AppendU64(dst, h.Time)
+	dst = append(dst, h.Activity[:]...)
+	dst = append(dst, h.Related[:]...)
+	return bin.AppendU32(dst, h.PayloadSize)
+}

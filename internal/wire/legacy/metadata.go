@@ -1,0 +1,134 @@
+package legacy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// The tags that may follow the fields of a metadata row ("Metadata event encoding").
+const (
+	tagOpcode   = 1
+	tagV2Params = 2
+)
+
+// Metadata is the payload of an event in a metadata block, or of a version 3 event with metadata id 0.
+type Metadata struct {
+	ID       uint32
+	Provider string
+	EventID  uint32
+	Name     string // empty for the events of native providers
+	Keywords uint64
+	Version  uint32 // Microsoft's reader keeps 8 bits of Version and Level, and 16 of EventID
+	Level    uint32
+
+	Has    Set
+	Opcode uint8
+	V1, V2 []wire.Field // see Fields
+	// Extra has the tags that are not known, whole, or else everything from a V1 field list on that could not be read.
+	Extra []byte
+}
+
+// A Set says which optional parts a [Metadata] has.
+type Set uint8
+
+// The parts of a [Set].
+const (
+	HasV1     Set = 1 << iota // a V1 field count, be it 0; always there in files of real writers
+	HasOpcode                 // the opcode tag
+	HasV2                     // the V2Params tag, which versions before 5 do not write
+)
+
+// Fields returns the fields in force: V2 where given, because V1, which cannot express arrays, is then empty.
+func (m *Metadata) Fields() []wire.Field {
+	if m.Has&HasV2 != 0 {
+		return m.V2
+	}
+	return m.V1
+}
+
+// ParseMetadata reads a metadata row, which takes up all of c.
+//
+// The errors and what remains of a row that has them are those of [wire.ParseMetadata], but V1 fields are not framed by
+// a size: after a type there that is not understood nothing more can be told apart, and the rest of the row, from the
+// field list on, is in Extra.
+func ParseMetadata(c *bin.Cursor, limits wire.Limits) (m Metadata, err error) {
+	m.ID = c.At("Metadata/MetadataId").U32()
+	m.Provider = c.At("Metadata/ProviderName").UTF16Z()
+	m.EventID = c.At("Metadata/EventId").U32()
+	m.Name = c.At("Metadata/EventName").UTF16Z()
+	m.Keywords = c.At("Metadata/Keywords").U64()
+	m.Version = c.At("Metadata/Version").U32()
+	m.Level = c.At("Metadata/Level").U32()
+	if c.Len() == 0 {
+		return m, c.Err()
+	}
+	p := typeParser{left: limits.WithDefaults()}
+	at := *c
+	m.V1, err = p.fieldsV1(c, 1)
+	if err != nil {
+		m.V1 = nil
+		m.Extra = at.Rest()
+		return m, err
+	}
+	m.Has |= HasV1
+	for c.Len() > 0 {
+		m.parseTag(c, &p)
+	}
+	p.note(c.Err())
+	return m, p.err
+}
+
+func (m *Metadata) parseTag(c *bin.Cursor, p *typeParser) {
+	at := *c
+	n := c.At("Metadata/TagSize").I32()
+	kind := c.At("Metadata/Tag").U8()
+	if n < 0 && c.Err() == nil {
+		at.Fail("Metadata/TagSize", fmt.Errorf("%w: %d", bin.ErrValue, n))
+		*c = at
+		return
+	}
+	tag := c.At("Metadata/Tag").Sub(int(n))
+	switch {
+	case c.Err() != nil:
+	case kind == tagOpcode:
+		m.Has |= HasOpcode
+		m.Opcode = tag.At("Metadata/Opcode").U8()
+		p.note(tag.Err())
+	case kind == tagV2Params:
+		m.Has |= HasV2
+		m.V2 = p.fieldsV2(&tag, 1)
+		p.note(tag.Err())
+	default:
+		m.Extra = append(m.Extra, at.Bytes(at.Len()-c.Len())...)
+	}
+}
+
+// AppendMetadata is the inverse of [ParseMetadata], with the opcode tag before V2Params, as the runtime writes them.
+func AppendMetadata(dst []byte, m *Metadata) ([]byte, error) {
+	dst = bin.AppendU32(dst, m.ID)
+	dst = bin.AppendUTF16Z(dst, m.Provider)
+	dst = bin.AppendU32(dst, m.EventID)
+	dst = bin.AppendUTF16Z(dst, m.Name)
+	dst = bin.AppendU64(dst, m.Keywords)
+	dst = bin.AppendU32(dst, m.Version)
+	dst = bin.AppendU32(dst, m.Level)
+	if m.Has&HasV1 != 0 {
+		dst = appendFieldsV1(dst, m.V1)
+	}
+	if m.Has&HasOpcode != 0 {
+		dst = bin.AppendU32(dst, 1)
+		dst = append(dst, tagOpcode, m.Opcode)
+	}
+	if m.Has&HasV2 != 0 {
+		body := appendFieldsV2(nil, m.V2)
+		if len(body) > math.MaxInt32 {
+			return dst, fmt.Errorf("V2Params of %d bytes: %w", len(body), bin.ErrLimit)
+		}
+		dst = append(bin.AppendU32(dst, uint32(len(body))), tagV2Params)
+		dst = append(dst, body...)
+	}
+	return append(dst, m.Extra...), nil
+}

@@ -1,0 +1,208 @@
+package legacy
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// The tags of FastSerialization that occur.
+const (
+	tagNull         = 1 // no object: the end of the file, and the type of a type
+	tagBegin        = 4 // version 3
+	tagBeginPrivate = 5 // version 4
+	tagEnd          = 6
+)
+
+const (
+	// MaxObjectHeader is the length of the longest header that [ParseObject] reads, with size and padding.
+	MaxObjectHeader = 3 + 3*4 + maxName + 1 + 4 + 3
+	// TraceSize is the length of the body of a Trace object.
+	TraceSize = 48
+
+	maxName      = 38 // the length of fileObject, the longest known name
+	fileObject   = "Microsoft.DotNet.Runtime.EventPipeFile"
+	blockVersion = 2 // the newest version of the objects other than Trace
+)
+
+// An Object is the beginning of a FastSerialization object, up to its body.
+type Object struct {
+	End       bool // the end of the file; nothing else is set
+	Private   bool // tag 5, of version 4, rather than 4
+	Kind      wire.Kind
+	Version   int32
+	MinReader int32 // not looked at by any reader
+	Name      string
+	Size      int32 // of the body in bytes
+}
+
+// ParseObject reads up to the body of the next object, size and padding included, or the end tag. The cursor should hold
+// at least [MaxObjectHeader] bytes unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result:
+// nothing tells how to pass over such an object.
+func ParseObject(c *bin.Cursor) (o Object, err error) {
+	tag := c.At("Object/Tag").U8()
+	if c.Err() != nil {
+		return o, c.Err()
+	}
+	if tag == tagNull {
+		return Object{End: true}, nil
+	}
+	o.Private = tag == tagBeginPrivate
+	if tag != tagBegin && tag != tagBeginPrivate {
+		c.Fail("", fmt.Errorf("%w: tag %d does not begin an object", bin.ErrValue, tag))
+	}
+	expect(c, tag)
+	expect(c, tagNull)
+	o.Version = c.At("Object/Version").I32()
+	o.MinReader = c.At("Object/MinReaderVersion").I32()
+	o.parseName(c)
+	expect(c, tagEnd)
+	o.parseSize(c)
+	return o, c.Err()
+}
+
+// expect reads a tag that must have one value.
+func expect(c *bin.Cursor, want uint8) {
+	at := *c
+	if got := c.At("Object/Tag").U8(); got != want && c.Err() == nil {
+		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d instead of %d", bin.ErrValue, got, want))
+		*c = at
+	}
+}
+
+func (o *Object) parseName(c *bin.Cursor) {
+	at := *c
+	n := c.At("Object/NameLength").I32()
+	if n < 0 || n > maxName {
+		at.Fail("Object/NameLength", fmt.Errorf("%w: %d", bin.ErrValue, n))
+		*c = at
+	}
+	at = *c
+	o.Name = string(c.At("Object/Name").Bytes(int(n)))
+	if o.Name == fileObject {
+		o.Kind = wire.KindTrace
+		return
+	}
+	for i, k := range wire.Kinds {
+		if k.Object == o.Name && k.Object != "" {
+			o.Kind = wire.Kind(i)
+			return
+		}
+	}
+	if c.Err() == nil {
+		at.Fail("Object/Name", fmt.Errorf("%w of object %q", bin.ErrUnknown, o.Name))
+		*c = at
+	}
+}
+
+func (o *Object) parseSize(c *bin.Cursor) {
+	if o.Kind == wire.KindTrace {
+		o.Size = TraceSize
+		return
+	}
+	at := *c
+	if o.Size = c.At("Object/BlockSize").I32(); o.Size < 0 {
+		at.Fail("Object/BlockSize", fmt.Errorf("%w: %d", bin.ErrValue, o.Size))
+		*c = at
+	}
+	c.At("Object/Padding").Skip(Padding(c.Offset()))
+}
+
+// Padding returns how many bytes bring an absolute offset to a multiple of four.
+func Padding(offset int64) int { return int(-offset & 3) }
+
+// Supported returns an error, which wraps ErrUnknown, if the object has a version that Microsoft's reader does not accept.
+// Magic says whether the file began with [wire.Magic]: only then may the Trace object be of version 4, and then it must.
+func (o *Object) Supported(magic bool) error {
+	oldest, newest := int32(0), int32(blockVersion)
+	if o.Kind == wire.KindTrace {
+		oldest, newest = 3, 3
+		if magic {
+			oldest, newest = 4, 4
+		}
+	}
+	if o.Version < oldest || o.Version > newest {
+		return fmt.Errorf("%w: version %d of object %s", bin.ErrUnknown, o.Version, o.Name)
+	}
+	return nil
+}
+
+// ParseEndObject reads the tag behind the body of an object.
+func ParseEndObject(c *bin.Cursor) error {
+	expect(c, tagEnd)
+	return c.Err()
+}
+
+// AppendObject is the inverse of [ParseObject]. Offset is the absolute offset of what is appended, that is, of dst[len(dst)].
+// Kind and, for a Trace object, Size are not looked at: Name decides.
+func AppendObject(dst []byte, o *Object, offset int64) []byte {
+	if o.End {
+		return append(dst, tagNull)
+	}
+	start := len(dst)
+	tag := byte(tagBegin)
+	if o.Private {
+		tag = tagBeginPrivate
+	}
+	dst = append(dst, tag, tag, tagNull)
+	dst = bin.AppendU32(dst, uint32(o.Version))
+	dst = bin.AppendU32(dst, uint32(o.MinReader))
+	dst = bin.AppendU32(dst, uint32(len(o.Name)))
+	dst = append(dst, o.Name...)
+	dst = append(dst, tagEnd)
+	if o.Name == fileObject || o.Name == wire.Kinds[wire.KindTrace].Object {
+		return dst
+	}
+	dst = bin.AppendU32(dst, uint32(o.Size))
+	zeros := [4]byte{}
+	return append(dst, zeros[:Padding(offset+int64(len(dst)-start))]...)
+}
+
+// AppendEndObject is the inverse of [ParseEndObject].
+func AppendEndObject(dst []byte) []byte { return append(dst, tagEnd) }
+
+// ParseTrace reads the body of a Trace object ("The First Object").
+func ParseTrace(c *bin.Cursor) (t wire.Trace, err error) {
+	t.ParseClock(c)
+	t.ProcessID = c.At("ProcessId").I32()
+	t.Processors = c.At("NumberOfProcessors").I32()
+	t.SamplingRate = c.At("ExpectedCPUSamplingRate").I32()
+	return t, c.Err()
+}
+
+// AppendTrace is the inverse of [ParseTrace].
+func AppendTrace(dst []byte, t *wire.Trace) []byte {
+	dst = t.AppendClock(dst)
+	dst = bin.AppendU32(dst, uint32(t.ProcessID))
+	dst = bin.AppendU32(dst, uint32(t.Processors))
+	return bin.AppendU32(dst, uint32(t.SamplingRate))
+}
+
+// ParseSequencePoint reads the body of an SPBlock ("SequencePointBlock Object"). A negative count of threads is none, as in
+// Microsoft's reader. The threads are appended to threads, which may be nil. One thread id may occur twice: it was reused.
+func ParseSequencePoint(c *bin.Cursor, threads []wire.ThreadSeq) (sp wire.SequencePoint, err error) {
+	sp.Time = c.At("SPBlock/TimeStamp").U64()
+	sp.Threads = threads
+	for n := c.At("SPBlock/ThreadCount").I32(); n > 0; n-- {
+		var t wire.ThreadSeq
+		t.Thread = c.At("SPBlock/ThreadId").U64()
+		t.Sequence = c.At("SPBlock/SequenceNumber").U32()
+		if c.Err() != nil {
+			return sp, c.Err()
+		}
+		sp.Threads = append(sp.Threads, t)
+	}
+	sp.Extra = c.Rest()
+	return sp, c.Err()
+}
+
+// AppendSequencePoint is the inverse of [ParseSequencePoint]. Flags do not exist in these versions.
+func AppendSequencePoint(dst []byte, sp *wire.SequencePoint) []byte {
+	dst = bin.AppendU64(dst, sp.Time)
+	dst = bin.AppendU32(dst, uint32(len(sp.Threads)))
+	for _, t := range sp.Threads {
+		dst = bin.AppendU32(bin.AppendU64(dst, t.Thread), t.Sequence)
+	}
+	return append(dst, sp.Extra...)
+}

@@ -1,0 +1,190 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv/internal/bin"
+)
+
+// An IDRange begins stack blocks and label list blocks: the rows that follow have the ids First, First+1 and so on.
+type IDRange struct {
+	First, Count uint32 // Count is not validated; Microsoft's reader takes stacks to the end of the block
+}
+
+// ParseStackHeader reads the header of a stack block ("StackBlock"), the same in versions 4 to 6.
+func ParseStackHeader(c *bin.Cursor) (IDRange, error) { return parseIDRange(c, "StackBlock") }
+
+func parseIDRange(c *bin.Cursor, where string) (r IDRange, err error) {
+	r.First = c.At(where).U32()
+	r.Count = c.U32()
+	return r, c.Err()
+}
+
+// AppendIDRange is the inverse of [ParseStackHeader] and [ParseLabelHeader].
+func AppendIDRange(dst []byte, r IDRange) []byte {
+	return bin.AppendU32(bin.AppendU32(dst, r.First), r.Count)
+}
+
+// NextStack returns the addresses of the next stack, leaf first, each as long as a pointer of the trace; borrowed.
+// Loop while c.Len() > 0 and check c.Err() after the loop.
+func NextStack(c *bin.Cursor) []byte {
+	n := c.At("StackBlock/StackSize").U32()
+	if int64(n) > int64(c.Len()) {
+		n = uint32(min(int64(c.Len())+1, 1<<31-1)) // fail, whatever the size of int
+	}
+	return c.At("StackBlock/Stack").Bytes(int(n))
+}
+
+// AppendStack is the inverse of [NextStack].
+func AppendStack(dst, addresses []byte) []byte {
+	return append(bin.AppendU32(dst, uint32(len(addresses))), addresses...)
+}
+
+// A SequencePoint is a barrier: all events before it in the file are older than all behind it, and stack and label list
+// ids are forgotten.
+type SequencePoint struct {
+	Time    uint64
+	Flags   uint32 // version 6: [FlushThreads], [FlushMetadata]
+	Threads []ThreadSeq
+	Extra   []byte // bytes behind the threads, borrowed
+}
+
+// The bits of [SequencePoint.Flags].
+const (
+	FlushThreads  = 1 // thread indexes are forgotten too
+	FlushMetadata = 2 // metadata ids are forgotten too
+)
+
+// A ThreadSeq is a thread and the sequence number that it had reached.
+type ThreadSeq struct {
+	Thread   uint64 // an index; a thread id in versions 4 and 5
+	Sequence uint32
+}
+
+// ParseSequencePoint reads a version 6 sequence point ("SequencePointBlock"). The threads are appended to threads, which may be nil.
+func ParseSequencePoint(c *bin.Cursor, threads []ThreadSeq) (sp SequencePoint, err error) {
+	sp.Time = c.At("SequencePoint/TimeStamp").U64()
+	sp.Flags = c.At("SequencePoint/Flags").U32()
+	sp.Threads = threads
+	for n := c.At("SequencePoint/ThreadCount").U32(); n > 0; n-- {
+		t := ParseThreadSeq(c)
+		if c.Err() != nil {
+			return sp, c.Err()
+		}
+		sp.Threads = append(sp.Threads, t)
+	}
+	sp.Extra = c.Rest()
+	return sp, c.Err()
+}
+
+// AppendSequencePoint is the inverse of [ParseSequencePoint].
+func AppendSequencePoint(dst []byte, sp *SequencePoint) []byte {
+	dst = bin.AppendU64(dst, sp.Time)
+	dst = bin.AppendU32(dst, sp.Flags)
+	dst = bin.AppendU32(dst, uint32(len(sp.Threads)))
+	for _, t := range sp.Threads {
+		dst = AppendThreadSeq(dst, t)
+	}
+	return append(dst, sp.Extra...)
+}
+
+// ParseThreadSeq reads a row of a RemoveThread block ("RemoveThreadBlock") or of a version 6 sequence point. Loop while
+// c.Len() > 0 and check c.Err() after each row.
+func ParseThreadSeq(c *bin.Cursor) (t ThreadSeq) {
+	t.Thread = c.At("ThreadIndex").Varuint64()
+	t.Sequence = c.At("SequenceNumber").Varuint32()
+	return t
+}
+
+// AppendThreadSeq is the inverse of [ParseThreadSeq].
+func AppendThreadSeq(dst []byte, t ThreadSeq) []byte {
+	return bin.AppendVaruint(bin.AppendVaruint(dst, t.Thread), uint64(t.Sequence))
+}
+
+// A Thread is a row of a thread block.
+type Thread struct {
+	Index     uint64
+	Name      string
+	PID, TID  uint64
+	Has       ThreadSet // which of Name, PID and TID were given
+	KeyValues []KeyValue
+	Extra     []byte // from an element of unknown kind to the end of the row, borrowed
+}
+
+// A ThreadSet says which optional members a [Thread] has: 1<<ThreadName and so on.
+type ThreadSet uint8
+
+// Has reports whether k was given.
+func (s ThreadSet) Has(k ThreadKind) bool { return s>>k&1 != 0 }
+
+// ParseThread reads a row of a thread block ("ThreadBlock"). Where an element is repeated the last one counts; key/values accumulate. An
+// element of unknown kind is ErrUnknown, with what came before it in the result and the rest in Extra.
+func ParseThread(c *bin.Cursor) (t Thread, err error) {
+	row := c.At("Thread/RowSize").Sub(int(c.U16()))
+	t.Index = row.At("Thread/Index").Varuint64()
+	for row.Len() > 0 {
+		at := row
+		kind := row.At("Thread/Kind").U8()
+		spec := attrSpec(ThreadKinds[:], kind)
+		if spec.Name == "" {
+			t.Extra = bytesFrom(at)
+			at.Fail("Thread/Kind", fmt.Errorf("%w %d of thread information", bin.ErrUnknown, kind))
+			row = at
+			break
+		}
+		v := ParseValue(row.At(spec.Name), spec.Shape, false)
+		if row.Err() == nil {
+			t.set(ThreadKind(kind), &v)
+		}
+	}
+	return t, row.Err()
+}
+
+func (t *Thread) set(kind ThreadKind, v *Value) {
+	switch kind {
+	case ThreadName:
+		t.Name = v.Str
+	case ThreadPID:
+		t.PID = v.Uint()
+	case ThreadTID:
+		t.TID = v.Uint()
+	case ThreadKeyValue:
+		t.KeyValues = append(t.KeyValues, KeyValue{v.Key, v.Str})
+		return
+	}
+	t.Has |= 1 << kind
+}
+
+// AppendThread is the inverse of [ParseThread], with the elements in the order of their kinds. A row above 65,535 bytes is ErrLimit.
+func AppendThread(dst []byte, t *Thread) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, 0, 0)
+	dst = bin.AppendVaruint(dst, t.Index)
+	attr := func(k ThreadKind, v Value) {
+		dst = AppendValue(append(dst, byte(k)), ThreadKinds[k].Shape, &v, false)
+	}
+	if t.Has.Has(ThreadName) {
+		attr(ThreadName, Value{Str: t.Name})
+	}
+	if t.Has.Has(ThreadPID) {
+		attr(ThreadPID, Value{Num: int64(t.PID)})
+	}
+	if t.Has.Has(ThreadTID) {
+		attr(ThreadTID, Value{Num: int64(t.TID)})
+	}
+	for _, kv := range t.KeyValues {
+		attr(ThreadKeyValue, Value{Key: kv.Key, Str: kv.Value})
+	}
+	dst = append(dst, t.Extra...)
+	return patchSize(dst, start, "thread row")
+}
+
+// patchSize stores the number of bytes behind the u16 at start in it.
+func patchSize(dst []byte, start int, what string) ([]byte, error) {
+	n := len(dst) - start - 2
+	if n > 1<<16-1 {
+		return dst[:start], fmt.Errorf("%s of %d bytes: %w", what, n, bin.ErrLimit)
+	}
+	dst[start], dst[start+1] = byte(n), byte(n>>8)
+	return dst, nil
+}

@@ -1,0 +1,134 @@
+package wire
+
+import "fmt"
+
+// A TypeCode says how a field of a payload is encoded.
+type TypeCode uint8
+
+// The type codes. Versions 3 to 5 store them as int32.
+const (
+	TypeObject           TypeCode = 1
+	TypeBoolean32        TypeCode = 3
+	TypeUTF16CodeUnit    TypeCode = 4
+	TypeSByte            TypeCode = 5
+	TypeByte             TypeCode = 6
+	TypeInt16            TypeCode = 7
+	TypeUInt16           TypeCode = 8
+	TypeInt32            TypeCode = 9
+	TypeUInt32           TypeCode = 10
+	TypeInt64            TypeCode = 11
+	TypeUInt64           TypeCode = 12
+	TypeSingle           TypeCode = 13
+	TypeDouble           TypeCode = 14
+	TypeDecimal          TypeCode = 15
+	TypeDateTime         TypeCode = 16
+	TypeGuid             TypeCode = 17
+	TypeUTF16String      TypeCode = 18
+	TypeArray            TypeCode = 19
+	TypeVarInt           TypeCode = 20
+	TypeVarUInt          TypeCode = 21
+	TypeFixedLengthArray TypeCode = 22
+	TypeUTF8CodeUnit     TypeCode = 23
+	TypeRelLoc           TypeCode = 24
+	TypeDataLoc          TypeCode = 25
+	TypeBoolean8         TypeCode = 26
+)
+
+// A TypeSpec describes a type code. A spec without a name marks a code that is not defined.
+type TypeSpec struct {
+	Name  string
+	Size  int  // of a value in bytes; -1 if it depends on the value or on the rest of the type
+	Elem  bool // an element type follows the code
+	Since Version
+}
+
+// TypeCodes is indexed by [TypeCode]. Where the specification and Microsoft's reader disagree it follows the reader:
+// a DateTime is a FILETIME of 8 bytes, and Decimal exists.
+var TypeCodes = [...]TypeSpec{
+	TypeObject:           {"Object", -1, false, V3},
+	TypeBoolean32:        {"Boolean32", 4, false, V3},
+	TypeUTF16CodeUnit:    {"UTF16CodeUnit", 2, false, V3},
+	TypeSByte:            {"SByte", 1, false, V3},
+	TypeByte:             {"Byte", 1, false, V3},
+	TypeInt16:            {"Int16", 2, false, V3},
+	TypeUInt16:           {"UInt16", 2, false, V3},
+	TypeInt32:            {"Int32", 4, false, V3},
+	TypeUInt32:           {"UInt32", 4, false, V3},
+	TypeInt64:            {"Int64", 8, false, V3},
+	TypeUInt64:           {"UInt64", 8, false, V3},
+	TypeSingle:           {"Single", 4, false, V3},
+	TypeDouble:           {"Double", 8, false, V3},
+	TypeDecimal:          {"Decimal", 16, false, V3},
+	TypeDateTime:         {"DateTime", 8, false, V3},
+	TypeGuid:             {"Guid", 16, false, V3},
+	TypeUTF16String:      {"UTF16String", -1, false, V3},
+	TypeArray:            {"Array", -1, true, V5},
+	TypeVarInt:           {"VarInt", -1, false, V6},
+	TypeVarUInt:          {"VarUInt", -1, false, V6},
+	TypeFixedLengthArray: {"FixedLengthArray", -1, true, V6},
+	TypeUTF8CodeUnit:     {"UTF8CodeUnit", 1, false, V6},
+	TypeRelLoc:           {"RelLoc", 4, true, V6},
+	TypeDataLoc:          {"DataLoc", 4, true, V6},
+	TypeBoolean8:         {"Boolean8", 1, false, V3},
+}
+
+// Spec returns the description of c; the zero spec if c is not defined.
+func (c TypeCode) Spec() TypeSpec {
+	if int(c) < len(TypeCodes) {
+		return TypeCodes[c]
+	}
+	return TypeSpec{}
+}
+
+func (c TypeCode) String() string {
+	if s := c.Spec(); s.Name != "" {
+		return s.Name
+	}
+	return fmt.Sprintf("Type(%d)", uint8(c))
+}
+
+// A Type is the type of a field. It is a tree: Elem for arrays, Fields for objects.
+type Type struct {
+	Code   TypeCode
+	Count  uint16  // TypeFixedLengthArray: number of elements
+	Elem   *Type   // the types whose spec says so
+	Fields []Field // TypeObject
+}
+
+// A Field is a field of a payload or of an object in it.
+type Field struct {
+	Name string // may be empty
+	Type Type
+	// Opaque marks a type that could not be read. Of Type only the code of its outermost level is set, 0 if not even that
+	// was there, and Extra has all bytes of the type. Where such a field ends in a payload is not known.
+	Opaque bool
+	Extra  []byte // bytes behind the type, borrowed
+}
+
+// maxFixedSize bounds FixedSize: nothing larger fits into a payload.
+const maxFixedSize = 1 << 30
+
+// FixedSize returns how many bytes a value of type t takes, and whether that is the same for all values. RelLoc and
+// DataLoc count as their four-byte descriptor.
+func (t *Type) FixedSize() (int, bool) {
+	switch t.Code {
+	case TypeObject:
+		sum := 0
+		for i := range t.Fields {
+			n, ok := t.Fields[i].Type.FixedSize()
+			if sum += n; !ok || t.Fields[i].Opaque || sum > maxFixedSize {
+				return 0, false
+			}
+		}
+		return sum, true
+	case TypeFixedLengthArray:
+		if t.Elem == nil {
+			return 0, false
+		}
+		n, ok := t.Elem.FixedSize()
+		total := int64(n) * int64(t.Count)
+		return int(total), ok && total <= maxFixedSize
+	}
+	n := t.Code.Spec().Size
+	return n, n > 0
+}

@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv/internal/bin"
+)
+
+// A typeParser reads the field list of one metadata row. It remembers the first error and goes on, because every field is
+// framed by its size.
+type typeParser struct {
+	left Limits // Depth stays; Fields counts down
+	err  error
+}
+
+func (p *typeParser) note(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// ParseFields reads a field list ("FieldDescriptions"): of a metadata row, or of an object in it. The errors are those of
+// [ParseMetadata].
+func ParseFields(c *bin.Cursor, limits Limits) ([]Field, error) {
+	p := typeParser{left: limits.WithDefaults()}
+	fields := p.fields(c, 1)
+	p.note(c.Err())
+	return fields, p.err
+}
+
+func (p *typeParser) fields(c *bin.Cursor, depth int) (fields []Field) {
+	for n := c.At("FieldCount").U16(); n > 0 && c.Err() == nil; n-- {
+		if p.left.Fields--; p.left.Fields < 0 {
+			c.Fail("FieldCount", fmt.Errorf("%w: too many fields in one row", bin.ErrLimit))
+			break
+		}
+		fc := c.At("Field/Size").Sub(int(c.U16()))
+		if c.Err() != nil {
+			break
+		}
+		fields = append(fields, p.field(&fc, depth))
+	}
+	return fields
+}
+
+func (p *typeParser) field(c *bin.Cursor, depth int) (f Field) {
+	f.Name = c.At("Field/Name").String()
+	at := *c
+	var err error
+	if f.Type, err = p.parse(c, depth); err != nil {
+		p.note(err)
+		f.Type = Type{Code: f.Type.Code}
+		f.Opaque = true
+		*c = at
+	}
+	f.Extra = c.Rest()
+	return f
+}
+
+// parse reads a type ("Type"). Errors in fields of objects are noted and concern those alone; any other is returned.
+func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
+	at := *c
+	t.Code = TypeCode(c.At("Field/TypeCode").U8())
+	spec := t.Code.Spec()
+	switch {
+	case c.Err() != nil:
+		return t, c.Err()
+	case spec.Name == "":
+		at.Fail("Field/TypeCode", fmt.Errorf("%w: type code %d", bin.ErrUnknown, t.Code))
+		return t, at.Err()
+	case depth > p.left.Depth:
+		at.Fail("Field/TypeCode", fmt.Errorf("%w: types nested more than %d deep", bin.ErrLimit, p.left.Depth))
+		return t, at.Err()
+	case t.Code == TypeObject:
+		t.Fields = p.fields(c, depth+1)
+	case spec.Elem:
+		elem, err := p.parse(c, depth+1)
+		if err != nil {
+			return t, err
+		}
+		t.Elem = &elem
+	}
+	switch t.Code {
+	case TypeFixedLengthArray:
+		t.Count = c.At("Field/ElementCount").U16()
+	case TypeRelLoc, TypeDataLoc:
+		if n, ok := t.Elem.FixedSize(); !ok || n == 0 {
+			at.Fail("Field/ElementType", fmt.Errorf("%w: %v of %v, which has no fixed size", bin.ErrValue, t.Code, t.Elem.Code))
+			return t, at.Err()
+		}
+	}
+	return t, c.Err()
+}
+
+// AppendFields is the inverse of [ParseFields].
+func AppendFields(dst []byte, fields []Field) ([]byte, error) {
+	if len(fields) > 1<<16-1 {
+		return dst, fmt.Errorf("%d fields: %w", len(fields), bin.ErrLimit)
+	}
+	dst = bin.AppendU16(dst, uint16(len(fields)))
+	for i := range fields {
+		f := &fields[i]
+		start := len(dst)
+		dst = bin.AppendString(append(dst, 0, 0), f.Name)
+		if !f.Opaque {
+			var err error
+			if dst, err = appendType(dst, &f.Type); err != nil {
+				return dst[:start], err
+			}
+		}
+		var err error
+		if dst, err = patchSize(append(dst, f.Extra...), start, "field"); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+func appendType(dst []byte, t *Type) (_ []byte, err error) {
+	dst = append(dst, byte(t.Code))
+	if t.Code == TypeObject {
+		return AppendFields(dst, t.Fields)
+	}
+	if t.Code.Spec().Elem {
+		if dst, err = appendType(dst, t.Elem); err != nil {
+			return dst, err
+		}
+	}
+	if t.Code == TypeFixedLengthArray {
+		dst = bin.AppendU16(dst, t.Count)
+	}
+	return dst, nil
+}
