@@ -1,0 +1,165 @@
+package dotnet
+
+import "strings"
+
+// skipGroup returns the index after the bracket that closes the one at s[0]. All kinds of brackets nest in each other, so they are
+// counted as one kind: a name like <A[B>c does not come from a compiler.
+func skipGroup(s string) (int, bool) {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '<', '[', '(':
+			depth++
+		case '>', ']', ')':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements.
+func cutGroup(s string) (elems []string, rest string, ok bool) {
+	end, ok := skipGroup(s)
+	if !ok {
+		return nil, s, false
+	}
+	inner, rest := s[1:end-1], s[end:]
+	for strings.TrimSpace(inner) != "" {
+		elem, more := inner, ""
+		if i := indexOuter(inner, ','); i >= 0 {
+			elem, more = inner[:i], inner[i+1:]
+			if strings.TrimSpace(more) == "" {
+				return nil, s, false // a comma at the end
+			}
+		}
+		if elem = strings.TrimSpace(elem); elem == "" {
+			return nil, s, false
+		}
+		elems, inner = append(elems, elem), more
+	}
+	return elems, rest, true
+}
+
+// indexOuter returns the index of the first c outside all brackets, or -1.
+func indexOuter(s string, c byte) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case c:
+			if depth == 0 {
+				return i
+			}
+		}
+		switch s[i] {
+		case '<', '[', '(':
+			depth++
+		case '>', ']', ')':
+			depth--
+		}
+	}
+	return -1
+}
+
+// lastOuter returns the index of the last c outside all brackets, or -1.
+func lastOuter(s string, c byte) int {
+	depth := 0
+	for i := len(s) - 1; i >= 0; i-- {
+		switch s[i] {
+		case c:
+			if depth == 0 {
+				return i
+			}
+		case '>', ']', ')':
+			depth++
+		case '<', '[', '(':
+			depth--
+		}
+	}
+	return -1
+}
+
+// nameEnd returns where the type name at the start of s ends. A '<' that begins an identifier belongs to the name of something
+// compiler-made (<>c, <Run>d__3); anywhere else it opens type arguments and ends the name.
+func nameEnd(s string) int {
+	begins := true
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '<':
+			n, ok := skipGroup(s[i:])
+			if !begins || !ok {
+				return i
+			}
+			i += n - 1
+			begins = false
+		case '[', ']', '(', ')', '>', ',', '*', '&', ' ':
+			return i
+		case '.', '+', '/':
+			begins = true
+		case '\\':
+			i++ // the runtime escapes what is special in a name
+			begins = false
+		default:
+			begins = false
+		}
+	}
+	return len(s)
+}
+
+// segmentEnd returns the index of the '+' or '/' after the first segment of a nested type's name, or len(s).
+func segmentEnd(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '\\':
+			i++
+		case '+', '/':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// cutArity splits the number of type parameters off a name: List`1.
+func cutArity(s string) (string, int) {
+	i := strings.LastIndexByte(s, '`')
+	if i < 0 {
+		return s, 0
+	}
+	n, ok := number(s[i+1:])
+	if !ok || n > maxArity {
+		return s, 0
+	}
+	return s[:i], n
+}
+
+// maxArity bounds what is believed of a backtick's number; C# compilers refuse far fewer type parameters than this.
+const maxArity = 255
+
+// number parses a short decimal.
+func number(s string) (int, bool) {
+	if s == "" || len(s) > 5 {
+		return 0, false
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, true
+}
+
+// isArray reports whether the bracket group at the start of s is an array's rank, not a list of arguments: [], [,], [0...,0...], [*].
+func isArray(s string) bool {
+	i := strings.IndexByte(s, ']')
+	return i > 0 && strings.Trim(s[1:i], "0123456789.,* ") == ""
+}

@@ -1,0 +1,82 @@
+package dotnet
+
+import "strings"
+
+// A Symbol is a method as perf maps and ProcessSymbol events name it: "Return [Module] Type::Method(Args)[Tier]".
+type Symbol struct {
+	Return string // "instance void"; may name assemblies itself: "valuetype [System.Runtime]System.Nullable`1<int32>"
+	Module string // assembly name without directory and extension
+	Type   string // as in Method.Namespace: nested types by +, type arguments in brackets
+	Method string
+	Args   string // with its parentheses
+	Tier   string // as recorded; two tiers are spelled otherwise than by the function Tier
+}
+
+// ParseSymbol takes a symbol apart. It reports false for everything else, so for the names of native, kernel and script code.
+//
+// The module is the first bracket group between blanks, the tier the group at the end: the rule of TraceEvent (its tests are
+// UniversalSymbolParsingTest). Beyond that rule, a "::" is required, and a tier may have no blanks, because gcc's
+// " [clone .part.0]" has the same shape.
+func ParseSymbol(s string) (Symbol, bool) {
+	body, ok := strings.CutSuffix(s, "]")
+	if !ok {
+		return Symbol{}, false
+	}
+	from := strings.LastIndexByte(body, ']') + 1
+	open := strings.IndexByte(body[from:], '[')
+	if open < 0 {
+		return Symbol{}, false
+	}
+	open += from
+	ret, module, text, ok := cutModule(body[:open])
+	tier := body[open+1:]
+	if !ok || tier == "" || strings.ContainsAny(tier, " \t") {
+		return Symbol{}, false
+	}
+	name, args := cutParams(text)
+	typ, method, ok := strings.Cut(name, "::")
+	if !ok || typ == "" || method == "" {
+		return Symbol{}, false
+	}
+	return Symbol{Return: ret, Module: module, Type: typ, Method: method, Args: args, Tier: tier}, true
+}
+
+// cutModule splits at the first bracket group that has a blank on either side. "class [Asm]Type" has none after the group.
+func cutModule(s string) (ret, module, text string, ok bool) {
+	for at := 1; at < len(s); {
+		i := strings.Index(s[at:], " [")
+		if i < 0 {
+			break
+		}
+		open := at + i + 2
+		n := strings.IndexByte(s[open:], ']')
+		if n < 0 {
+			break
+		}
+		if after := s[open+n+1:]; n > 0 && strings.HasPrefix(after, " ") {
+			text = strings.TrimLeft(after, " ")
+			return strings.TrimRight(s[:open-2], " "), s[open : open+n], text, text != ""
+		}
+		at = open
+	}
+	return "", "", "", false
+}
+
+// Raw returns the name that TraceEvent gives the method: the symbol without return type, module and tier.
+func (s Symbol) Raw() string { return s.Type + "::" + s.Method + s.Args }
+
+// Pretty returns the name for reading; see the package comment. It is Raw where the notation is not understood.
+func (s Symbol) Pretty() string {
+	if name, ok := pretty(s.Type, s.Method, s.Return, s.Args); ok {
+		return name
+	}
+	return s.Raw()
+}
+
+// PrettySymbol returns the name for reading of a symbol, or s itself if it is not .NET's.
+func PrettySymbol(s string) string {
+	if sym, ok := ParseSymbol(s); ok {
+		return sym.Pretty()
+	}
+	return s
+}

@@ -1,0 +1,318 @@
+package dotnet
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An argument is a generic argument: a letter, text to be translated, or a piece of the buffer that holds its translation.
+type argument struct {
+	letter byte // T or U, and
+	n, of  int  // the number among how many, from 0
+
+	src string // text, if not empty
+
+	lo, hi int // piece of printer.b
+}
+
+// letters makes the names of n parameters without known arguments.
+func letters(c byte, n int) (args []argument) {
+	for i := range n {
+		args = append(args, argument{letter: c, n: i, of: n})
+	}
+	return args
+}
+
+// A printer translates one name. Its buffer begins with the translated type arguments, which are needed again wherever
+// the signature says !0; the name itself follows.
+type printer struct {
+	b      []byte
+	limit  int  // length of b at which to give up: arguments can be repeated without end
+	depth  int  // nesting of types, bounded because it is the stack's depth
+	failed bool // the notation was not understood: the caller uses the raw name
+
+	canons, canon int        // how often System.__Canon stands among the arguments, and how many have a letter
+	args          []argument // !0, !1, ...: arguments of the type and the types around it
+	margs         []argument // !!0, !!1, ...
+	lettered      bool       // one of args has a letter for a name
+	pending       []argument // arguments of a closure class or state machine: they belong to the method around it, which is next
+	local         bool       // the method is a lambda or a local function, so that closure classes disappear
+	machine       bool       // the type is a state machine
+}
+
+const maxDepth = 40
+
+func (p *printer) str(s string)            { p.b = append(p.b, s...) }
+func (p *printer) char(c byte)             { p.b = append(p.b, c) }
+func (p *printer) fail()                   { p.failed = true }
+func (p *printer) number(n int)            { p.b = strconv.AppendInt(p.b, int64(n), 10) }
+func (p *printer) insert(at int, s string) { p.b = slices.Insert(p.b, at, []byte(s)...) }
+
+// typ writes a type, in either notation. It must be all of s.
+func (p *printer) typ(s string) {
+	if p.depth++; p.depth > maxDepth || len(p.b) > p.limit {
+		p.fail()
+	}
+	if !p.failed {
+		start := len(p.b)
+		p.suffix(p.element(modifiers(strings.TrimSpace(s))), start)
+	}
+	p.depth--
+}
+
+// modifiers drops the words before a type that say nothing about which type it is.
+func modifiers(s string) string {
+	for {
+		word, rest, ok := strings.Cut(s, " ")
+		if !ok {
+			return s
+		}
+		switch word {
+		case "value": // the runtime's "value class"
+			if !strings.HasPrefix(rest, "class ") {
+				return s
+			}
+		case "class", "valuetype", "pinned", "instance", "generic":
+		case "required_modifier", "optional_modifier": // and the modifier, a type
+			_, rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
+		default:
+			return s
+		}
+		s = strings.TrimLeft(rest, " ")
+	}
+}
+
+// element writes the type at the start of s without what follows (ranks, pointers, ref), which it returns.
+func (p *printer) element(s string) (rest string) {
+	switch {
+	case s == "":
+		p.fail()
+		return ""
+	case s[0] == '!':
+		return p.variable(s)
+	case s == "...":
+		p.str("__arglist")
+		return ""
+	case s[0] == '[':
+		return p.assembly(s)
+	case strings.HasPrefix(s, "pMT: "):
+		return p.address(strings.TrimLeft(s[len("pMT:"):], " "))
+	case strings.HasPrefix(s, "fnptr "):
+		return p.pointer(s[len("fnptr "):])
+	case strings.HasPrefix(s, "method "):
+		return p.pointer(s[len("method "):])
+	}
+	if name, n := primitive(s); name != "" {
+		p.str(name)
+		return s[n:]
+	}
+	name, args, rest, ok := cutType(s)
+	if !ok {
+		p.fail()
+		return ""
+	}
+	p.named(name, args)
+	return rest
+}
+
+// cutType splits s after the type name at its start and the arguments behind it, in angle or square brackets.
+func cutType(s string) (name string, args []argument, rest string, ok bool) {
+	n := nameEnd(s)
+	name, rest = s[:n], s[n:]
+	if after, found := strings.CutPrefix(rest, " /* "); found { // "Type /* MT: 0x7f2e */<Args>"
+		if i := strings.Index(after, "*/"); i >= 0 {
+			rest = after[i+2:]
+		}
+	}
+	if rest == "" || rest[0] != '<' && (rest[0] != '[' || isArray(rest)) {
+		return name, nil, rest, name != ""
+	}
+	elems, rest, ok := cutGroup(rest)
+	for _, e := range elems {
+		args = append(args, argument{src: e})
+	}
+	return name, args, rest, ok && name != "" && len(elems) > 0
+}
+
+// assembly drops the assembly in "[Assembly]Type", and in the argument "[Type, Assembly, Version=...]" of reflection's full names.
+func (p *printer) assembly(s string) string {
+	elems, rest, ok := cutGroup(s)
+	if !ok || len(elems) == 0 {
+		p.fail()
+		return ""
+	}
+	if rest == "" {
+		p.typ(elems[0])
+		return ""
+	}
+	return p.element(rest)
+}
+
+// address writes the type of which only the address of its method table is known.
+func (p *printer) address(s string) string {
+	n := 0
+	for n < len(s) && (s[n] == 'x' || s[n] >= '0' && s[n] <= '9' || s[n] >= 'a' && s[n] <= 'f' || s[n] >= 'A' && s[n] <= 'F') {
+		n++
+	}
+	p.char('?')
+	if rest := s[n:]; strings.HasPrefix(rest, "<") {
+		_, args, after, ok := cutType("?" + rest)
+		if !ok {
+			p.fail()
+		}
+		p.list(args)
+		return after
+	}
+	return s[n:]
+}
+
+// pointer writes a function pointer, "R(A,B)" or "R *(A,B)", as C# does: delegate*<A, B, R>.
+func (p *printer) pointer(s string) string {
+	open := indexOuter(s, '(')
+	if open < 0 {
+		p.fail()
+		return ""
+	}
+	params, rest, ok := cutGroup(s[open:])
+	if !ok {
+		p.fail()
+		return ""
+	}
+	p.str("delegate*<")
+	for _, t := range params {
+		p.typ(t)
+		p.str(", ")
+	}
+	ret := strings.TrimSpace(s[:open])
+	if strings.HasSuffix(ret, " *") {
+		ret = ret[:len(ret)-2]
+	}
+	p.typ(ret)
+	p.char('>')
+	return rest
+}
+
+// suffix writes ranks and pointers, and turns a final & into a leading ref at start.
+func (p *printer) suffix(s string, start int) {
+	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
+		switch {
+		case s == "&":
+			p.insert(start, "ref ")
+			return
+		case s[0] == '*':
+			p.char('*')
+			s = s[1:]
+		case s[0] == '[' && isArray(s):
+			end := strings.IndexByte(s, ']') + 1
+			p.char('[')
+			for range strings.Count(s[:end], ",") {
+				p.char(',')
+			}
+			p.char(']')
+			s = s[end:]
+		case strings.HasPrefix(s, "modreq(") || strings.HasPrefix(s, "modopt("):
+			n, ok := skipGroup(s[len("modreq"):])
+			if !ok {
+				p.fail()
+				return
+			}
+			s = s[len("modreq")+n:]
+		default:
+			p.fail()
+			return
+		}
+	}
+}
+
+// variable writes what a type parameter stands for: !1 of the type, !!1 of the method.
+func (p *printer) variable(s string) (rest string) {
+	args, s := p.args, s[1:]
+	method := strings.HasPrefix(s, "!")
+	if method {
+		args, s = p.margs, s[1:]
+	}
+	end := 0
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	n, ok := number(s[:end])
+	switch {
+	case !ok || n > maxArity:
+		p.fail()
+	case n < len(args):
+		p.argument(args[n])
+	default: // the type's name does not tell of its parameters
+		c := byte('T')
+		if method && p.lettered {
+			c = 'U'
+		}
+		p.letter(c, n, n+1)
+	}
+	return s[end:]
+}
+
+// letter names the n-th of count type parameters that have no known argument.
+func (p *printer) letter(c byte, n, count int) {
+	p.char(c)
+	if count > 1 {
+		p.number(n + 1)
+	}
+}
+
+func (p *printer) argument(a argument) {
+	switch {
+	case a.letter != 0:
+		p.letter(a.letter, a.n, a.of)
+	case a.src != "":
+		p.typ(a.src)
+	default:
+		p.b = append(p.b, p.b[a.lo:a.hi]...)
+	}
+}
+
+// list writes type arguments, nothing if there are none, and leaves in args where it wrote them.
+func (p *printer) list(args []argument) {
+	if len(args) > 0 {
+		p.brackets('<', args, '>')
+	}
+}
+
+func (p *printer) brackets(open byte, args []argument, end byte) {
+	p.char(open)
+	for i, a := range args {
+		if i > 0 {
+			p.str(", ")
+		}
+		lo := len(p.b)
+		p.argument(a)
+		args[i] = argument{lo: lo, hi: len(p.b)}
+	}
+	p.char(end)
+}
+
+// named writes a type as argument or parameter: by its short name, and as C# spells it where it has a way of its own.
+func (p *printer) named(name string, args []argument) {
+	short, _ := cutArity(name)
+	switch {
+	case len(args) == 0:
+		if kw := keyword(name); kw != "" {
+			p.str(kw)
+			return
+		}
+		if name == canonName && p.canon < p.canons {
+			p.letter('T', p.canon, p.canons)
+			p.canon++
+			return
+		}
+	case len(args) == 1 && short == "System.Nullable":
+		p.argument(args[0])
+		p.char('?')
+		return
+	case len(args) > 1 && short == "System.ValueTuple":
+		p.brackets('(', args, ')')
+		return
+	}
+	p.path(name, args, true)
+	p.pending = nil
+}
