@@ -1,0 +1,60 @@
+package iox
+
+import (
+	"errors"
+	"sync"
+)
+
+// A Cleaner knows the outputs that are open, so that a signal handler can abort all of them before the process
+// exits. The zero value is ready for use, and a nil Cleaner knows none. It is safe for concurrent use.
+type Cleaner struct {
+	mu   sync.Mutex
+	open map[*Output]struct{}
+	over bool
+}
+
+// AbortAll aborts the outputs that are neither committed nor aborted, and makes every later Create with this
+// Cleaner fail with ErrAborted: the process is about to end. An output whose data is being synced by Commit is
+// aborted too, without waiting for the disk; one that is being renamed is complete.
+func (c *Cleaner) AbortAll() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	c.over = true
+	open := c.open
+	c.open = nil
+	c.mu.Unlock()
+
+	var errs []error
+	for o := range open {
+		errs = append(errs, o.Abort())
+	}
+	return errors.Join(errs...)
+}
+
+// add reports whether outputs may still be created.
+func (c *Cleaner) add(o *Output) bool {
+	if c == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return false
+	}
+	if c.open == nil {
+		c.open = make(map[*Output]struct{})
+	}
+	c.open[o] = struct{}{}
+	return true
+}
+
+func (c *Cleaner) remove(o *Output) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, o)
+}

@@ -1,0 +1,193 @@
+package iox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A decoder is a decompressor that stops at the limits and says where and why it stopped.
+type decoder struct {
+	src    *source
+	br     *bufio.Reader // between src and r
+	format compression
+	r      io.Reader // the decompressor
+	limits Limits
+	out    int64
+	err    error // sticky
+}
+
+// Read implements io.Reader. A limit cuts exactly: the bytes it allows are delivered.
+func (d *decoder) Read(p []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	n, err := d.r.Read(p)
+	d.out += int64(n)
+	if err != nil {
+		d.err = d.locate(err)
+	}
+	if most, limit, flag, value := d.limits.allowed(d.consumed()); most >= 0 && d.out > most {
+		n -= int(d.out - most)
+		d.out = most
+		d.err = d.limit(limit, flag, value)
+	}
+	return n, d.err
+}
+
+// consumed returns how far the decompressor has come in the compressed input.
+func (d *decoder) consumed() int64 { return d.src.n.Load() - int64(d.br.Buffered()) }
+
+func (d *decoder) limit(limit, flag string, value int64) error {
+	return &LimitError{Name: d.src.name, Limit: limit, Value: value, Flag: flag, In: d.consumed(), Out: d.out}
+}
+
+// locate turns what a decompressor said into what happened. The state of the source is asked first, because the
+// decompressors use io.EOF and io.ErrUnexpectedEOF for damage and for read errors as well.
+func (d *decoder) locate(err error) error {
+	ended := d.src.err == io.EOF && d.br.Buffered() == 0
+	switch {
+	case d.src.err != nil && d.src.err != io.EOF:
+		return d.src.err
+	case err == io.EOF:
+		return io.EOF
+	case errors.Is(err, errWindow):
+		return d.limit("zstd window in bytes", FlagWindow, d.limits.Window)
+	case ended && errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("compressed data ends early: %w", io.ErrUnexpectedEOF)
+	default:
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return &Error{Name: d.src.name, Op: "decompress " + d.format.String(), Bytes: d.consumed(), Err: err}
+}
+
+// A gzipReader reads concatenated members one by one. The library could do it alone, but it asks for the header
+// of the next member before it returns the end of this one: on a pipe, the last events would wait for the next.
+type gzipReader struct {
+	br     *bufio.Reader
+	z      *gzip.Reader
+	inside bool // of a member
+}
+
+// Read implements io.Reader.
+func (g *gzipReader) Read(p []byte) (int, error) {
+	for {
+		if !g.inside {
+			if err := g.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := g.z.Read(p)
+		if err == io.EOF {
+			g.inside = false
+			err = nil
+			if n == 0 {
+				continue
+			}
+		}
+		return n, err
+	}
+}
+
+// next reads the header of a member; io.EOF means there is none.
+func (g *gzipReader) next() error {
+	first := g.z == nil
+	if _, err := g.br.Peek(1); err != nil {
+		return err
+	}
+	var err error
+	if first {
+		g.z, err = gzip.NewReader(g.br)
+	} else {
+		err = g.z.Reset(g.br)
+	}
+	switch {
+	case err == io.EOF: // the library's word for a header cut inside its file name
+		return io.ErrUnexpectedEOF
+	case err == gzip.ErrHeader && !first:
+		return fmt.Errorf("what follows the last member is not another one: %w", err)
+	case err != nil:
+		return err
+	}
+	g.z.Multistream(false)
+	g.inside = true
+	return nil
+}
+
+// maxWindow is the largest window the reference implementation writes (--ultra --long=31). A larger claim is not
+// believed even without a limit: allocating it could only fail, and out of memory cannot be recovered from.
+const maxWindow = 2 << 30
+
+// errWindow marks a frame whose window is over the limit.
+var errWindow = errors.New("window over the limit")
+
+// A zstdReader reads concatenated and skippable frames in the calling goroutine.
+type zstdReader struct {
+	br   *bufio.Reader
+	dec  *zstd.Decoder
+	last int // length of the decoder's last request
+	err  error
+}
+
+func newZstdReader(br *bufio.Reader, window int64) (*zstdReader, error) {
+	z := &zstdReader{br: br}
+	most := uint64(maxWindow)
+	if window > 0 {
+		most = min(most, max(uint64(window), zstd.MinWindowSize))
+	}
+	dec, err := zstd.NewReader(zstdInput{z},
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(most),
+		zstd.WithDecoderMaxWindow(most))
+	if err != nil {
+		return nil, err
+	}
+	z.dec = dec
+	return z, nil
+}
+
+// Read implements io.Reader. When the decoder fails at a checksum it still holds the block before it: a second
+// Read gets that out, so a file cut in its last four bytes loses nothing.
+func (z *zstdReader) Read(p []byte) (int, error) {
+	n, err := z.dec.Read(p)
+	if err != nil && z.err == nil {
+		z.err = z.window(err)
+		if n == 0 {
+			n, _ = z.dec.Read(p)
+		}
+	}
+	if n > 0 {
+		return n, nil
+	}
+	return 0, z.err
+}
+
+// window tells a frame that asks for too much memory from a block that is too large for its frame. The decoder
+// has one error for both, but a block header is read as 3 bytes, and the last read of a frame header never is.
+func (z *zstdReader) window(err error) error {
+	if err == zstd.ErrDecoderSizeExceeded || err == zstd.ErrWindowSizeExceeded && z.last != 3 {
+		return errWindow
+	}
+	return err
+}
+
+// zstdInput is what the decoder reads. Short requests are met in full, which the decoder would wait for anyway:
+// it makes their length tell what was being read.
+type zstdInput struct{ z *zstdReader }
+
+func (in zstdInput) Read(p []byte) (int, error) {
+	in.z.last = len(p)
+	if len(p) <= 8 {
+		n, err := io.ReadFull(in.z.br, p)
+		if err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
+		return n, err
+	}
+	return in.z.br.Read(p)
+}

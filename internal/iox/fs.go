@@ -1,0 +1,79 @@
+package iox
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A fileSystem is what an output asks of the operating system: the seam at which tests make the n-th call fail.
+type fileSystem interface {
+	stdout() file
+	stat(name string) (fs.FileInfo, error)
+	lstat(name string) (fs.FileInfo, error)
+	evalSymlinks(name string) (string, error)
+	readDir(name string) ([]fs.DirEntry, error)
+	open(name string, flag int, perm fs.FileMode) (file, error)
+	rename(from, to string) error    // replaces to
+	renameNew(from, to string) error // fails with fs.ErrExist instead
+	remove(name string) error
+	syncDir(name string) error
+}
+
+// A file is an open output. Close may be called while another goroutine is in Write or Sync, as with os.File.
+type file interface {
+	io.Writer
+	Chmod(fs.FileMode) error
+	Sync() error
+	Close() error
+}
+
+// osFS is the operating system.
+type osFS struct{}
+
+func (osFS) stdout() file                               { return os.Stdout }
+func (osFS) stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (osFS) lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
+func (osFS) evalSymlinks(name string) (string, error)   { return filepath.EvalSymlinks(name) }
+func (osFS) readDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (osFS) rename(from, to string) error               { return os.Rename(from, to) }
+func (osFS) remove(name string) error                   { return os.Remove(name) }
+func (osFS) syncDir(name string) error                  { return syncDir(name) }
+func (osFS) open(n string, f int, m fs.FileMode) (file, error) {
+	h, err := os.OpenFile(n, f, m)
+	if err != nil {
+		return nil, err // not a nil *os.File in a file
+	}
+	return h, nil
+}
+
+// renameNew uses the system call that cannot overwrite where kernel and file system have it, and hard links,
+// which have the same property, elsewhere.
+func (osFS) renameNew(from, to string) error {
+	err := renameNoReplace(from, to)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return linkNew(from, to)
+}
+
+// linkNew renames by a second name. File systems without hard links (FAT, some network shares) get a check and
+// a rename: the only place where a file that appears between the two could be overwritten.
+func linkNew(from, to string) error {
+	err := os.Link(from, to)
+	switch {
+	case err == nil:
+		return os.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fs.ErrExist
+		}
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return os.Rename(from, to)
+}

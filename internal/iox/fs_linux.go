@@ -1,0 +1,21 @@
+package iox
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// renameNoReplace renames unless the new name exists. Kernels before 3.15 lack the call and say ENOSYS; file
+// systems without the flag say EINVAL.
+func renameNoReplace(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if err == nil {
+		return nil
+	}
+	if err == unix.EINVAL {
+		err = errors.ErrUnsupported
+	}
+	return &os.LinkError{Op: "renameat2", Old: from, New: to, Err: err}
+}

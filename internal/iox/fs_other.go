@@ -1,0 +1,8 @@
+//go:build !linux && !darwin && !windows
+
+package iox
+
+import "errors"
+
+// renameNoReplace has no system call here; hard links do the work.
+func renameNoReplace(string, string) error { return errors.ErrUnsupported }

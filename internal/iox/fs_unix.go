@@ -1,0 +1,27 @@
+//go:build !windows
+
+package iox
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// syncDir makes a rename in the directory durable. File systems that cannot sync a directory (some FUSE and
+// network ones) say EINVAL or ENOTSUP: they offer nothing better, so that is no error. A directory that may be
+// written but not read cannot be opened, let alone synced; nor is that the output's fault.
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if errors.Is(err, os.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}

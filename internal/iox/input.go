@@ -1,0 +1,196 @@
+package iox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync/atomic"
+	"syscall"
+)
+
+// StdinName is the Name of the input that is opened as "-".
+const StdinName = "standard input"
+
+// InputOptions change how an input is read. The zero value is ready for use.
+type InputOptions struct {
+	// Limits bound compressed input; nil means DefaultLimits.
+	Limits *Limits
+}
+
+// An Input is one source of bytes. It is opened once; its content is read by Stream or At.
+//
+// A regular file stays open until Close, and every stream reads through that one descriptor at offsets of its
+// own. So two streams of a file never disturb each other, and all of them see the same file even if its name is
+// given to another one meanwhile (converting a file onto itself).
+type Input struct {
+	name   string
+	limits Limits
+	size   int64
+	file   io.ReaderAt // nil for input that can be read only once
+	once   io.Reader   // that input
+	closer io.Closer   // nil if the reader is the caller's
+	used   atomic.Bool
+	read   atomic.Pointer[atomic.Int64]
+}
+
+// Open opens a file, or standard input if name is "-". Standard input redirected from a regular file is as good
+// as the file: it can be read again and at random, from where the descriptor stands. Opening a FIFO waits for
+// its writer. Whether the content can be decompressed is not known before the first read.
+func Open(name string, opts InputOptions) (*Input, error) {
+	if name == "-" {
+		return FromReader(StdinName, os.Stdin, opts)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+	}
+	in, err := FromReader(name, f, opts)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	in.closer = f
+	return in, nil
+}
+
+// FromReader makes an input of r. The name is used in errors. If r is a regular file, or has the methods ReadAt
+// and Size as bytes.Reader and io.SectionReader do, it can be read again and at random; otherwise once, in
+// order. The reader stays the caller's to close, after the input's last use.
+func FromReader(name string, r io.Reader, opts InputOptions) (*Input, error) {
+	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits()}
+	if opts.Limits != nil {
+		in.limits = *opts.Limits
+	}
+	switch r := r.(type) {
+	case *os.File:
+		if err := in.useFile(r); err != nil {
+			return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+		}
+	case interface {
+		io.ReaderAt
+		Size() int64
+	}:
+		in.file, in.size = r, r.Size()
+	}
+	return in, nil
+}
+
+// useFile sets the random access to a regular file, beginning where its descriptor stands: a shell may have
+// handed us standard input after reading a part of it.
+func (in *Input) useFile(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if st.IsDir() {
+		return syscall.EISDIR
+	}
+	if !st.Mode().IsRegular() {
+		return nil
+	}
+	pos, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil // not seekable, whatever its mode says: read it as a pipe
+	}
+	in.file, in.size = f, max(0, st.Size()-pos)
+	if pos > 0 {
+		in.file = io.NewSectionReader(f, pos, math.MaxInt64-pos)
+	}
+	return nil
+}
+
+// Name returns the name given to Open or FromReader, or StdinName.
+func (in *Input) Name() string { return in.name }
+
+// Size returns the bytes of the input as stored, compressed or not, when it was opened; -1 if unknown.
+func (in *Input) Size() int64 { return in.size }
+
+// Again reports whether Stream can be called more than once.
+func (in *Input) Again() bool { return in.file != nil }
+
+// Read returns the raw bytes, at most Size if the input did not grow, that the stream opened last has consumed,
+// read-ahead included. It may be called from any goroutine. Bytes read through At are not counted.
+func (in *Input) Read() int64 {
+	if n := in.read.Load(); n != nil {
+		return n.Load()
+	}
+	return 0
+}
+
+// Close closes what Open opened. Streams must have been closed before.
+func (in *Input) Close() error {
+	if in.closer == nil {
+		return nil
+	}
+	c := in.closer
+	in.closer = nil
+	if err := c.Close(); err != nil {
+		return &Error{Name: in.name, Op: "close", Bytes: -1, Err: err}
+	}
+	return nil
+}
+
+// Stream returns the content from its beginning, decompressed. It does not read yet, so it does not block; a
+// second call for an input that is not Again is an error that wraps errors.ErrUnsupported.
+//
+// A Read of the stream returns as soon as it has anything, and otherwise waits for no more input than the
+// decompressor needs for its next byte. Compressed regular files are decompressed ahead of the reader in a
+// goroutine that ends with Close, which must be called. Errors come after all the bytes before them and stay:
+// see [ErrLimit], [ErrCorrupt], io.ErrUnexpectedEOF (compressed data that ends early); a failure of the reader
+// below is an [*Error] that wraps it. The stream is for one goroutine at a time.
+func (in *Input) Stream() (io.ReadCloser, error) {
+	count := new(atomic.Int64)
+	src := &source{name: in.name, r: in.once, n: count}
+	if in.file != nil {
+		src.r = io.NewSectionReader(in.file, 0, math.MaxInt64)
+	} else if in.used.Swap(true) {
+		err := fmt.Errorf("not a regular file, so it cannot be read a second time: %w", errors.ErrUnsupported)
+		return nil, &Error{Name: in.name, Op: "read again", Bytes: -1, Err: err}
+	}
+	in.read.Store(count)
+	s := newStream(src, in.limits)
+	if in.file != nil && sniffAt(in.file) != plain {
+		return newReadAhead(s), nil
+	}
+	return s, nil
+}
+
+// At returns random access to the content and its size when the input was opened. It lives as long as the input.
+// The error wraps errors.ErrUnsupported if the content is compressed or comes through a pipe.
+func (in *Input) At() (io.ReaderAt, int64, error) {
+	why := ""
+	if in.file == nil {
+		why = "not a regular file"
+	} else if c := sniffAt(in.file); c != plain {
+		why = c.String() + " data"
+	}
+	if why != "" {
+		err := fmt.Errorf("%s cannot be read at random: %w", why, errors.ErrUnsupported)
+		return nil, 0, &Error{Name: in.name, Op: "open", Bytes: -1, Err: err}
+	}
+	return in.file, in.size, nil
+}
+
+// A source is the raw input of one stream: it counts, and it remembers how it ended, because decompressors
+// disguise the errors of their reader (zstd reports some as the end of the data).
+type source struct {
+	name string
+	r    io.Reader
+	n    *atomic.Int64
+	err  error // sticky: io.EOF, or a located *Error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.r.Read(p)
+	at := s.n.Add(int64(n))
+	if err != nil && err != io.EOF {
+		err = &Error{Name: s.name, Op: "read", Bytes: at, Err: err}
+	}
+	s.err = err
+	return n, err
+}

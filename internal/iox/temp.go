@@ -1,0 +1,91 @@
+package iox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A temporary file is called .ntconv-NAME.RANDOM.tmp, where NAME is the destination's base name, shortened if
+// the whole would exceed what file systems take, and RANDOM is tempDigits hexadecimal digits.
+const (
+	tempPrefix = ".ntconv-"
+	tempSuffix = ".tmp"
+	tempDigits = 16
+	tempBase   = 200 // bytes of NAME; 255 is the usual limit of a name
+)
+
+// staleAge is how long a temporary file must not have been written before it counts as left behind.
+const staleAge = time.Hour
+
+// openTemp creates the temporary file for a destination; old is the file there, or nil.
+func (o *Output) openTemp(old fs.FileInfo) error {
+	dir, base := filepath.Split(o.path)
+	o.removeStale(dir, base)
+	perm := fs.FileMode(0o666)
+	if old != nil {
+		perm = old.Mode().Perm() // from the start: a private file's data must not be readable for a moment
+	}
+	for range 100 {
+		temp := filepath.Join(dir, tempName(base, rand.Uint64()))
+		f, err := o.fs.open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			err = f.Chmod(perm) // what the umask took away
+		}
+		if err != nil {
+			return errors.Join(err, f.Close(), o.fs.remove(temp))
+		}
+		o.f, o.temp = f, temp
+		return nil
+	}
+	return errors.New("no free name for a temporary file")
+}
+
+// tempName returns a name for base.
+func tempName(base string, random uint64) string {
+	if len(base) > tempBase {
+		base = strings.ToValidUTF8(base[:tempBase], "")
+	}
+	return fmt.Sprintf("%s%s.%0*x%s", tempPrefix, base, tempDigits, random, tempSuffix)
+}
+
+// isTemp reports whether name is one that tempName makes for base.
+func isTemp(name, base string) bool {
+	fixed := len(tempName(base, 0)) - tempDigits - len(tempSuffix)
+	return len(name) == fixed+tempDigits+len(tempSuffix) &&
+		name[:fixed] == tempName(base, 0)[:fixed] &&
+		strings.HasSuffix(name, tempSuffix) &&
+		strings.Trim(name[fixed:fixed+tempDigits], "0123456789abcdef") == ""
+}
+
+// removeStale removes what killed runs left behind for this destination. That is housekeeping: where it does not
+// work, the output is none the worse. Of other destinations, and of files younger than staleAge, which may
+// belong to a run in progress, nothing is touched.
+func (o *Output) removeStale(dir, base string) {
+	if dir == "" {
+		dir = "."
+	}
+	entries, err := o.fs.readDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !isTemp(e.Name(), base) || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge {
+			_ = o.fs.remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
