@@ -1,0 +1,123 @@
+package clr
+
+import "github.com/ntconv/ntconv"
+
+// A Class says what an event is about and with that, which view reads it.
+type Class uint8
+
+const (
+	ClassNone                     Class = iota
+	ClassMethod                         // ParseMethod: code comes, goes, or was there
+	ClassModule                         // ParseModule
+	ClassDomainModule                   // no view
+	ClassILMap                          // no view
+	ClassSample                         // ParseSample: a thread was seen running
+	ClassRuntimeStart                   // no view: the field CommandLine names the process
+	ClassProcessInfo                    // no view: the field CommandLine names the process
+	ClassUniversalProcess               // ParseProcess
+	ClassUniversalProcessExit           // no fields
+	ClassUniversalMapping               // ParseMapping
+	ClassUniversalSymbol                // ParseSymbol
+	ClassUniversalMappingMetadata       // ParseMappingMetadata
+	ClassUniversalCPU                   // Value: weight of a processor sample, 1
+	ClassUniversalCSwitch               // Value: clock ticks that the thread was off the processor until now
+	ClassUniversalOther                 // Value, in a unit that only the name tells
+)
+
+var classNames = [...]string{
+	"none", "method", "module", "domain module", "il map", "sample", "runtime start", "process info", "universal process",
+	"universal process exit", "universal mapping", "universal symbol", "universal mapping metadata", "universal cpu",
+	"universal cswitch", "universal other",
+}
+
+// String returns the class's name in lower case.
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return "unknown"
+}
+
+// ClassOf returns the class of all events of a type. It costs a few nanoseconds; consumers that see millions of events
+// keep the answer per *Type.
+func ClassOf(t *ntconv.Type) Class {
+	switch t.Provider {
+	case Runtime:
+		return runtimeClass(t.ID)
+	case Rundown:
+		return rundownClass(t.ID)
+	case SampleProfiler:
+		if t.ID == 0 {
+			return ClassSample
+		}
+	case EventPipe:
+		if t.ID == 1 || t.Name == "ProcessInfo" {
+			return ClassProcessInfo
+		}
+	case UniversalSystem:
+		return systemClass(t.ID)
+	case UniversalEvents:
+		return universalClass(t.Name)
+	}
+	return ClassNone
+}
+
+// The same id means different things in the two providers (nettrace-in-practice, 3.2).
+func runtimeClass(id uint32) Class {
+	switch id {
+	case 141, 142, 143, 144:
+		return ClassMethod
+	case 151:
+		return ClassDomainModule
+	case 152, 153:
+		return ClassModule
+	case 187:
+		return ClassRuntimeStart
+	case 190:
+		return ClassILMap
+	}
+	return ClassNone
+}
+
+func rundownClass(id uint32) Class {
+	switch id {
+	case 141, 142, 143, 144:
+		return ClassMethod
+	case 149, 150:
+		return ClassILMap
+	case 151, 152:
+		return ClassDomainModule
+	case 153, 154:
+		return ClassModule
+	case 187:
+		return ClassRuntimeStart
+	}
+	return ClassNone
+}
+
+// Universal.System goes by id whatever the metadata says (nettrace-in-practice, 4.1).
+func systemClass(id uint32) Class {
+	switch id {
+	case 0, 1:
+		return ClassUniversalProcess
+	case 2:
+		return ClassUniversalProcessExit
+	case 3:
+		return ClassUniversalMapping
+	case 4:
+		return ClassUniversalSymbol
+	case 5:
+		return ClassUniversalMappingMetadata
+	}
+	return ClassNone
+}
+
+func universalClass(name string) Class {
+	switch name {
+	case "cpu":
+		return ClassUniversalCPU
+	case "cswitch":
+		return ClassUniversalCSwitch
+	}
+	return ClassUniversalOther
+}

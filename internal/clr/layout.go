@@ -1,0 +1,199 @@
+package clr
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A Layout describes one version of one event. Layouts are shared and immutable: equal arguments of [Lookup] give the
+// same pointer.
+type Layout struct {
+	Provider      string
+	ID            uint32
+	Version       uint8
+	Symbol        string // as the manifest spells it, with a suffix in most versions but the first: GCStart_V2
+	Task          string
+	Opcode, Level uint8
+	Keywords      uint64
+	Fields        []ntconv.Field
+
+	name string
+	maps []fieldMap
+}
+
+// fieldMap gives the values of a field names. Nested fields are in the same list: no event has the same name twice with
+// different maps.
+type fieldMap struct {
+	field string
+	text  string // a line of mapText
+}
+
+// Name returns the symbol without its version suffix: GCAllocationTick for GCAllocationTick_V4.
+func (l *Layout) Name() string { return l.name }
+
+// MapName returns the name of a field's value, and "" if the field has no names or the value has none. Where the field is
+// a bit set, the names of its bits are joined by | and bits without a name are appended in hexadecimal. Only joining
+// allocates.
+func (l *Layout) MapName(field string, value uint64) string {
+	for i := range l.maps {
+		if m := &l.maps[i]; m.field == field {
+			if m.text[0] == '|' {
+				return bitNames(m.text[1:], value)
+			}
+			return valueName(m.text[1:], value)
+		}
+	}
+	return ""
+}
+
+// HasMap reports whether values of a field have names.
+func (l *Layout) HasMap(field string) bool {
+	return slices.ContainsFunc(l.maps, func(m fieldMap) bool { return m.field == field })
+}
+
+func valueName(text string, value uint64) string {
+	for number, name := range pairs(text, 10) {
+		if number == value {
+			return name
+		}
+	}
+	return ""
+}
+
+func bitNames(text string, value uint64) string {
+	out := ""
+	for bits, name := range pairs(text, 10) {
+		if bits == value {
+			return name
+		}
+		if bits != 0 && value&bits == bits {
+			out = join(out, name)
+			value &^= bits
+		}
+	}
+	if value != 0 && out != "" {
+		out = join(out, "0x"+strconv.FormatUint(value, 16))
+	}
+	return out
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "|" + b
+}
+
+// pairs iterates over number=name; in that base.
+func pairs(text string, base int) func(func(uint64, string) bool) {
+	return func(yield func(uint64, string) bool) {
+		for text != "" {
+			var pair string
+			pair, text, _ = strings.Cut(text, ";")
+			number, name, _ := strings.Cut(pair, "=")
+			n, _ := strconv.ParseUint(number, base, 64)
+			if !yield(n, name) {
+				return
+			}
+		}
+	}
+}
+
+// provider is a group of events in index.
+type provider struct {
+	name, guid  string
+	native      bool // events of the runtime itself: no names and no fields in a trace, ids are fixed
+	first, last int  // in index
+	maps        int  // first line in mapText
+}
+
+// entry is what the tables say about an event without a look at its text.
+type entry struct {
+	keywords      uint64
+	pos           uint32 // of its line in layoutText
+	id            uint16
+	version       uint8
+	opcode, level uint8
+}
+
+// layouts caches what index leads to. A trace uses a few dozen of them, so each is made when it is asked for.
+var layouts [len(index)]atomic.Pointer[Layout]
+
+// Lookup returns the layout of an event, or nil if the event is unknown. Of an unknown version the next lower one is
+// taken, as new versions only add fields at the end; if there is none, the next higher one. It does not allocate after the
+// first call for a layout.
+func Lookup(provider string, id uint32, version uint8) *Layout {
+	p := providerIndex(provider)
+	if p < 0 {
+		return nil
+	}
+	return lookup(p, id, version)
+}
+
+func lookup(p int, id uint32, version uint8) *Layout {
+	of := index[providers[p].first:providers[p].last]
+	i, found := slices.BinarySearchFunc(of, id<<8|uint32(version), func(e entry, key uint32) int {
+		return cmp.Compare(uint32(e.id)<<8|uint32(e.version), key)
+	})
+	if id > 0xffff {
+		return nil
+	}
+	if !found && i > 0 && uint32(of[i-1].id) == id {
+		i--
+	}
+	if i == len(of) || uint32(of[i].id) != id {
+		return nil
+	}
+	return load(p, providers[p].first+i)
+}
+
+// lookupName returns the layout of an event of that name, whatever its id. The rule for versions is that of Lookup.
+func lookupName(p int, name string, version uint8) *Layout {
+	best := -1
+	for i := providers[p].first; i < providers[p].last; i++ {
+		rest, ok := strings.CutPrefix(layoutText[index[i].pos:], name)
+		if ok && strings.HasPrefix(rest, "\t") && (best < 0 || index[i].version <= version) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return load(p, best)
+}
+
+// load returns layout i of index, which belongs to provider p. Two goroutines may make the same one; the first wins.
+func load(p, i int) *Layout {
+	if l := layouts[i].Load(); l != nil {
+		return l
+	}
+	layouts[i].CompareAndSwap(nil, parseLayout(p, &index[i]))
+	return layouts[i].Load()
+}
+
+func parseLayout(p int, e *entry) *Layout {
+	line, _, _ := strings.Cut(layoutText[e.pos:], "\n")
+	symbol, line, _ := strings.Cut(line, "\t")
+	task, fields, _ := strings.Cut(line, "\t")
+	l := &Layout{
+		Provider: providers[p].name, ID: uint32(e.id), Version: e.version, Symbol: symbol, Task: task,
+		Opcode: e.opcode, Level: e.level, Keywords: e.keywords, name: unversioned(symbol),
+	}
+	ps := layoutParser{text: fields, maps: providers[p].maps, l: l}
+	l.Fields = ps.fields()
+	return l
+}
+
+// unversioned cuts off _V and digits.
+func unversioned(symbol string) string {
+	head := strings.TrimRight(symbol, "0123456789")
+	if base, ok := strings.CutSuffix(head, "_V"); ok && len(head) < len(symbol) {
+		return base
+	}
+	return symbol
+}

@@ -1,0 +1,123 @@
+package clr
+
+import (
+	"encoding/binary"
+
+	"github.com/ntconv/ntconv"
+)
+
+// MethodAction says what happened to a method's code.
+type MethodAction uint8
+
+const (
+	MethodLoaded       MethodAction = iota // the code is there from the event's time on
+	MethodUnloaded                         // the code is gone after it. At a process's end everything is said to be unloaded
+	MethodRundownStart                     // the code was there when the session began
+	MethodRundownEnd                       // the code was there when the session ended
+)
+
+var methodActionNames = [...]string{"load", "unload", "rundown start", "rundown end"}
+
+// String returns the action's name in lower case.
+func (a MethodAction) String() string { return methodActionNames[a&3] }
+
+// Bits of Method.Flags.
+const (
+	MethodDynamic uint32 = 1 << 0
+	MethodGeneric uint32 = 1 << 1
+	MethodJitted  uint32 = 1 << 3
+)
+
+// A Method is the payload of MethodLoad, MethodUnload, MethodDCStart, MethodDCEnd and their verbose forms
+// (nettrace-in-practice, 3.3). Text is UTF-16 without terminator, borrowed from the event.
+type Method struct {
+	MethodID, ModuleID uint64
+	Start              uint64 // address of the code
+	Size               uint32 // bytes of the code
+	Token              uint32 // 0 for dynamic methods
+	Flags              uint32 // bits 7-9 are the tier, 28-31 tell hot from cold parts
+	Instance           uint16 // of the runtime in the process; 0 in version 0
+	Action             MethodAction
+	Verbose            bool   // names are there
+	ReJITID            uint64 // from version 2 on
+	Namespace          []byte // full name of the type; nil when not verbose
+	Name               []byte
+	Signature          []byte
+}
+
+var tierNames = [8]string{
+	"", "MinOptJitted", "Optimized", "QuickJitted", "OptimizedTier1", "OptimizedTier1OSR", "QuickJittedInstrumented", "OptimizedTier1Instrumented",
+}
+
+// Tier returns the name of the compiler's tier that made the code, and "" if it is not recorded. Code that was not jitted
+// came with the module.
+func (m *Method) Tier() string {
+	tier := tierNames[m.Flags>>7&7]
+	if tier == "" && m.Flags&MethodJitted == 0 && m.Flags&MethodDynamic == 0 {
+		return "ReadyToRun"
+	}
+	return tier
+}
+
+// ParseMethod reads an event of class ClassMethod; m is overwritten. It returns false if the event is none, or if its payload
+// is too short.
+func ParseMethod(e *ntconv.Event, m *Method) bool {
+	b := e.Payload
+	id := e.Type.ID
+	if len(b) < 36 || id < 141 || id > 144 {
+		return false
+	}
+	var action MethodAction
+	switch e.Type.Provider {
+	case Runtime:
+	case Rundown:
+		action = MethodRundownStart
+	default:
+		return false
+	}
+	*m = Method{
+		MethodID: binary.LittleEndian.Uint64(b), ModuleID: binary.LittleEndian.Uint64(b[8:]), Start: binary.LittleEndian.Uint64(b[16:]),
+		Size: binary.LittleEndian.Uint32(b[24:]), Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
+		Action: action + MethodAction(id-141)&1, Verbose: id >= 143,
+	}
+	b = b[36:]
+	if m.Verbose {
+		var ok [3]bool
+		m.Namespace, b, ok[0] = cutUTF16(b)
+		m.Name, b, ok[1] = cutUTF16(b)
+		m.Signature, b, ok[2] = cutUTF16(b)
+		if ok != [3]bool{true, true, true} {
+			return false
+		}
+	}
+	// Later versions only append.
+	if len(b) >= 2 {
+		m.Instance = binary.LittleEndian.Uint16(b)
+	}
+	if len(b) >= 10 {
+		m.ReJITID = binary.LittleEndian.Uint64(b[2:])
+	}
+	return true
+}
+
+// Sample types (nettrace-in-practice, 3.6).
+const (
+	SampleError    uint32 = 0
+	SampleExternal uint32 = 1 // the thread was in native code or waiting; its stack is the managed part
+	SampleManaged  uint32 = 2
+)
+
+// A Sample is the payload of the sample profiler's event: the event's thread was seen with the event's stack. Samples
+// count wall time, not processor time.
+type Sample struct {
+	Type uint32
+}
+
+// ParseSample reads an event of class ClassSample. It returns false if the payload is too short.
+func ParseSample(e *ntconv.Event, s *Sample) bool {
+	if len(e.Payload) < 4 {
+		return false
+	}
+	s.Type = binary.LittleEndian.Uint32(e.Payload)
+	return true
+}

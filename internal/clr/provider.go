@@ -1,0 +1,96 @@
+package clr
+
+import (
+	"crypto/sha1"
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Names of providers whose events mean something beyond their fields.
+const (
+	Runtime          = "Microsoft-Windows-DotNETRuntime"
+	Rundown          = "Microsoft-Windows-DotNETRuntimeRundown"
+	SampleProfiler   = "Microsoft-DotNETCore-SampleProfiler"
+	EventPipe        = "Microsoft-DotNETCore-EventPipe"
+	DiagnosticSource = "Microsoft-Diagnostics-DiagnosticSource"
+	UniversalSystem  = "Universal.System"
+	UniversalEvents  = "Universal.Events"
+)
+
+// IsRuntime reports whether a provider is part of the native runtime (its four manifests and the sample profiler): traces
+// hold neither names nor fields of its events, and their ids are fixed.
+func IsRuntime(provider string) bool {
+	p := providerIndex(provider)
+	return p >= 0 && providers[p].native
+}
+
+// sourceNamespace begins the hash of names of event sources.
+const sourceNamespace = "\x48\x2C\x2D\xB2\xC3\x90\x47\xC8\x87\xF8\x1A\x15\xBF\xC1\x30\xFB"
+
+// ProviderGUID returns the id of a provider: the fixed one of well-known providers, else the one that .NET derives from
+// the name (SHA-1 of a namespace and the upper-cased name in big-endian UTF-16, marked as version 5). A leading * is
+// ignored; an empty name has the zero id.
+func ProviderGUID(name string) ntconv.GUID {
+	name = strings.TrimPrefix(name, "*")
+	if name == "" {
+		return ntconv.GUID{}
+	}
+	fixed := ""
+	if p := providerIndex(name); p >= 0 {
+		fixed = providers[p].guid
+	} else if name == "Microsoft-Windows-Application Server-Applications" {
+		fixed = "c651f5f6-1c0d-492e-8ae1-b4efd7c9d503"
+	}
+	if g, err := ntconv.ParseGUID(fixed); err == nil {
+		return g
+	}
+	return hashGUID(name)
+}
+
+func hashGUID(name string) (g ntconv.GUID) {
+	b := []byte(sourceNamespace)
+	for _, u := range utf16.Encode([]rune(strings.Map(invariantUpper, name))) {
+		b = binary.BigEndian.AppendUint16(b, u)
+	}
+	sum := sha1.Sum(b)
+	copy(g[:], sum[:])
+	g[7] = g[7]&0x0f | 0x50
+	return g
+}
+
+// invariantUpper is unicode.ToUpper but for the two letters that .NET does not turn into ASCII.
+func invariantUpper(r rune) rune {
+	if r == 'ı' || r == 'ſ' {
+		return r
+	}
+	return unicode.ToUpper(r)
+}
+
+// AppendKeywords appends the names of a provider's keywords to dst, joined by |. Bits without a name are appended in
+// hexadecimal; none at all appends nothing.
+func AppendKeywords(dst []byte, provider string, keywords uint64) []byte {
+	start := len(dst)
+	add := func(name string) {
+		if len(dst) > start {
+			dst = append(dst, '|')
+		}
+		dst = append(dst, name...)
+	}
+	if p := providerIndex(provider); p >= 0 {
+		for mask, name := range pairs(textLine(keywordText, p), 16) {
+			if keywords&mask != 0 {
+				add(name)
+				keywords &^= mask
+			}
+		}
+	}
+	if keywords != 0 {
+		add("0x" + strconv.FormatUint(keywords, 16))
+	}
+	return dst
+}
