@@ -4,53 +4,46 @@ import "github.com/ntconv/ntconv/internal/bin"
 
 // ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the block
 // (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends within
-// the header, a negative result that a number in it is too long; h is undefined then and [CompressedError] says where.
+// the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
 //
 // The rules are those of "Header compression": what is left out stays as it was, times and sequence numbers wrap.
+//
+// It runs once per event: BenchmarkCompressed tells what a change costs.
 func (h *EventHeader) ParseCompressed(b []byte) int {
-	var tail bin.Window // zeros end every number
-	w := &tail
-	if len(b) >= len(tail) {
-		w = (*bin.Window)(b)
-	} else {
-		copy(tail[:], b)
-	}
-	n := h.parseWindow(w)
-	if n > len(b) {
+	if len(b) == 0 {
 		return 0
 	}
-	return n
-}
-
-func (h *EventHeader) parseWindow(b *bin.Window) int {
 	flags := b[0]
 	h.Flags = flags
 	h.Sorted = flags&IsSorted != 0
 	i := 1
 	if flags&HasMetadataID != 0 {
-		h.MetadataID, i = b.Varuint32(i)
+		h.MetadataID, i = bin.Varuint32(b, i)
 	}
 	h.Sequence++
 	if flags&HasCapture != 0 {
 		var delta uint32
-		delta, i = b.Varuint32(i)
+		delta, i = bin.Varuint32(b, i)
 		h.Sequence += delta
-		h.CaptureThread, i = b.Varuint64(i)
-		h.CPU, i = b.Varuint32(i)
+		h.CaptureThread, i = bin.Varuint(b, i)
+		h.CPU, i = bin.Varuint32(b, i)
 	}
 	if flags&HasThread != 0 {
-		h.Thread, i = b.Varuint64(i)
+		h.Thread, i = bin.Varuint(b, i)
 	}
 	if flags&HasStackID != 0 {
-		h.StackID, i = b.Varuint32(i)
+		h.StackID, i = bin.Varuint32(b, i)
 	}
-	delta, i := b.Varuint64(i)
+	delta, i := bin.Varuint(b, i)
 	h.Time += delta
 	if flags&HasLabelList != 0 {
-		h.LabelList, i = b.Varuint32(i)
+		h.LabelList, i = bin.Varuint32(b, i)
 	}
 	if flags&HasPayloadSize != 0 {
-		h.PayloadSize, i = b.Varuint32(i)
+		h.PayloadSize, i = bin.Varuint32(b, i)
+	}
+	if i > len(b) {
+		return 0
 	}
 	return i
 }
@@ -59,32 +52,35 @@ func (h *EventHeader) parseWindow(b *bin.Window) int {
 // absolute offset is base. It returns nil if nothing is wrong.
 func CompressedError(b []byte, base int64) error {
 	c := bin.New(b, base)
-	flags := c.At("Flags").U8()
-	fields := [...]struct {
-		name string
-		flag uint8
-		long bool
-	}{
-		{"MetadataId", HasMetadataID, false},
-		{"SequenceNumber", HasCapture, false},
-		{"CaptureThreadIndex", HasCapture, true},
-		{"ProcessorNumber", HasCapture, false},
-		{"ThreadIndex", HasThread, true},
-		{"StackId", HasStackID, false},
-		{"TimeStamp", 0, true},
-		{"LabelListId", HasLabelList, false},
-		{"PayloadSize", HasPayloadSize, false},
-	}
-	for _, f := range fields {
+	flags := c.At("Event/Flags").U8()
+	for _, f := range compressedFields {
 		switch {
 		case flags&f.flag != f.flag:
-		case f.long:
-			c.At(f.name).Varuint64()
-		default:
+		case f.size == 4:
 			c.At(f.name).Varuint32()
+		default:
+			c.At(f.name).Varuint64()
 		}
 	}
 	return c.Err()
+}
+
+// compressedFields lists the fields of a compressed header in order, with the flag that announces each; size is that of
+// the decoded value.
+var compressedFields = [...]struct {
+	name string
+	flag uint8
+	size int
+}{
+	{"Event/MetadataId", HasMetadataID, 4},
+	{"Event/SequenceNumber", HasCapture, 4},
+	{"Event/CaptureThreadIndex", HasCapture, 8},
+	{"Event/ProcessorNumber", HasCapture, 4},
+	{"Event/ThreadIndex", HasThread, 8},
+	{"Event/StackId", HasStackID, 4},
+	{"Event/TimeStamp", 0, 8},
+	{"Event/LabelListId", HasLabelList, 4},
+	{"Event/PayloadSize", HasPayloadSize, 4},
 }
 
 // AppendCompressed appends the compressed header of h, given that prev is the header before it in the block (the zero
