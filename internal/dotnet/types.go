@@ -279,6 +279,10 @@ func (p *printer) list(args []argument) {
 }
 
 func (p *printer) brackets(open byte, args []argument, end byte) {
+	if len(p.b) > p.limit {
+		p.fail()
+		return
+	}
 	p.char(open)
 	for i, a := range args {
 		if i > 0 {
@@ -312,6 +316,9 @@ func (p *printer) named(name string, args []argument) {
 	case len(args) > 1 && short == "System.ValueTuple":
 		p.brackets('(', args, ')')
 		return
+	}
+	if i := lastOuter(name, '/'); i >= 0 { // perf maps name the outer types in signatures, method events do not: be alike
+		name = name[i+1:]
 	}
 	p.path(name, args, true)
 	p.pending = nil

@@ -1,0 +1,60 @@
+package dotnet
+
+import (
+	"strings"
+	"testing"
+)
+
+// A name for reading is the raw name or not much longer than what it was made of, and always the same.
+func FuzzPretty(f *testing.F) {
+	for _, m := range []Method{
+		{"A.B`1+C`2[System.__Canon,System.Int32,System.ValueTuple`2[D,E]]", "M", "instance generic void  (!0,!!1&,class F`1<!2>[],fnptr void(int32)*)"},
+		{"A+<>c__DisplayClass4_0`1+<<M>b__1>d[X]", "MoveNext", "instance void  ()"},
+		{"A", "<A.I<T>.M>g__L|1_0[System.__Canon]", "generic void  (value class <>c__DisplayClass1_0<!!0>&)"},
+		{"<F>F0A__T", "System.I<A.B<C>>.M", "required_modifier A pMT: 0x12<void>*  (native int,...)"},
+		{"[[A, B]]", "x`2.y", "(method void *(int32) modreq([A]B))"},
+	} {
+		f.Add(m.Namespace, m.Name, m.Signature)
+	}
+	f.Fuzz(func(t *testing.T, typ, name, sig string) {
+		m := Method{typ, name, sig}
+		got := m.Pretty()
+		if got != m.Raw() && len(got) > 4*(len(typ)+len(name)+len(sig))+64 {
+			t.Errorf("%+v: %d bytes long", m, len(got))
+		}
+		if again := m.Pretty(); again != got {
+			t.Errorf("%+v: %q, then %q", m, got, again)
+		}
+		if again := PrettySymbol(got); again != got && !strings.Contains(m.Raw(), "::") {
+			t.Errorf("%+v: %q taken for a symbol", m, got)
+		}
+	})
+}
+
+// A symbol's parts are the symbol: nothing of it is lost but blanks. What has no parts is left alone.
+func FuzzParseSymbol(f *testing.F) {
+	f.Add("instance void [A] B.C`1[D]::M(class [E]F<!0>)[Tier]")
+	f.Add("v8::f(int) [clone .part.0] [clone .cold]")
+	f.Add("a [b] c::d[e]")
+	f.Add("LazyCompile:~foo file.js:1")
+	f.Fuzz(func(t *testing.T, in string) {
+		s, ok := ParseSymbol(in)
+		if !ok {
+			if got := PrettySymbol(in); got != in {
+				t.Errorf("%q became %q", in, got)
+			}
+			return
+		}
+		if s.Module == "" || s.Type == "" || s.Method == "" || s.Tier == "" {
+			t.Errorf("%q: empty part in %+v", in, s)
+		}
+		whole := s.Return + "[" + s.Module + "]" + s.Raw() + "[" + s.Tier + "]"
+		blank := func(s string) string { return strings.ReplaceAll(s, " ", "") }
+		if blank(whole) != blank(in) {
+			t.Errorf("%q came apart as %q", in, whole)
+		}
+		if got := s.Pretty(); got != s.Raw() && len(got) > 4*len(in)+64 {
+			t.Errorf("%q: %d bytes long", in, len(got))
+		}
+	})
+}

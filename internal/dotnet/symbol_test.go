@@ -1,0 +1,126 @@
+package dotnet
+
+import "testing"
+
+// The cases of TraceEvent's UniversalSymbolParsingTest.
+func TestParseSymbol(t *testing.T) {
+	for _, c := range []struct{ in, module, raw, tier string }{
+		{"void [System.Private.CoreLib] System.Threading.ThreadPoolWorkQueue::Dispatch()[OptimizedTier1]",
+			"System.Private.CoreLib", "System.Threading.ThreadPoolWorkQueue::Dispatch()", "OptimizedTier1"},
+		{"bool [System.Private.CoreLib] System.Threading.PortableThreadPool+WorkerThread::WorkerThreadStart()[OptimizedTier1]",
+			"System.Private.CoreLib", "System.Threading.PortableThreadPool+WorkerThread::WorkerThreadStart()", "OptimizedTier1"},
+		{"void [SomeAssembly] SomeNamespace.SomeClass::SomeMethod(string, int32)[Tier0]",
+			"SomeAssembly", "SomeNamespace.SomeClass::SomeMethod(string, int32)", "Tier0"},
+		{"int32 [My.Custom.Assembly] My.Namespace.MyClass::ComplexMethod(class System.Collections.Generic.List`1<string>, int32)[OptimizedTier1]",
+			"My.Custom.Assembly", "My.Namespace.MyClass::ComplexMethod(class System.Collections.Generic.List`1<string>, int32)", "OptimizedTier1"},
+		{"instance void [System.Net.Sockets] System.Net.Sockets.SocketAsyncEngine::EventLoop()[QuickJitted]",
+			"System.Net.Sockets", "System.Net.Sockets.SocketAsyncEngine::EventLoop()", "QuickJitted"},
+		{"instance bool [System.Private.CoreLib] System.Threading.LowLevelLifoSemaphore::Wait(int32,bool)[OptimizedTier1]",
+			"System.Private.CoreLib", "System.Threading.LowLevelLifoSemaphore::Wait(int32,bool)", "OptimizedTier1"},
+		{"valuetype Interop/Error [System.Net.Sockets] Interop+Sys::Shutdown(class [System.Runtime]System.Runtime.InteropServices.SafeHandle,valuetype System.Net.Sockets.SocketShutdown)[QuickJitted]",
+			"System.Net.Sockets", "Interop+Sys::Shutdown(class [System.Runtime]System.Runtime.InteropServices.SafeHandle,valuetype System.Net.Sockets.SocketShutdown)", "QuickJitted"},
+		{"valuetype [System.Net.Primitives]System.Net.Sockets.SocketError [System.Net.Sockets] System.Net.Sockets.SocketPal::Shutdown(class System.Net.Sockets.SafeSocketHandle,bool,bool,valuetype System.Net.Sockets.SocketShutdown)[QuickJitted]",
+			"System.Net.Sockets", "System.Net.Sockets.SocketPal::Shutdown(class System.Net.Sockets.SafeSocketHandle,bool,bool,valuetype System.Net.Sockets.SocketShutdown)", "QuickJitted"},
+	} {
+		s, ok := ParseSymbol(c.in)
+		if !ok || s.Module != c.module || s.Raw() != c.raw || s.Tier != c.tier {
+			t.Errorf("%s:\n got %v %+v", c.in, ok, s)
+		}
+	}
+}
+
+func TestSymbolParts(t *testing.T) {
+	got, ok := ParseSymbol("instance !0[] [Asm] N.L`1[System.Int32[]]::.ctor(!0[], int32)[PreJIT]")
+	want := Symbol{Return: "instance !0[]", Module: "Asm", Type: "N.L`1[System.Int32[]]", Method: ".ctor", Args: "(!0[], int32)", Tier: "PreJIT"}
+	if !ok || got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got.Pretty() != "N.L<int[]>..ctor(int[][], int)" {
+		t.Errorf("got %s", got.Pretty())
+	}
+	if raw := (Symbol{Type: "A", Method: "M", Args: "(int32,,)"}); raw.Pretty() != raw.Raw() {
+		t.Errorf("got %s, want %s", raw.Pretty(), raw.Raw())
+	}
+}
+
+// The first six are UniversalSymbolParsingTest's, without its null.
+func TestNoSymbol(t *testing.T) {
+	for _, s := range []string{
+		"regular_symbol_name",
+		"void System.Threading.ThreadPoolWorkQueue::Dispatch()",
+		"",
+		"void [System.Private.CoreLib] System.Threading.ThreadPoolWorkQueue::Dispatch()",
+		"void System.Private.CoreLib System.Threading.ThreadPoolWorkQueue::Dispatch()[OptimizedTier1]",
+		"]", "[]", " [m] T::M()[]", "void [] T::M()[t]", "void [m] M()[t]", "void [m] ::M()[t]", "void [m] T::()[t]", "void [m]  [t]",
+		"LazyCompile:~foo file.js:1", "LazyCompile:*[Symbol.iterator] /srv/a.js:1:2", "Builtin:ArrayMap", "RegExp:[a-z]",
+		"core::ptr::drop_in_place<[u8]>", "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "f [inlined] [clone]",
+		"v8::internal::(anonymous namespace)::F(v8::Isolate*) [clone .constprop.0] [clone .part.0]",
+		"void (anonymous namespace)::f() [clone .a] g::h() [clone .b]",
+		"std::vector<int, std::allocator<int> >::operator[](unsigned long)", "operator new[]", "[vdso]", "[kernel.kallsyms]",
+	} {
+		if sym, ok := ParseSymbol(s); ok {
+			t.Errorf("%q: taken for .NET: %+v", s, sym)
+		}
+		if got := PrettySymbol(s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+func TestRaw(t *testing.T) {
+	for _, c := range []struct {
+		m    Method
+		want string
+	}{
+		{Method{"A.B", "M", "instance void  (int32,string)"}, "A.B.M(int32,string)"},
+		{Method{"A.B", "M", ""}, "A.B.M"},
+		{Method{"A.B", "M", "fnptr void(int32)  ()"}, "A.B.M(int32)  ()"}, // TraceEvent cuts at the first parenthesis
+		{Method{"", "", ""}, "."},
+	} {
+		if got := c.m.Raw(); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.m, got, c.want)
+		}
+	}
+}
+
+func TestShortModule(t *testing.T) {
+	for in, want := range map[string]string{
+		"/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.12/System.Private.CoreLib.dll": "System.Private.CoreLib",
+		`C:\Windows\assembly\mscorlib.ni.dll`:                                               "mscorlib",
+		`C:\Program Files\dotnet\Shop.EXE`:                                                  "Shop",
+		`C:/mixed\a.DLL`:                                                                    "a",
+		"System.Xml.Linq":                                                                   "System.Xml.Linq",
+		"/usr/lib/libc.so.6":                                                                "libc.so.6",
+		"/opt/shop/libcoreclr.so":                                                           "libcoreclr.so",
+		"[heap]":                                                                            "[heap]",
+		"":                                                                                  "",
+		"/":                                                                                 "",
+		".dll":                                                                              ".dll",
+		"Anonymously Hosted DynamicMethods Assembly": "Anonymously Hosted DynamicMethods Assembly",
+	} {
+		if got := ShortModule(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTier(t *testing.T) {
+	for flags, want := range map[uint32]string{
+		0:                "ReadyToRun",
+		2 | 4:            "ReadyToRun", // generic code over reference types
+		8:                "",           // jitted by a runtime that does not tell
+		1:                "",           // stub
+		8 | 1<<7:         "MinOptJitted",
+		9 | 2<<7:         "Optimized",
+		8 | 3<<7:         "QuickJitted",
+		8 | 4<<7:         "OptimizedTier1",
+		8 | 5<<7:         "OptimizedTier1OSR",
+		0xe | 6<<7:       "QuickJittedInstrumented",
+		8 | 7<<7:         "OptimizedTier1Instrumented",
+		8 | 4<<7 | 1<<28: "OptimizedTier1", // cold part
+	} {
+		if got := Tier(flags); got != want {
+			t.Errorf("%#x: got %q, want %q", flags, got, want)
+		}
+	}
+}
