@@ -257,6 +257,9 @@ func (d *decoder) varint(code TypeCode) Value {
 
 // array decodes n elements in a row: text for code units, bytes for unsigned bytes, else a list.
 func (d *decoder) array(elem *FieldType, n int) Value {
+	if elem == nil {
+		return d.fail(errTypeCode)
+	}
 	start := d.off
 	if size := elem.Code.fixedSize(d.mode); size > 0 {
 		if n < 0 || n > (len(d.b)-d.off)/size {
@@ -293,6 +296,9 @@ func (d *decoder) run(elem *FieldType, start, end int) Value {
 
 // loc decodes elements that lie elsewhere in the payload. An error in them does not affect the fields that follow.
 func (d *decoder) loc(t *FieldType, at uint32) Value {
+	if t.Elem == nil {
+		return d.fail(errTypeCode)
+	}
 	start, size := int(at&0xffff), int(at>>16)
 	if t.Code == TypeRelLoc {
 		start += d.off

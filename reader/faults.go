@@ -1,0 +1,69 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// tolerate counts a fault and goes on, or returns it as an error in strict mode.
+func (r *Reader) tolerate(code ntconv.Code, offset int64, where string, err error) error {
+	if r.opts.Strict {
+		return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: where, Err: fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err)}
+	}
+	r.report.Note(code, 1, offset, where+": "+err.Error())
+	return nil
+}
+
+// damaged gives up the rest of a block, or the trace in strict mode.
+func (r *Reader) damaged(kind wire.Kind, err error) error {
+	located := r.frame.at(err, ntconv.ErrCorrupt).(*ntconv.FormatError)
+	located.Where = kind.String() + " block: " + located.Where
+	if r.opts.Strict || errors.Is(err, bin.ErrLimit) && !errors.Is(err, bin.ErrShort) {
+		if errors.Is(err, bin.ErrLimit) {
+			located.Err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
+		}
+		return located
+	}
+	r.report.Note(ntconv.CodeCorrupt, 1, located.Offset, located.Error())
+	return nil
+}
+
+// blockError is damaged for blocks of rows. In a block that the input cuts off, missing bytes are no news.
+func (r *Reader) blockError(b *block, err error) error {
+	if b.partial {
+		return nil
+	}
+	return r.damaged(b.kind, err)
+}
+
+// rowError handles a row that is whole but not understood in full.
+func (r *Reader) rowError(err error) error {
+	located := r.frame.at(err, ntconv.ErrCorrupt).(*ntconv.FormatError)
+	if errors.Is(err, bin.ErrLimit) {
+		located.Err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
+		return located
+	}
+	return r.tolerate(ntconv.CodeRowSkipped, located.Offset, located.Where, err)
+}
+
+// fieldError is rowError for the field lists of versions 3 to 5, which Microsoft's reader drops without failing.
+func (r *Reader) fieldError(err error) error {
+	if r.opts.Strict && !errors.Is(err, bin.ErrLimit) {
+		r.report.Note(ntconv.CodeRowSkipped, 1, r.frame.in.offset, err.Error())
+		return nil
+	}
+	return r.rowError(err)
+}
+
+// limit returns the error of a limit that was reached.
+func (r *Reader) limit(offset int64, where, format string, args ...any) error {
+	return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: where,
+		Err: fmt.Errorf("%w: "+format, append([]any{ntconv.ErrLimit}, args...)...)}
+}
+
+// checkPrerelease refuses files of pre-release runtimes.
+func (r *Reader) checkPrerelease(*block) error { return nil }

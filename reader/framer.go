@@ -1,0 +1,181 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// A block is a piece of the input with one kind of rows. body is borrowed until the next block is read.
+type block struct {
+	kind    wire.Kind
+	offset  int64 // of body[0]
+	body    []byte
+	partial bool // the input ends within the block
+}
+
+func (b *block) cursor() bin.Cursor { return bin.New(b.body, b.offset) }
+
+// A framer cuts an input into blocks.
+type framer struct {
+	in     *input
+	format string // for errors: "nettrace 4"
+	header wire.StreamHeader
+	limit  int // bytes of a block
+}
+
+// open reads the stream header.
+func (f *framer) open() error {
+	f.format = "nettrace"
+	if err := f.in.unpack(); err != nil {
+		return err
+	}
+	start := f.in.offset
+	var c bin.Cursor
+	err := f.parse(4, func(b *bin.Cursor) (err error) {
+		f.header, err = wire.ParseStreamHeader(b)
+		c = *b
+		return err
+	})
+	head := f.in.peek(0)
+	switch {
+	case err == nil:
+		f.in.skip(int(c.Offset() - start))
+		f.format = f.header.Version.String()
+		return nil
+	case errors.Is(err, bin.ErrUnknown):
+		return f.at(err, fmt.Errorf("%w: this reader knows versions 3 to 6", ntconv.ErrUnsupported))
+	case errors.Is(err, bin.ErrShort) && len(head) == 0 && errors.Is(err, io.ErrUnexpectedEOF):
+		return f.at(err, fmt.Errorf("%w: the input is empty", ntconv.ErrFormat))
+	case errors.Is(err, bin.ErrShort):
+		return f.at(err, ntconv.ErrTruncated)
+	case errors.Is(err, bin.ErrValue):
+		return f.at(err, ntconv.ErrFormat)
+	}
+	return err
+}
+
+// parse runs a parser on what has arrived and again with more bytes as long as they are too few. It takes nothing from
+// the input. At the end of the input the error wraps ErrShort and io.ErrUnexpectedEOF; an error of the stream is
+// returned as it is.
+func (f *framer) parse(least int, parse func(*bin.Cursor) error) error {
+	b := f.in.peek(least)
+	for {
+		c := bin.New(b, f.in.offset)
+		err := parse(&c)
+		if err == nil || !errors.Is(err, bin.ErrShort) {
+			return err
+		}
+		n := len(b)
+		if b = f.in.peek(n + 1); len(b) == n {
+			if f.in.err != io.EOF && !errors.Is(f.in.err, io.ErrUnexpectedEOF) {
+				return f.in.err
+			}
+			return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+		}
+	}
+}
+
+// at returns an error with the place of a wire error and a sentinel of the model.
+func (f *framer) at(err, sentinel error) error {
+	out := &ntconv.FormatError{Format: f.format, Offset: f.in.offset, Err: sentinel}
+	var located *bin.Error
+	if errors.As(err, &located) {
+		out.Offset, out.Where = located.Offset, located.Where
+		if !errors.Is(sentinel, ntconv.ErrTruncated) {
+			out.Err = fmt.Errorf("%w: %w", sentinel, located.Err)
+		}
+	}
+	return out
+}
+
+// ended turns the end of the input into ErrTruncated; other errors of the stream stay what they are.
+func (f *framer) ended(err error, where string) error {
+	if err == nil || err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &ntconv.FormatError{Format: f.format, Offset: f.in.offset, Where: where, Err: ntconv.ErrTruncated}
+	}
+	if errors.Is(err, iox.ErrLimit) {
+		err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
+	}
+	return fmt.Errorf("%s: byte %d: %w", f.format, f.in.offset, err)
+}
+
+// next returns the next block. The block of kind wire.KindEnd is the last. A block that the input cuts off is returned
+// with partial set, and the next call returns the error.
+func (f *framer) next() (block, error) {
+	if f.header.Objects() {
+		return f.object()
+	}
+	at := f.in.offset
+	b, err := f.in.take(wire.BlockHeaderSize)
+	if err != nil {
+		return block{}, f.ended(err, "block header")
+	}
+	h := wire.ParseBlockHeader(b)
+	if h.Size > f.limit {
+		return block{}, f.tooLarge(at, h.Kind, int64(h.Size))
+	}
+	return f.body(h.Kind, h.Size)
+}
+
+// body reads the bytes of a block.
+func (f *framer) body(kind wire.Kind, size int) (block, error) {
+	b := block{kind: kind, offset: f.in.offset}
+	var err error
+	b.body, err = f.in.take(size)
+	b.partial = err != nil
+	return b, nil
+}
+
+func (f *framer) tooLarge(at int64, kind wire.Kind, size int64) error {
+	return &ntconv.FormatError{Format: f.format, Offset: at, Where: kind.String() + " block", Err: fmt.Errorf(
+		"%w: block of %d bytes, at most %d are read", ntconv.ErrLimit, size, f.limit)}
+}
+
+// object returns the next object of versions 3 to 5 as a block. The tag behind the body of the one before is read first.
+func (f *framer) object() (block, error) {
+	at := f.in.offset
+	var o legacy.Object
+	var size int64
+	err := f.parse(1, func(c *bin.Cursor) (err error) {
+		o, err = legacy.ParseObject(c)
+		size = c.Offset() - at
+		return err
+	})
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) && errors.Is(err, bin.ErrShort):
+		return block{}, f.ended(io.EOF, "object header")
+	case err != nil:
+		var located *bin.Error
+		if !errors.As(err, &located) {
+			return block{}, f.ended(err, "object header")
+		}
+		return block{}, f.at(err, ntconv.ErrCorrupt)
+	case o.End:
+		f.in.skip(1)
+		return block{kind: wire.KindEnd, offset: f.in.offset}, nil
+	}
+	if err := o.Supported(f.header.Version > wire.V3); err != nil {
+		return block{}, f.at(&bin.Error{Offset: at, Where: "object " + o.Name, Err: err}, ntconv.ErrUnsupported)
+	}
+	if int64(o.Size) > int64(f.limit) {
+		return block{}, f.tooLarge(at, o.Kind, int64(o.Size))
+	}
+	f.in.skip(int(size))
+	b, err := f.body(o.Kind, int(o.Size)+1)
+	if err != nil || b.partial {
+		return b, err
+	}
+	end := bin.New(b.body[o.Size:], b.offset+int64(o.Size))
+	if err := legacy.ParseEndObject(&end); err != nil {
+		return block{}, f.at(err, ntconv.ErrCorrupt)
+	}
+	b.body = b.body[:o.Size:o.Size]
+	return b, nil
+}

@@ -1,0 +1,71 @@
+package reader
+
+import "github.com/ntconv/ntconv"
+
+// Order is the order in which a Reader delivers events.
+type Order uint8
+
+const (
+	// ByTime delivers events by time, ties in file order. It holds the rows and blocks of one window: what lies between
+	// two sequence points, bounded by Limits.WindowEvents and Limits.WindowBytes. It costs about half as much again as
+	// FileOrder.
+	ByTime Order = iota
+	// FileOrder delivers events as they stand in the input. Every prefix of an input gives a prefix of the events.
+	FileOrder
+)
+
+// Options configure a Reader. The zero value is ready to use.
+type Options struct {
+	Order  Order
+	Strict bool           // accept and refuse as Microsoft's reader does
+	Report *ntconv.Report // counts what is lost, skipped or odd; may be nil
+	Limits Limits
+	// AllowPrerelease reads files of pre-release runtimes, whose event headers have no processor number. Without it they
+	// are refused.
+	AllowPrerelease bool
+	// LabelNumbers says how the numbers of integer labels are encoded.
+	LabelNumbers LabelNumbers
+}
+
+// LabelNumbers is an encoding of the numbers in integer labels.
+type LabelNumbers uint8
+
+const (
+	// LabelsAuto takes unsigned numbers where the trace describes Universal.System events and does not say
+	// ntconv.labels=zigzag: the recorder of such traces writes them so. Otherwise the specification's zigzag.
+	LabelsAuto LabelNumbers = iota
+	LabelsZigzag
+	LabelsUnsigned
+)
+
+// Limits bound what an input can make a Reader hold. A zero member means its default. A limit that is reached is an
+// error that wraps ntconv.ErrLimit, except for the window, which is then delivered in parts.
+type Limits struct {
+	BlockBytes   int // one block: 64 MiB (version 6 cannot exceed 16 MiB)
+	Types        int // metadata rows in use: 1,000,000
+	Fields       int // fields of one metadata row, nested ones included: 4,096
+	FieldDepth   int // nesting of a field's type: 32
+	Threads      int // threads in use: 1,000,000
+	LabelLists   int // label lists of one window: 1,000,000
+	StackDepth   int // addresses kept of one stack; the outermost are cut: 10,000
+	WindowEvents int // time order: events held: 8,000,000
+	WindowBytes  int // time order: bytes of blocks held: 512 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&l.BlockBytes, 64<<20)
+	def(&l.Types, 1_000_000)
+	def(&l.Fields, 4096)
+	def(&l.FieldDepth, 32)
+	def(&l.Threads, 1_000_000)
+	def(&l.LabelLists, 1_000_000)
+	def(&l.StackDepth, 10_000)
+	def(&l.WindowEvents, 8_000_000)
+	def(&l.WindowBytes, 512<<20)
+	return l
+}

@@ -1,0 +1,391 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"strconv"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// A Reader yields the events of one nettrace or netperf input. It is for use by one goroutine.
+//
+// The Event and its Payload are borrowed until the next call of the source's Next; everything else it points to is
+// shared, immutable and may be kept.
+type Reader struct {
+	opts   Options
+	limits Limits
+	report *ntconv.Report
+	in     *input
+	frame  framer
+	info   ntconv.Info
+
+	legacy   bool   // before version 6
+	ours     bool   // written by ntconv
+	unsigned bool   // numbers of integer labels are not zigzag
+	pid      uint64 // of threads that do not name a process
+	earliest int64  // ticks that are plausible: earliest to earliest+span
+	span     uint64
+	latest   int64 // time of the latest event delivered
+
+	types   typeTable
+	threads threadTable
+	stacks  stackTable
+	labels  labelTable
+	seqs    []wire.ThreadSeq
+
+	events  eventBlock // file order: being read
+	window  window     // time order
+	barrier block      // a sequence point that waits for the window to be delivered
+	waiting bool       // barrier is set
+	checked int        // event blocks looked at for signs of a pre-release
+
+	queue []ntconv.Event // to be delivered before anything else
+	head  int
+	event ntconv.Event
+	row   row
+	err   error // the input has ended with it
+}
+
+var (
+	errEmptyBlock = errors.New("event block without an event")
+	errStackAgain = errors.New("stack id is already in use")
+)
+
+// New reads the header of a trace, decompressing it if it is packed with gzip or zstd. An error wraps ntconv.ErrFormat if
+// the input is something else, ErrUnsupported if it is of a version that cannot be read, and ErrTruncated if it ends too
+// early. opts may be nil.
+func New(in io.Reader, opts *Options) (*Reader, error) {
+	r := &Reader{in: newInput(in), latest: math.MinInt64}
+	if opts != nil {
+		r.opts = *opts
+	}
+	r.limits = r.opts.Limits.withDefaults()
+	r.report = r.opts.Report
+	r.frame = framer{in: r.in, limit: r.limits.BlockBytes}
+	if err := r.frame.open(); err != nil {
+		return nil, err
+	}
+	r.legacy = r.frame.header.Objects()
+	r.stacks.flush()
+	r.labels.flush()
+	if r.frame.header.Version == wire.V3 {
+		r.opts.Order = FileOrder // netperf files are in order and have no windows
+	}
+	b, err := r.frame.next()
+	if err != nil {
+		return nil, err
+	}
+	if b.kind != wire.KindTrace {
+		return nil, &ntconv.FormatError{Format: r.frame.format, Offset: b.offset, Where: b.kind.String() + " block",
+			Err: fmt.Errorf("%w: the first block must be the Trace block", ntconv.ErrCorrupt)}
+	}
+	return r, r.traceBlock(&b)
+}
+
+// Info returns what the header says.
+func (r *Reader) Info() *ntconv.Info { return &r.info }
+
+// Offset returns how many bytes of the decompressed input have been read.
+func (r *Reader) Offset() int64 { return r.in.offset }
+
+// traceBlock makes Info of the Trace block.
+func (r *Reader) traceBlock(b *block) (err error) {
+	c := b.cursor()
+	var t wire.Trace
+	if r.legacy {
+		t, err = legacy.ParseTrace(&c)
+	} else {
+		t, err = wire.ParseTrace(&c)
+	}
+	switch {
+	case b.partial:
+		return r.frame.ended(io.EOF, "Trace block")
+	case err != nil:
+		return r.frame.at(err, ntconv.ErrCorrupt)
+	}
+	r.info = ntconv.Info{Format: r.frame.format, PointerSize: int(t.PointerSize), Attrs: newAttrs(t.KeyValues)}
+	r.info.Clock = ntconv.Clock{Freq: t.Frequency, Tick: ntconv.Ticks(t.SyncTicks), Wall: wallTime(t.Sync)}
+	if r.legacy {
+		for _, a := range []struct {
+			key   string
+			value int32
+		}{{"HardwareThreadCount", t.Processors}, {"ProcessId", t.ProcessID}, {"ExpectedCPUSamplingRate", t.SamplingRate}} {
+			r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: a.key, Value: strconv.Itoa(int(a.value))})
+		}
+	}
+	r.checkHeader(b.offset)
+	return nil
+}
+
+// wallTime converts the header's time, and returns the zero Time if it is none.
+func wallTime(s wire.SystemTime) time.Time {
+	t := time.Date(int(s[wire.Year]), time.Month(s[wire.Month]), int(s[wire.Day]), int(s[wire.Hour]), int(s[wire.Minute]),
+		int(s[wire.Second]), int(s[wire.Millisecond])*1e6, time.UTC)
+	sound := t.Year() == int(s[wire.Year]) && t.Month() == time.Month(s[wire.Month]) && t.Day() == int(s[wire.Day]) &&
+		t.Hour() == int(s[wire.Hour]) && t.Minute() == int(s[wire.Minute]) && t.Second() == int(s[wire.Second])
+	if !sound || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 {
+		return time.Time{}
+	}
+	return t
+}
+
+// maxFrequency is the fastest clock that makes sense: a tick a picosecond.
+const maxFrequency = 1_000_000_000_000
+
+// century is 100 years in seconds.
+const century = 36525 * 24 * 3600
+
+// checkHeader replaces what makes no sense in Info and derives what depends on it.
+func (r *Reader) checkHeader(offset int64) {
+	note := func(format string, args ...any) {
+		r.report.Note(ntconv.CodeBadHeader, 1, offset, fmt.Sprintf(format, args...))
+	}
+	c := &r.info.Clock
+	if c.Wall.IsZero() {
+		note("the start time is no date")
+	}
+	if c.Freq <= 0 || c.Freq > maxFrequency {
+		note("clock frequency %d", c.Freq)
+		c.Freq = 1_000_000_000
+	}
+	if r.info.PointerSize != 4 && r.info.PointerSize != 8 {
+		note("pointer size %d", r.info.PointerSize)
+		r.info.PointerSize = 8
+	}
+	pid, _ := r.info.Attrs.Get("ProcessId")
+	r.pid, _ = strconv.ParseUint(pid, 10, 64)
+	labels, _ := r.info.Attrs.Get("ntconv.labels")
+	r.ours = labels == "zigzag"
+	r.unsigned = r.opts.LabelNumbers == LabelsUnsigned
+	r.earliest, r.span = math.MinInt64, math.MaxUint64
+	if hi, reach := bits.Mul64(uint64(c.Freq), century); hi == 0 && reach < math.MaxInt64 {
+		if early := int64(c.Tick) - int64(reach); early < int64(c.Tick) {
+			r.earliest, r.span = early, 2*reach
+		}
+	}
+}
+
+// Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
+// ntconv.ErrTruncated after all complete events.
+func (r *Reader) Next() (*ntconv.Event, error) {
+	for {
+		if r.head < len(r.queue) {
+			return r.pop(), nil
+		}
+		e, err := r.nextEvent()
+		switch {
+		case err != nil:
+			r.window.discard()
+			r.fail(err)
+		case e != nil:
+			return e, nil
+		case r.waiting:
+			r.waiting = false
+			if err := r.sequencePoint(&r.barrier); err != nil {
+				r.fail(err)
+			}
+		case r.head < len(r.queue):
+		case r.err != nil:
+			return nil, r.err
+		default:
+			if err := r.advance(); err != nil {
+				r.fail(err)
+			}
+		}
+	}
+}
+
+// fail makes err the last word of the source, after the events that were read before it.
+func (r *Reader) fail(err error) {
+	if r.err != nil && r.err != io.EOF {
+		return
+	}
+	r.err = err
+	r.events.body, r.events.pos = nil, 0
+	if errors.Is(err, ntconv.ErrTruncated) {
+		r.report.Add(ntconv.CodeTruncated, 1, r.in.offset)
+	} else if errors.Is(err, ntconv.ErrCorrupt) {
+		r.report.Add(ntconv.CodeCorrupt, 1, r.in.offset)
+	}
+	r.window.release(0, true)
+}
+
+// nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none now.
+func (r *Reader) nextEvent() (*ntconv.Event, error) {
+	if r.opts.Order == FileOrder {
+		ok, err := r.step(&r.row)
+		if !ok || err != nil {
+			return nil, err
+		}
+		return r.deliver(&r.row, r.events.body, r.events.offset)
+	}
+	w := &r.window
+	if row := w.next(); row != nil {
+		b := &w.blocks[row.block]
+		return r.deliver(row, b.body, b.offset)
+	}
+	if w.left == 0 && len(w.marks) > 0 {
+		r.queue = append(r.queue, w.marks...)
+		w.marks = w.marks[:0]
+	}
+	return nil, nil
+}
+
+// advance reads the next block.
+func (r *Reader) advance() error {
+	r.window.trim()
+	if !r.window.pending() {
+		r.threads.settle()
+	}
+	b, err := r.frame.next()
+	if err != nil {
+		return err
+	}
+	if err := r.read(&b); err != nil {
+		return err
+	}
+	if b.partial {
+		r.pendingEnd()
+	}
+	return nil
+}
+
+// pendingEnd ends the trace once the events of a cut-off block are delivered.
+func (r *Reader) pendingEnd() {
+	err := r.frame.ended(r.in.err, "block")
+	body, pos := r.events.body, r.events.pos
+	r.fail(err)
+	r.events.body, r.events.pos = body, pos
+}
+
+// read handles one block.
+func (r *Reader) read(b *block) error {
+	switch b.kind {
+	case wire.KindEvent:
+		return r.readEvents(b)
+	case wire.KindMetadata:
+		if r.legacy {
+			return r.legacyMetadataBlock(b)
+		}
+		return r.metadataBlock(b)
+	case wire.KindStack:
+		return r.stackBlock(b)
+	case wire.KindSequencePoint:
+		r.window.release(0, true)
+		r.barrier, r.waiting = *b, true
+		return nil
+	case wire.KindThread:
+		return r.threadBlock(b)
+	case wire.KindRemoveThread:
+		return r.removeThreads(b)
+	case wire.KindLabelList:
+		return r.labelBlock(b)
+	case wire.KindTrace:
+		r.report.Note(ntconv.CodeBadHeader, 1, b.offset, "a second Trace block was passed over")
+		return nil
+	case wire.KindEnd:
+		if n := r.in.j - r.in.i; n > 0 {
+			r.report.Add(ntconv.CodeTrailing, uint64(n), r.in.offset)
+		}
+		return io.EOF
+	}
+	r.report.Add(ntconv.CodeUnknownBlock, 1, b.offset)
+	if !b.partial {
+		r.push(ntconv.Event{Kind: ntconv.KindOpaque, CPU: ntconv.CPUUnknown, Seq: uint32(b.kind), Offset: b.offset, Payload: b.body})
+	}
+	return nil
+}
+
+// readEvents begins an event block; in time order it reads all of it into the window.
+func (r *Reader) readEvents(b *block) error {
+	if err := r.checkPrerelease(b); err != nil {
+		return err
+	}
+	ok, err := r.openEvents(b)
+	if !ok || err != nil || r.opts.Order == FileOrder {
+		return err
+	}
+	w := &r.window
+	r.row.block = w.hold(r.events.body, b.offset)
+	released, bound := false, int64(math.MinInt64)
+	for {
+		ok, err = r.step(&r.row)
+		if !ok || err != nil {
+			break
+		}
+		w.add(&r.row)
+		if r.row.flags&ntconv.FlagSorted != 0 && r.row.time >= bound {
+			released, bound = true, r.row.time
+		}
+	}
+	r.events.body, r.events.pos = nil, 0
+	switch {
+	case w.left >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
+		r.report.Add(ntconv.CodeWindowCap, 1, b.offset)
+		w.release(0, true)
+	case released:
+		w.release(bound, false)
+	}
+	return err
+}
+
+// legacyMetadataBlock reads the events of a metadata block of versions 4 and 5, each of which holds a row.
+func (r *Reader) legacyMetadataBlock(b *block) error {
+	c := b.cursor()
+	head, err := wire.ParseEventBlockHeader(&c)
+	if err != nil {
+		return r.blockError(b, err)
+	}
+	var h wire.EventHeader
+	for pos := len(b.body) - c.Len(); pos < len(b.body); {
+		rest := b.body[pos:]
+		n := 0
+		if head.Compressed() {
+			n = legacy.ParseCompressed(rest, &h)
+		} else {
+			n = legacy.ParseUncompressed(rest, &h)
+		}
+		at := b.offset + int64(pos)
+		if n <= 0 || uint64(h.PayloadSize) > uint64(len(rest)-n) {
+			return r.blockError(b, &bin.Error{Offset: at, Where: "metadata row", Err: bin.ErrShort})
+		}
+		end := n + int(h.PayloadSize)
+		if err := r.legacyMetadata(rest[n:end], at+int64(n)); err != nil {
+			return err
+		}
+		if !head.Compressed() {
+			end = int(legacy.RowSize(&h, len(rest)))
+		}
+		pos += end
+	}
+	return nil
+}
+
+// push queues an event.
+func (r *Reader) push(e ntconv.Event) {
+	if r.head == len(r.queue) {
+		r.queue, r.head = r.queue[:0], 0
+	}
+	r.queue = append(r.queue, e)
+}
+
+// queueDefine queues the definition of a type or a thread.
+func (r *Reader) queueDefine(e ntconv.Event) {
+	e.Kind, e.CPU = ntconv.KindDefine, ntconv.CPUUnknown
+	r.push(e)
+}
+
+// pop returns the next queued event.
+func (r *Reader) pop() *ntconv.Event {
+	e := &r.queue[r.head]
+	r.head++
+	return e
+}

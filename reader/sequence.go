@@ -1,0 +1,152 @@
+package reader
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// jump handles a sequence number that is not the one after the last of its capture thread. It returns the slot of the
+// thread, which is another one if the id was used again, and how many events are missing.
+//
+// Before version 6 the first number seen is the baseline, and a number that starts again at 1 is a new thread with an old
+// id. In version 6 threads start at 0. A number that goes back otherwise is an anomaly, not two billion losses.
+func (r *Reader) jump(slot uint32, seq uint32, offset int64) (uint32, uint32) {
+	s := &r.threads.list[slot]
+	missing := seq - (s.seq + 1)
+	switch {
+	case !s.seen:
+		s.seen = true
+		return slot, 0
+	case missing == 0:
+		return slot, 0
+	case r.legacy && seq == 1:
+		slot = r.renew(slot, offset)
+		r.threads.list[slot].seen = true
+		return slot, 0
+	case int32(missing) > 0:
+		r.report.Add(ntconv.CodeEventsLost, uint64(missing), offset)
+		return slot, missing
+	}
+	r.report.Add(ntconv.CodeSequenceBack, 1, offset)
+	return slot, 0
+}
+
+// sequencePoint handles a barrier. All events before it have been delivered.
+func (r *Reader) sequencePoint(b *block) (err error) {
+	c := b.cursor()
+	var sp wire.SequencePoint
+	if r.legacy {
+		sp, err = legacy.ParseSequencePoint(&c, r.seqs[:0])
+	} else {
+		sp, err = wire.ParseSequencePoint(&c, r.seqs[:0])
+	}
+	r.seqs = sp.Threads
+	if b.partial {
+		return nil
+	}
+	if err != nil {
+		if err := r.blockError(b, err); err != nil {
+			return err
+		}
+	}
+	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: sp.Flags}
+	r.threads.settle()
+	if len(sp.Threads) > 0 {
+		mark.Threads = make([]ntconv.ThreadSeq, 0, len(sp.Threads))
+	}
+	for _, ts := range sp.Threads {
+		th, err := r.checkpoint(ts, int64(sp.Time), b.offset)
+		if err != nil {
+			return err
+		}
+		mark.Threads = append(mark.Threads, ntconv.ThreadSeq{Thread: th, Seq: ts.Sequence})
+	}
+	r.push(ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(sp.Time), Offset: b.offset, Mark: mark})
+	r.stacks.flush()
+	r.labels.flush()
+	if sp.Flags&wire.FlushThreads != 0 {
+		r.threads.flush()
+	}
+	if sp.Flags&wire.FlushMetadata != 0 {
+		r.types.flush()
+	}
+	return nil
+}
+
+// checkpoint compares a number that a sequence point lists with the thread's last one and returns the thread. A thread
+// that is first seen here lost all its events.
+func (r *Reader) checkpoint(ts wire.ThreadSeq, time, offset int64) (*ntconv.Thread, error) {
+	var flags ntconv.Flags
+	slot, err := r.threadSlot(ts.Thread, offset, &flags)
+	if err != nil {
+		return nil, err
+	}
+	s := &r.threads.list[slot]
+	if s.ghost {
+		return s.thread, nil
+	}
+	if s.seen && s.seq != ts.Sequence {
+		for _, old := range s.before {
+			if old.seq == ts.Sequence {
+				return old.thread, nil
+			}
+		}
+	}
+	if missing := ts.Sequence - s.seq; int32(missing) > 0 {
+		r.lose(s.thread, missing, time, offset)
+		s.seq = ts.Sequence
+	}
+	s.seen = true
+	return s.thread, nil
+}
+
+// lose counts events that a mark reveals to be missing.
+func (r *Reader) lose(th *ntconv.Thread, n uint32, time, offset int64) {
+	r.report.Add(ntconv.CodeEventsLost, uint64(n), offset)
+	r.push(ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: n, Time: ntconv.Ticks(time), Offset: offset, Capture: th})
+}
+
+// removeThreads handles a block that ends threads. In time order the mark waits for the next barrier.
+func (r *Reader) removeThreads(b *block) error {
+	mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved}
+	for c := b.cursor(); c.Len() > 0; {
+		at := c.Offset()
+		ts := wire.ParseThreadSeq(&c)
+		if c.Err() != nil {
+			if err := r.blockError(b, c.Err()); err != nil {
+				return err
+			}
+			break
+		}
+		slot, ok := r.threads.slots.get(ts.Thread)
+		if !ok {
+			err := fmt.Errorf("index %d is not defined", ts.Thread)
+			if err := r.tolerate(ntconv.CodeUnknownThread, at, "RemoveThread", err); err != nil {
+				return err
+			}
+			continue
+		}
+		s := &r.threads.list[slot]
+		switch missing := ts.Sequence - s.seq; {
+		case int32(missing) > 0:
+			r.lose(s.thread, missing, r.latest, at)
+		case missing != 0:
+			r.report.Add(ntconv.CodeSequenceBack, 1, at)
+		}
+		mark.Threads = append(mark.Threads, ntconv.ThreadSeq{Thread: s.thread, Seq: ts.Sequence})
+		r.threads.remove(ts.Thread, slot)
+	}
+	if len(mark.Threads) == 0 {
+		return nil
+	}
+	e := ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(r.latest), Offset: b.offset, Mark: mark}
+	if r.opts.Order == ByTime && r.window.pending() {
+		r.window.marks = append(r.window.marks, e)
+		return nil
+	}
+	r.push(e)
+	return nil
+}

@@ -1,0 +1,273 @@
+package reader
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// A stackTable maps the stack ids of one window to stacks. Slot 0 is no stack.
+type stackTable struct {
+	slots slotTable
+	list  []*ntconv.Stack
+	// interned has the stacks of version 3, whose events carry them in full, by content.
+	interned map[string]uint32
+
+	lastID   uint32
+	lastSlot uint32
+	valid    bool
+}
+
+// find returns the slot of a stack id. Ids without a definition, 0 among them, have slot 0.
+func (t *stackTable) find(id uint32) (slot uint32, ok bool) {
+	if t.valid && id == t.lastID {
+		return t.lastSlot, true
+	}
+	if slot, ok = t.slots.get(uint64(id)); ok {
+		t.lastID, t.lastSlot, t.valid = id, slot, true
+	}
+	return slot, ok
+}
+
+// flush forgets all stacks. The caller has delivered all rows.
+func (t *stackTable) flush() {
+	t.slots.reset()
+	clear(t.list)
+	t.list = append(t.list[:0], nil)
+	t.valid = false
+	t.interned = nil
+}
+
+// stackBlock reads a stack block: one allocation for its addresses, one for its stacks.
+func (r *Reader) stackBlock(b *block) error {
+	c := b.cursor()
+	head, err := wire.ParseStackHeader(&c)
+	if err != nil {
+		return r.blockError(b, err)
+	}
+	t := &r.stacks
+	t.valid = false
+	rows := c.Len() / (4 + r.info.PointerSize)
+	pcs := make([]uint64, 0, (c.Len()+r.info.PointerSize-1)/r.info.PointerSize)
+	stacks := make([]ntconv.Stack, 0, min(int(head.Count), rows+1))
+	for id := head.First; c.Len() > 0; id++ {
+		at := c.Offset()
+		raw := wire.NextStack(&c)
+		if c.Err() != nil {
+			return r.blockError(b, c.Err())
+		}
+		first := len(pcs)
+		pcs = r.appendPCs(pcs, raw, at)
+		stacks = append(stacks, ntconv.Stack{PCs: pcs[first:len(pcs):len(pcs)]})
+		if !t.slots.set(uint64(id), uint32(len(t.list))) {
+			if err := r.tolerate(ntconv.CodeRedefined, at, "stack id", errStackAgain); err != nil {
+				return err
+			}
+		}
+		if first == len(pcs) {
+			t.slots.set(uint64(id), 0) // the runtime's id 1 is an empty stack
+			continue
+		}
+		t.list = append(t.list, &stacks[len(stacks)-1])
+	}
+	return nil
+}
+
+// appendPCs appends the addresses of a stack row. dst has room for them.
+func (r *Reader) appendPCs(dst []uint64, raw []byte, offset int64) []uint64 {
+	size := r.info.PointerSize
+	n := len(raw) / size
+	if n > r.limits.StackDepth {
+		r.report.Add(ntconv.CodeStackCut, 1, offset)
+		n = r.limits.StackDepth
+	}
+	if n == 0 {
+		return dst
+	}
+	if size == 8 {
+		return appendWords(dst, raw[:8*n])
+	}
+	for i := range n {
+		dst = append(dst, uint64(binary.LittleEndian.Uint32(raw[4*i:])))
+	}
+	return dst
+}
+
+// littleEndian reports the byte order of this machine.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// appendWords appends little-endian words of 8 bytes.
+func appendWords(dst []uint64, raw []byte) []uint64 {
+	n := len(raw) / 8
+	if !littleEndian || cap(dst)-len(dst) < n {
+		for i := range n {
+			dst = append(dst, binary.LittleEndian.Uint64(raw[8*i:]))
+		}
+		return dst
+	}
+	dst = dst[:len(dst)+n]
+	// dst is aligned and as long as raw; raw may lie anywhere.
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&dst[len(dst)-n])), 8*n), raw)
+	return dst
+}
+
+// inlineStack returns the slot of a stack that stands in a version 3 event.
+func (r *Reader) inlineStack(raw []byte, offset int64) uint32 {
+	t := &r.stacks
+	if len(raw) < r.info.PointerSize {
+		return 0
+	}
+	if slot, ok := t.interned[string(raw)]; ok {
+		return slot
+	}
+	if t.interned == nil || len(t.interned) >= maxInterned {
+		t.flush()
+		t.interned = map[string]uint32{}
+	}
+	slot := uint32(len(t.list))
+	pcs := r.appendPCs(make([]uint64, 0, len(raw)/r.info.PointerSize), raw, offset)
+	t.list = append(t.list, &ntconv.Stack{PCs: pcs})
+	t.interned[string(raw)] = slot
+	return slot
+}
+
+// maxInterned bounds the stacks of version 3 and the label lists that are remembered.
+const maxInterned = 1 << 16
+
+// A labelTable maps the label list ids of one window to labels. Slot 0 is no labels.
+type labelTable struct {
+	slots slotTable
+	list  []*ntconv.Labels
+	// interned has lists by content, over all windows: recorders repeat the same few.
+	interned map[string]*ntconv.Labels
+	// activities has the labels made of the two ids that versions 3 to 5 have, in this window.
+	activities map[[32]byte]uint32
+
+	lastID           uint32
+	lastSlot         uint32
+	valid            bool
+	activity, parent [16]byte // versions 3 to 5: what lastSlot stands for
+}
+
+// find returns the slot of a label list id.
+func (t *labelTable) find(id uint32) (slot uint32, ok bool) {
+	if t.valid && id == t.lastID {
+		return t.lastSlot, true
+	}
+	if slot, ok = t.slots.get(uint64(id)); ok {
+		t.lastID, t.lastSlot, t.valid = id, slot, true
+	}
+	return slot, ok
+}
+
+// flush forgets all label lists. The caller has delivered all rows.
+func (t *labelTable) flush() {
+	t.slots.reset()
+	clear(t.list)
+	t.list = append(t.list[:0], nil)
+	t.activities = nil
+	t.activity, t.parent = [16]byte{}, [16]byte{}
+	t.lastSlot, t.valid = 0, false
+}
+
+// labelBlock reads a label list block.
+func (r *Reader) labelBlock(b *block) error {
+	c := b.cursor()
+	head, err := wire.ParseLabelHeader(&c)
+	if err != nil {
+		return r.blockError(b, err)
+	}
+	t := &r.labels
+	t.valid = false
+	for i := uint32(0); i < head.Count && c.Len() > 0; i++ {
+		at := c.Offset()
+		rest := c
+		raw := wire.NextLabels(&c)
+		if c.Err() != nil {
+			if b.partial {
+				return nil
+			}
+			if err := r.rowError(c.Err()); err != nil {
+				return err
+			}
+			raw = rest.Rest() // a list of unknown length: what was understood of it is the last of the block
+		}
+		if t.slots.count >= r.limits.LabelLists {
+			return r.limit(at, "label list", "%d label lists in a window", r.limits.LabelLists)
+		}
+		labels, ok := t.interned[string(raw)]
+		if !ok {
+			labels = r.newLabels(raw, at)
+		}
+		if !t.slots.set(uint64(head.First+i), uint32(len(t.list))) {
+			r.report.Add(ntconv.CodeRedefined, 1, at)
+		}
+		t.list = append(t.list, labels)
+	}
+	return nil
+}
+
+// newLabels makes the labels of a list and remembers them.
+func (r *Reader) newLabels(raw []byte, offset int64) *ntconv.Labels {
+	c := bin.New(raw, offset)
+	parsed, _ := wire.ParseLabels(&c, nil, r.unsigned) // an unknown kind at the end was reported by the caller
+	list := make([]ntconv.Label, 0, len(parsed))
+	for i := range parsed {
+		l := &parsed[i]
+		if n := len(list); r.ours && n > 0 && isUnit(&list[n-1], l) {
+			list[n-1].Unit = l.Str
+			continue
+		}
+		list = append(list, ntconv.Label{Kind: ntconv.LabelKind(l.Kind), Key: l.Key, Str: l.Str, Num: l.Num, ID: l.ID})
+	}
+	labels := ntconv.NewLabels(list)
+	t := &r.labels
+	if t.interned == nil || len(t.interned) >= maxInterned {
+		t.interned = map[string]*ntconv.Labels{}
+	}
+	t.interned[string(raw)] = labels
+	return labels
+}
+
+// unitSuffix makes a key of the label by which ntconv's writer keeps the unit of the label before.
+const unitSuffix = "#unit"
+
+func isUnit(before *ntconv.Label, l *wire.Label) bool {
+	return before.Kind == ntconv.LabelInt && before.Unit == "" && l.Kind == wire.LabelString && l.Key == before.Key+unitSuffix
+}
+
+// activityLabels returns the slot of labels made of the ids in an event header of versions 3 to 5.
+func (r *Reader) activityLabels(h *wire.EventHeader) uint32 {
+	t := &r.labels
+	if h.Activity == t.activity && h.Related == t.parent {
+		return t.lastSlot
+	}
+	t.activity, t.parent, t.lastSlot = h.Activity, h.Related, 0
+	var list []ntconv.Label
+	var key [32]byte
+	copy(key[:], h.Activity[:])
+	copy(key[16:], h.Related[:])
+	if key == [32]byte{} {
+		return 0
+	}
+	if slot, ok := t.activities[key]; ok {
+		t.lastSlot = slot
+		return slot
+	}
+	if h.Activity != [16]byte{} {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelActivityID, ID: h.Activity})
+	}
+	if h.Related != [16]byte{} {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelRelatedActivityID, ID: h.Related})
+	}
+	if t.activities == nil {
+		t.activities = map[[32]byte]uint32{}
+	}
+	t.lastSlot = uint32(len(t.list))
+	t.list = append(t.list, ntconv.NewLabels(list))
+	t.activities[key] = t.lastSlot
+	return t.lastSlot
+}

@@ -1,0 +1,278 @@
+package reader
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// Attributes of thread rows by which ntconv's writer keeps what the format has no place for.
+const (
+	attrHost        = "host.name"
+	attrPointerSize = "ntconv.pointer-size"
+	attrProcessName = "ntconv.process-name"
+)
+
+// A threadTable maps thread indexes (version 6) or ids (before) to threads and their sequence numbers.
+type threadTable struct {
+	slots slotTable
+	list  []threadState
+	free  []uint32 // slots that no row of a window refers to
+	// leaving are slots of removed threads: free once the window is delivered.
+	leaving   []uint32
+	retired   map[string][]*ntconv.Thread // flushed by a sequence point, by content of their row
+	processes map[processKey]*ntconv.Process
+
+	// cache has slots by the low bits of their id: events switch between a few threads. version says whether an entry
+	// is still true; it changes with every change of the table.
+	cache   [64]cachedSlot
+	version uint32
+}
+
+type cachedSlot struct {
+	id      uint64
+	slot    uint32
+	version uint32
+}
+
+// threadState is what the reader knows about a thread.
+type threadState struct {
+	thread *ntconv.Thread
+	key    string // content of the row; empty if the thread was not declared
+	id     uint64
+	seq    uint32 // number of the last event captured by the thread
+	seen   bool   // seq means something
+	ghost  bool   // a placeholder: referred to, but not declared
+	before []incarnation
+}
+
+// incarnation is a thread that had the same id before.
+type incarnation struct {
+	thread *ntconv.Thread
+	seq    uint32
+}
+
+type processKey struct {
+	pid        uint64
+	host, name string
+	pointers   uint8
+}
+
+// cached returns the slot of a declared thread if it was looked up lately.
+func (t *threadTable) cached(id uint64) (uint32, bool) {
+	c := &t.cache[id%uint64(len(t.cache))]
+	return c.slot, c.id == id && c.version == t.version
+}
+
+// find returns the slot of a thread.
+func (t *threadTable) find(id uint64) (uint32, bool) {
+	slot, ok := t.slots.get(id)
+	if ok && !t.list[slot].ghost {
+		t.cache[id%uint64(len(t.cache))] = cachedSlot{id, slot, t.version}
+	}
+	return slot, ok
+}
+
+// add gives an id a slot with a new state.
+func (t *threadTable) add(id uint64, s threadState) uint32 {
+	s.id = id
+	var slot uint32
+	if n := len(t.free); n > 0 {
+		slot, t.free = t.free[n-1], t.free[:n-1]
+		t.list[slot] = s
+	} else {
+		slot = uint32(len(t.list))
+		t.list = append(t.list, s)
+	}
+	t.slots.set(id, slot)
+	t.version++
+	return slot
+}
+
+// remove forgets an id. Its slot is used again once the window is delivered.
+func (t *threadTable) remove(id uint64, slot uint32) {
+	t.slots.remove(id)
+	t.leaving = append(t.leaving, slot)
+	t.version++
+}
+
+// flush forgets all indexes. The caller has delivered all rows.
+func (t *threadTable) flush() {
+	if t.retired == nil {
+		t.retired = map[string][]*ntconv.Thread{}
+	}
+	for i := range t.list {
+		s := &t.list[i]
+		if slot, ok := t.slots.get(s.id); ok && slot == uint32(i) && !s.ghost && s.thread != nil {
+			t.retired[s.key] = append(t.retired[s.key], s.thread)
+		}
+	}
+	t.slots.reset()
+	t.list, t.free, t.leaving = t.list[:0], t.free[:0], t.leaving[:0]
+	t.version++
+}
+
+// settle makes the slots of removed threads usable again. The caller has delivered all rows.
+func (t *threadTable) settle() {
+	for _, slot := range t.leaving {
+		t.list[slot] = threadState{}
+	}
+	t.free, t.leaving = append(t.free, t.leaving...), t.leaving[:0]
+}
+
+// process returns the process with these properties.
+func (t *threadTable) process(k processKey) *ntconv.Process {
+	p := t.processes[k]
+	if p == nil {
+		if t.processes == nil {
+			t.processes = map[processKey]*ntconv.Process{}
+		}
+		p = &ntconv.Process{PID: k.pid, Host: k.host, Name: k.name, PointerSize: k.pointers}
+		t.processes[k] = p
+	}
+	return p
+}
+
+// threadSlot returns the slot of a thread that an event or a mark refers to. flags gets FlagPlaceholder if the thread had
+// to be invented. Before version 6 threads have no rows: the first reference defines them.
+func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint32, error) {
+	if slot, ok := r.threads.cached(id); ok {
+		return slot, nil
+	}
+	slot, ok := r.threads.find(id)
+	if ok {
+		if r.threads.list[slot].ghost {
+			*flags |= ntconv.FlagPlaceholder
+			r.report.Add(ntconv.CodeUnknownThread, 1, offset)
+		}
+		return slot, nil
+	}
+	if r.threads.slots.count >= r.limits.Threads {
+		return 0, r.limit(offset, "thread", "%d threads in use", r.limits.Threads)
+	}
+	if r.legacy {
+		return r.addLegacyThread(id, offset), nil
+	}
+	if err := r.tolerate(ntconv.CodeUnknownThread, offset, "thread index", fmt.Errorf("index %d is not defined", id)); err != nil {
+		return 0, err
+	}
+	*flags |= ntconv.FlagPlaceholder
+	ghost := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: r.threads.process(r.defaultProcess())}
+	return r.threads.add(id, threadState{thread: ghost, ghost: true, seen: false}), nil
+}
+
+// defaultProcess is the process of threads that do not name theirs.
+func (r *Reader) defaultProcess() processKey {
+	return processKey{pid: r.pid, pointers: uint8(r.info.PointerSize)}
+}
+
+// addLegacyThread defines a thread of versions 3 to 5 at its first use.
+func (r *Reader) addLegacyThread(id uint64, offset int64) uint32 {
+	th := &ntconv.Thread{TID: id, Process: r.threads.process(r.defaultProcess())}
+	slot := r.threads.add(id, threadState{thread: th})
+	r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
+	return slot
+}
+
+// renew makes the thread of a slot a new one with the same id and returns its slot.
+func (r *Reader) renew(slot uint32, offset int64) uint32 {
+	old := r.threads.list[slot]
+	fresh := r.addLegacyThread(old.id, offset)
+	s := &r.threads.list[fresh]
+	s.before = append(old.before, incarnation{old.thread, old.seq})
+	if len(s.before) > maxIncarnations {
+		s.before = s.before[1:]
+	}
+	r.threads.list[slot].before = nil
+	r.threads.leaving = append(r.threads.leaving, slot)
+	r.report.Add(ntconv.CodeThreadReused, 1, offset)
+	return fresh
+}
+
+// maxIncarnations is how many earlier threads of one id are remembered, to recognize their numbers in sequence points.
+const maxIncarnations = 8
+
+// threadBlock reads the rows of a version 6 thread block.
+func (r *Reader) threadBlock(b *block) error {
+	for c := b.cursor(); c.Len() > 0; {
+		at := c.Offset()
+		if b.partial && !rowComplete(b.body[len(b.body)-c.Len():]) {
+			return nil
+		}
+		row, err := wire.ParseThread(&c)
+		if c.Err() != nil {
+			return r.blockError(b, c.Err())
+		}
+		if err != nil {
+			if err := r.rowError(err); err != nil {
+				return err
+			}
+		}
+		if err := r.declare(&row, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declare enters a thread row.
+func (r *Reader) declare(row *wire.Thread, offset int64) error {
+	t := &r.threads
+	if slot, had := t.slots.get(row.Index); had && !t.list[slot].ghost {
+		err := fmt.Errorf("index %d is already in use", row.Index)
+		if err := r.tolerate(ntconv.CodeRedefined, offset, "thread index", err); err != nil {
+			return err
+		}
+	}
+	if t.slots.count >= r.limits.Threads {
+		return r.limit(offset, "thread", "%d threads in use", r.limits.Threads)
+	}
+	index := row.Index
+	row.Index = 0
+	raw, err := wire.AppendThread(nil, row)
+	if err != nil {
+		return r.limit(offset, "thread", "%v", err)
+	}
+	key := string(raw)
+	var th *ntconv.Thread
+	if again := t.retired[key]; len(again) > 0 {
+		th = again[0]
+		if t.retired[key] = again[1:]; len(again) == 1 {
+			delete(t.retired, key)
+		}
+	} else {
+		th = r.newThread(row)
+		r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
+	}
+	t.add(index, threadState{thread: th, key: key, seen: true})
+	return nil
+}
+
+// newThread makes a thread of a row. Attributes of ntconv's own become members.
+func (r *Reader) newThread(row *wire.Thread) *ntconv.Thread {
+	th := &ntconv.Thread{TID: ntconv.TIDUnknown, Name: row.Name}
+	if row.Has.Has(wire.ThreadTID) {
+		th.TID = row.TID
+	}
+	k := r.defaultProcess()
+	if row.Has.Has(wire.ThreadPID) {
+		k.pid = row.PID
+	}
+	for _, kv := range row.KeyValues {
+		switch kv.Key {
+		case attrHost:
+			k.host = kv.Value
+		case attrProcessName:
+			k.name = kv.Value
+		case attrPointerSize:
+			n, _ := strconv.ParseUint(kv.Value, 10, 8)
+			k.pointers = uint8(n)
+		default:
+			th.Attrs = append(th.Attrs, ntconv.Attr{Key: kv.Key, Value: kv.Value})
+		}
+	}
+	th.Process = r.threads.process(k)
+	return th
+}

@@ -1,0 +1,201 @@
+package reader
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// A typeTable maps metadata ids to types.
+type typeTable struct {
+	slots slotTable
+	list  []*ntconv.Type
+	keys  []string // content of the row of each slot
+	// retired has the types that a sequence point flushed, by content: a row defined again is the same type.
+	retired map[string]*ntconv.Type
+	unknown map[uint32]*ntconv.Type // placeholders
+
+	lastID uint32
+	last   *ntconv.Type // nil: nothing remembered
+}
+
+// find returns the type with that metadata id, or nil.
+func (t *typeTable) find(id uint32) *ntconv.Type {
+	if id == t.lastID && t.last != nil {
+		return t.last
+	}
+	slot, ok := t.slots.get(uint64(id))
+	if !ok {
+		return nil
+	}
+	t.lastID, t.last = id, t.list[slot]
+	return t.last
+}
+
+// placeholder returns the type that stands for an id without a definition.
+func (t *typeTable) placeholder(id uint32) *ntconv.Type {
+	typ := t.unknown[id]
+	if typ == nil {
+		if t.unknown == nil || len(t.unknown) >= 4096 {
+			t.unknown = map[uint32]*ntconv.Type{}
+		}
+		typ = &ntconv.Type{ID: id, Description: fmt.Sprintf("undefined metadata id %d", id)}
+		t.unknown[id] = typ
+	}
+	return typ
+}
+
+// flush forgets all ids.
+func (t *typeTable) flush() {
+	if t.retired == nil {
+		t.retired = map[string]*ntconv.Type{}
+	}
+	for i, typ := range t.list {
+		t.retired[t.keys[i]] = typ
+	}
+	t.slots.reset()
+	t.list, t.keys, t.last = nil, nil, nil
+}
+
+// defineType gives a metadata id its type and queues the definition if it is a new one.
+func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, offset int64) error {
+	t := &r.types
+	if len(t.list) >= r.limits.Types {
+		return r.limit(offset, "metadata", "%d metadata rows in use", r.limits.Types)
+	}
+	t.last = nil
+	if _, had := t.slots.get(uint64(id)); had {
+		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", fmt.Errorf("metadata id %d is already in use", id)); err != nil {
+			return err
+		}
+	}
+	typ := t.retired[key]
+	if typ == nil {
+		typ = make()
+		r.queueDefine(ntconv.Event{Type: typ, Offset: offset})
+	}
+	delete(t.retired, key)
+	t.slots.set(uint64(id), uint32(len(t.list)))
+	t.list, t.keys = append(t.list, typ), append(t.keys, key)
+	if typ.Provider == universalSystem && r.opts.LabelNumbers == LabelsAuto && !r.ours {
+		r.unsigned = true
+	}
+	return nil
+}
+
+const universalSystem = "Universal.System"
+
+// metadataBlock reads the rows of a version 6 metadata block.
+func (r *Reader) metadataBlock(b *block) error {
+	c := b.cursor()
+	if _, err := wire.ParseMetadataHeader(&c); err != nil {
+		return r.blockError(b, err)
+	}
+	for c.Len() > 0 {
+		at := c.Offset()
+		rest := c.Len()
+		if b.partial && !rowComplete(b.body[len(b.body)-rest:]) {
+			return nil
+		}
+		m, err := wire.ParseMetadata(&c, r.wireLimits())
+		if c.Err() != nil {
+			return r.blockError(b, c.Err())
+		}
+		if err != nil {
+			if err := r.rowError(err); err != nil {
+				return err
+			}
+		}
+		id := m.ID
+		m.ID = 0
+		key, kerr := wire.AppendMetadata(nil, &m)
+		if kerr != nil {
+			key = b.body[len(b.body)-rest : len(b.body)-c.Len()]
+		}
+		if err := r.defineType(id, string(key), func() *ntconv.Type { return newType(&m) }, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowComplete reports whether a row with a 16-bit size in front is all there.
+func rowComplete(b []byte) bool {
+	return len(b) >= 2 && len(b)-2 >= int(b[0])|int(b[1])<<8
+}
+
+func (r *Reader) wireLimits() wire.Limits {
+	return wire.Limits{Depth: r.limits.FieldDepth, Fields: r.limits.Fields}
+}
+
+// newType makes a type of a version 6 row.
+func newType(m *wire.Metadata) *ntconv.Type {
+	t := &ntconv.Type{
+		Provider: m.Provider, ID: m.EventID, Name: m.Name, Fields: newFields(m.Fields),
+		Opcode: m.Opcode, HasOpcode: m.Has.Has(wire.OptOpcode), Keywords: m.Keywords, Level: m.Level, Version: m.Version,
+		GUID: ntconv.GUID(m.ProviderGUID), Message: m.Message, Description: m.Description, Attrs: newAttrs(m.KeyValues),
+	}
+	t.Extra = clone(m.Extra)
+	return t
+}
+
+func newAttrs(kvs []wire.KeyValue) ntconv.Attrs {
+	var out ntconv.Attrs
+	for _, kv := range kvs {
+		out = append(out, ntconv.Attr{Key: kv.Key, Value: kv.Value})
+	}
+	return out
+}
+
+func newFields(in []wire.Field) []ntconv.Field {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make([]ntconv.Field, len(in))
+	for i := range in {
+		out[i] = ntconv.Field{Name: in[i].Name, Extra: clone(in[i].Extra)}
+		if !in[i].Opaque {
+			out[i].Type = newFieldType(&in[i].Type)
+		}
+	}
+	return out
+}
+
+func newFieldType(t *wire.Type) ntconv.FieldType {
+	out := ntconv.FieldType{Code: ntconv.TypeCode(t.Code), Count: t.Count, Fields: newFields(t.Fields)}
+	if t.Elem != nil {
+		elem := newFieldType(t.Elem)
+		out.Elem = &elem
+	}
+	return out
+}
+
+func clone(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return append([]byte(nil), b...)
+}
+
+// legacyMetadata defines a type by a row of versions 3 to 5.
+func (r *Reader) legacyMetadata(row []byte, offset int64) error {
+	c := bin.New(row, offset)
+	m, err := legacy.ParseMetadata(&c, r.wireLimits())
+	if err != nil {
+		if err := r.fieldError(err); err != nil {
+			return err
+		}
+	}
+	return r.defineType(m.ID, string(row), func() *ntconv.Type { return newLegacyType(&m) }, offset)
+}
+
+func newLegacyType(m *legacy.Metadata) *ntconv.Type {
+	return &ntconv.Type{
+		Provider: m.Provider, ID: m.EventID, Name: m.Name, Fields: newFields(m.Fields()),
+		Opcode: m.Opcode, HasOpcode: m.Has&legacy.HasOpcode != 0, Keywords: m.Keywords,
+		Level: uint8(m.Level), Version: uint8(m.Version), Extra: clone(m.Extra),
+	}
+}
