@@ -115,18 +115,20 @@ func (b *WriteBehind) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// take makes sure that there is a buffer to fill.
-func (b *WriteBehind) take() error {
-	if err := b.err(); err != nil {
-		return err
-	}
+// status is the error to return now. Stop comes first: the write it interrupted fails too, and that is no news.
+func (b *WriteBehind) status() error {
 	select {
 	case <-b.quit:
 		return ErrAborted
 	default:
+		return b.err()
 	}
-	if b.cur != nil {
-		return nil
+}
+
+// take makes sure that there is a buffer to fill.
+func (b *WriteBehind) take() error {
+	if err := b.status(); err != nil || b.cur != nil {
+		return err
 	}
 	select {
 	case b.cur = <-b.free:
@@ -154,7 +156,7 @@ func (b *WriteBehind) Flush() error {
 	b.hand(ack)
 	select {
 	case <-ack:
-		return b.err()
+		return b.status()
 	case <-b.quit:
 		return ErrAborted
 	}

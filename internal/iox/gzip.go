@@ -3,6 +3,7 @@ package iox
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -14,5 +15,10 @@ func NewGzip(w io.Writer, level int) (*gzip.Writer, error) {
 	if level < gzip.DefaultCompression || level > gzip.BestCompression {
 		return nil, fmt.Errorf("gzip level %d: must be -1 (default) or 0 to 9", level)
 	}
-	return gzip.NewWriterLevel(w, level)
+	z, err := gzip.NewWriterLevel(w, level)
+	if err != nil {
+		return nil, err
+	}
+	z.ModTime = time.Unix(0, 0) // "no time" of RFC 1952; the library writes its zero value as a date in 2042
+	return z, nil
 }

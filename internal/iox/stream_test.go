@@ -110,7 +110,7 @@ func TestStreamReadsWhatTheToolsWrite(t *testing.T) {
 // Cut anywhere, compressed data gives a prefix of the content that never shrinks as the cut moves on, then says
 // that it ended early, unless the cut is between members, where nothing is missing.
 func TestStreamCutAtEveryByte(t *testing.T) {
-	first, second := seq(1, 400), seq(401, 900)
+	first, second := seq(1, 150), seq(151, 300)
 	zFirst := join(zst(t, first), skippable("four"))
 	for _, c := range []struct {
 		name  string

@@ -44,7 +44,9 @@ func (o *Output) openTemp(old fs.FileInfo) error {
 			err = f.Chmod(perm) // what the umask took away
 		}
 		if err != nil {
-			return errors.Join(err, f.Close(), o.fs.remove(temp))
+			f.Close() // empty: nothing that could be lost
+			_ = o.fs.remove(temp)
+			return err
 		}
 		o.f, o.temp = f, temp
 		return nil

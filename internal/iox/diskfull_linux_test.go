@@ -1,0 +1,34 @@
+package iox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestDiskFull(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=512k"); err != nil {
+		t.Skipf("needs permission to mount a small tmpfs: %v", err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	dest := filepath.Join(dir, "out")
+	payload := string(noise(20 << 20))
+	for _, old := range []string{"absent", "old"} {
+		if old != "absent" {
+			os.WriteFile(dest, []byte(old), 0o600)
+		}
+		err := produce(dest, payload, OutputOptions{Force: true})
+		var e *Error
+		if !errors.Is(err, unix.ENOSPC) || !errors.As(err, &e) || e.Bytes == 0 || e.Bytes > 512<<10 {
+			t.Errorf("%v", err)
+		}
+		if left := temps(t, dir); content(t, dest) != old || len(left) != 0 {
+			t.Errorf("destination %q, want %q; left %q", content(t, dest), old, left)
+		}
+	}
+}
