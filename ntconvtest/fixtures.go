@@ -1,0 +1,232 @@
+package ntconvtest
+
+import (
+	"time"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A Fixture is a small trace that shows how the content of another format stands in the model.
+type Fixture struct {
+	Name string
+	Doc  string
+	Trace
+}
+
+// Fixtures returns new copies of all fixtures. Formats that carry what a fixture holds must give it back.
+func Fixtures() []Fixture {
+	return []Fixture{
+		{"pprof", "a sample is one event with one column a sample type; labels with units; inlined lines", samples()},
+		{"otlp", "a span is one event at its end; attributes, events, links, resource and scope are its payload", spans()},
+		{"chrome", "a slice is a start and a stop that share an id, or one event with a duration", asyncSlices()},
+		{"machines", "several machines with equal process and thread ids", machines()},
+	}
+}
+
+var fixtureWall = time.Date(2026, 2, 28, 23, 59, 58, 250e6, time.UTC)
+
+// Shorthands for the fields of fixtures.
+
+func scalar(name string, c ntconv.TypeCode) ntconv.Field {
+	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: c}}
+}
+
+func arrayOf(name string, elem ntconv.FieldType) ntconv.Field {
+	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &elem}}
+}
+
+func fixedArray(name string, c ntconv.TypeCode, n uint16) ntconv.Field {
+	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeFixedArray, Elem: &ntconv.FieldType{Code: c}, Count: n}}
+}
+
+func object(fields ...ntconv.Field) ntconv.FieldType {
+	return ntconv.FieldType{Code: ntconv.TypeObject, Fields: fields}
+}
+
+func text(name string) ntconv.Field {
+	return arrayOf(name, ntconv.FieldType{Code: ntconv.TypeUTF8Unit})
+}
+
+func str(s string) ntconv.Value           { return ntconv.StringValue(s) }
+func num(n int64) ntconv.Value            { return ntconv.IntValue(n) }
+func uns(n uint64) ntconv.Value           { return ntconv.UintValue(n) }
+func obj(m ...ntconv.Value) ntconv.Value  { return ntconv.ObjectValue(m...) }
+func list(m ...ntconv.Value) ntconv.Value { return ntconv.ListValue(m...) }
+
+// payload encodes values that are known to fit.
+func payload(t *ntconv.Type, values ...ntconv.Value) []byte {
+	b, err := ntconv.AppendFields(nil, t.Fields, values, 8)
+	if err != nil {
+		panic("fixture: " + t.Name + ": " + err.Error())
+	}
+	return b
+}
+
+// samples is what an importer of pprof profiles makes.
+func samples() Trace {
+	sample := &ntconv.Type{
+		Provider: "pprof", ID: 1, Name: "sample",
+		Fields: []ntconv.Field{scalar("alloc_objects", ntconv.TypeInt64), scalar("alloc_space", ntconv.TypeInt64), scalar("inuse_space", ntconv.TypeInt64)},
+		Attrs:  ntconv.Attrs{{Key: "unit:alloc_objects", Value: "count"}, {Key: "unit:alloc_space", Value: "bytes"}, {Key: "unit:inuse_space", Value: "bytes"}},
+	}
+	proc := &ntconv.Process{PID: 0, Name: "shop", PointerSize: 8}
+	thread := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: proc}
+	event := func(seq uint32, s *ntconv.Stack, l []ntconv.Label, values ...ntconv.Value) *ntconv.Event {
+		return &ntconv.Event{
+			Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Seq: seq, Offset: -1, Type: sample, Thread: thread, Capture: thread,
+			Stack: s, Labels: ntconv.NewLabels(l), Payload: payload(sample, values...),
+		}
+	}
+	stacks := inlinedStacks()
+	return Trace{
+		Info: &ntconv.Info{
+			Format: "pprof", Clock: ntconv.Clock{Freq: 1e9, Wall: fixtureWall}, PointerSize: 8, Aggregate: true,
+			Attrs: ntconv.Attrs{{Key: "pprof.period", Value: "524288"}, {Key: "pprof.period_type", Value: "space/bytes"}, {Key: "pprof.comment", Value: "a"}, {Key: "pprof.comment", Value: "b"}},
+		},
+		Events: []*ntconv.Event{
+			event(1, stacks[0], []ntconv.Label{
+				{Kind: ntconv.LabelString, Key: "handler", Str: "/käse"},
+				{Kind: ntconv.LabelInt, Key: "bytes", Num: 4096, Unit: "bytes"},
+				{Kind: ntconv.LabelInt, Key: "latency", Num: -3, Unit: "milliseconds"},
+				{Kind: ntconv.LabelInt, Key: "latency", Num: 1 << 40, Unit: "milliseconds"},
+			}, num(3), num(12288), num(-4096)),
+			event(2, stacks[1], []ntconv.Label{{Kind: ntconv.LabelInt, Key: "plain", Num: 300}}, num(1), num(1<<62), num(0)),
+			event(3, stacks[0], nil, num(0), num(0), num(1)),
+		},
+	}
+}
+
+// inlinedStacks returns two stacks that share their outer frames; the leaf location of the first is three lines of code.
+func inlinedStacks() [2]*ntconv.Stack {
+	exe := &ntconv.Mapping{Start: 0x400000, Limit: 0x480000, Offset: 0, File: "/srv/shop", BuildID: "5f1e0c9a77b2d4e3"}
+	inner := &ntconv.Function{Name: "math.Abs", SystemName: "math.Abs", File: "/go/src/math/abs.go", StartLine: 12}
+	middle := &ntconv.Function{Name: "shop.price", File: "/src/price.go", StartLine: 30}
+	outer := &ntconv.Function{Name: "shop.(*Cart).Total", File: "/src/cart.go", StartLine: 7}
+	start := &ntconv.Function{Name: "main.main", File: "/src/main.go"}
+	root := ntconv.Frame{Func: start, Mapping: exe, PC: 0x401100, Line: 22, Column: 3}
+	return [2]*ntconv.Stack{
+		{
+			PCs: []uint64{0x402345, 0x401100},
+			Frames: []ntconv.Frame{
+				{Func: inner, Mapping: exe, PC: 0x402345, Line: 14, Flags: ntconv.FrameInlined},
+				{Func: middle, Mapping: exe, PC: 0x402345, Line: 31, Column: 9, Flags: ntconv.FrameInlined},
+				{Func: outer, Mapping: exe, PC: 0x402345, Line: 9},
+				root,
+			},
+		},
+		{PCs: []uint64{0x402400, 0x401100}, Frames: []ntconv.Frame{{Func: outer, Mapping: exe, PC: 0x402400, Line: 11}, root}},
+	}
+}
+
+// spanType is the layout of an imported span. Times are nanoseconds since 1970, as OTLP has them.
+func spanType() *ntconv.Type {
+	attributes := func(name string) ntconv.Field {
+		return arrayOf(name, object(text("key"), scalar("type", ntconv.TypeUint8), arrayOf("value", ntconv.FieldType{Code: ntconv.TypeUint8})))
+	}
+	return &ntconv.Type{
+		Provider: "otlp", ID: 1, Name: "Span", Opcode: 2, HasOpcode: true,
+		Fields: []ntconv.Field{
+			text("name"), scalar("kind", ntconv.TypeUint8), fixedArray("parentSpanId", ntconv.TypeUint8, 8), text("traceState"),
+			scalar("flags", ntconv.TypeUint32), scalar("startTimeUnixNano", ntconv.TypeUint64), scalar("endTimeUnixNano", ntconv.TypeUint64),
+			attributes("attributes"), scalar("droppedAttributes", ntconv.TypeVarUint),
+			arrayOf("events", object(scalar("timeUnixNano", ntconv.TypeUint64), text("name"), attributes("attributes"))),
+			arrayOf("links", object(fixedArray("traceId", ntconv.TypeUint8, 16), fixedArray("spanId", ntconv.TypeUint8, 8), text("traceState"), attributes("attributes"))),
+			scalar("statusCode", ntconv.TypeUint8), text("statusMessage"),
+			{Name: "resource", Type: object(text("schemaUrl"), attributes("attributes"))},
+			{Name: "scope", Type: object(text("name"), text("version"), attributes("attributes"))},
+		},
+	}
+}
+
+// spans is what an importer of OTLP traces makes.
+func spans() Trace {
+	const (
+		typeString, typeInt = 1, 3
+		start               = 1_772_323_198_250_000_000
+	)
+	span := spanType()
+	proc := &ntconv.Process{PID: 4711, Host: "shop-7f9c", Name: "shop", PointerSize: 8}
+	thread := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: proc}
+	attr := func(key, value string) ntconv.Value {
+		return obj(str(key), uns(typeString), ntconv.BytesValue([]byte(value)))
+	}
+	resource := obj(str("https://opentelemetry.io/schemas/1.26.0"), list(attr("service.name", "shop"), attr("host.name", "shop-7f9c")))
+	scope := obj(str("shop.cart"), str("1.4"), list())
+	traceID := [16]byte{0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36}
+	event := func(seq uint32, at ntconv.Ticks, id byte, p []byte) *ntconv.Event {
+		return &ntconv.Event{
+			Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Seq: seq, Time: at, Offset: -1, Type: span, Thread: thread, Capture: thread, Payload: p,
+			Labels: ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: traceID}, {Kind: ntconv.LabelSpanID, ID: [16]byte{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, id}}}),
+		}
+	}
+	child := payload(span,
+		str("SELECT cart"), uns(3), ntconv.BytesValue([]byte{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7}), str("rojo=00f067aa0ba902b7"),
+		uns(0x101), uns(start+1_000_000), uns(start+3_500_001),
+		list(attr("db.system", "sqlite"), obj(str("rows"), uns(typeInt), ntconv.BytesValue([]byte{2, 0, 0, 0, 0, 0, 0, 0}))), uns(1),
+		list(obj(uns(start+2_000_000), str("retry"), list(attr("reason", "locked")))),
+		list(obj(ntconv.BytesValue(traceID[:]), ntconv.BytesValue([]byte{1, 2, 3, 4, 5, 6, 7, 8}), str(""), list(attr("why", "batch")))),
+		uns(2), str("database is locked"), resource, scope)
+	parent := payload(span,
+		str("GET /cart/{id}"), uns(2), ntconv.BytesValue(make([]byte, 8)), str(""),
+		uns(1), uns(start), uns(start+5_000_000), list(attr("http.route", "/cart/{id}")), uns(0), list(), list(), uns(0), str(""), resource, scope)
+	return Trace{
+		Info: &ntconv.Info{Format: "otlp", Clock: ntconv.Clock{Freq: 1e9, Wall: fixtureWall}, PointerSize: 8},
+		Events: []*ntconv.Event{
+			event(1, 3_500_001, 0xb8, child),
+			event(2, 5_000_000, 0xb7, parent),
+		},
+	}
+}
+
+// asyncSlices is what an importer of Chrome's JSON makes.
+func asyncSlices() Trace {
+	args := arrayOf("args", object(text("key"), text("json")))
+	begin := &ntconv.Type{Provider: "chrome", ID: 1, Name: "b", Opcode: 1, HasOpcode: true, Fields: []ntconv.Field{text("cat"), text("name"), text("id"), args}}
+	end := &ntconv.Type{Provider: "chrome", ID: 2, Name: "e", Opcode: 2, HasOpcode: true, Fields: begin.Fields}
+	complete := &ntconv.Type{Provider: "chrome", ID: 3, Name: "X", Fields: []ntconv.Field{text("cat"), text("name"), scalar("dur", ntconv.TypeVarUint), args}}
+	counter := &ntconv.Type{Provider: "chrome", ID: 4, Name: "C", Fields: []ntconv.Field{text("name"), arrayOf("series", object(text("key"), scalar("value", ntconv.TypeFloat64)))}}
+	proc := &ntconv.Process{PID: 1, Name: "Browser", PointerSize: 8}
+	main := &ntconv.Thread{TID: 1, Name: "CrBrowserMain", Process: proc, Attrs: ntconv.Attrs{{Key: "sort_index", Value: "-1"}}}
+	io := &ntconv.Thread{TID: 2, Name: "Chrome_IOThread", Process: proc}
+	event := func(seq uint32, at ntconv.Ticks, th *ntconv.Thread, t *ntconv.Type, values ...ntconv.Value) *ntconv.Event {
+		return &ntconv.Event{Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Seq: seq, Time: at, Offset: -1, Type: t, Thread: th, Capture: th, Payload: payload(t, values...)}
+	}
+	none := list()
+	return Trace{
+		Info: &ntconv.Info{Format: "chrome", Clock: ntconv.Clock{Freq: 1e9, Tick: 1_000_000_000}, PointerSize: 8},
+		Events: []*ntconv.Event{
+			{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Thread: main},
+			{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Thread: io},
+			event(1, 1_000_001_000, main, begin, str("net"), str("request"), str("0x1f"), list(obj(str("url"), str(`"https://example.org/"`)))),
+			event(1, 1_000_002_000, io, begin, str("net"), str("request"), str("0x20"), none),
+			event(2, 1_000_002_500, main, complete, str("ipc"), str("Send"), uns(1_250), none),
+			event(2, 1_000_003_000, io, counter, str("heap"), list(obj(str("used"), ntconv.FloatValue(1.5e6)))),
+			event(3, 1_000_004_000, main, end, str("net"), str("request"), str("0x20"), none),
+			event(3, 1_000_005_000, io, end, str("net"), str("request"), str("0x1f"), none),
+		},
+	}
+}
+
+// machines is what a merge of traces of three machines makes: one of them has 4-byte pointers.
+func machines() Trace {
+	tick := &ntconv.Type{Provider: "Shop", ID: 7, Name: "Tick", Level: 4, Keywords: 1 << 63, Version: 2, Fields: []ntconv.Field{scalar("n", ntconv.TypeInt32)}}
+	var threads []*ntconv.Thread
+	for _, host := range []string{"alpha", "beta", "gamma"} {
+		p := &ntconv.Process{PID: 42, Host: host, Name: "shop", PointerSize: 8}
+		if host == "gamma" {
+			p.PointerSize = 4
+		}
+		threads = append(threads, &ntconv.Thread{TID: 43, Process: p}, &ntconv.Thread{TID: 44, Name: "worker", Process: p})
+	}
+	tr := Trace{Info: &ntconv.Info{Format: "merged", Clock: ntconv.Clock{Freq: 10_000_000, Tick: 77, Wall: fixtureWall}, PointerSize: 8}}
+	for n := range 4 {
+		for i, th := range threads {
+			tr.Events = append(tr.Events, &ntconv.Event{
+				Flags: ntconv.FlagSorted, CPU: int32(i), Seq: uint32(n + 1), Time: ntconv.Ticks(100*n + i), Offset: -1,
+				Type: tick, Thread: threads[(i+n)%len(threads)], Capture: th, Payload: payload(tick, num(int64(n-2))),
+				Stack: &ntconv.Stack{PCs: []uint64{0x7000 + uint64(i), 0x7100}},
+			})
+		}
+	}
+	return tr
+}
