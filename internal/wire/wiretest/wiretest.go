@@ -1,0 +1,136 @@
+// Package wiretest gives the tests of the codecs real traces, cut into blocks.
+package wiretest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// Shared returns the folder of real traces that is kept beside the repository: $NTCONV_SHARED, or ../shared seen from the
+// module. It skips the test if there is none.
+func Shared(tb testing.TB) string {
+	tb.Helper()
+	dir := os.Getenv("NTCONV_SHARED")
+	if dir == "" {
+		dir = filepath.Join(moduleRoot(tb), "..", "shared")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "data")); err != nil {
+		tb.Skipf("needs the shared traces (NTCONV_SHARED): %v", err)
+	}
+	return dir
+}
+
+func moduleRoot(tb testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	tb.Fatal("no go.mod above the test")
+	return ""
+}
+
+// Names returns the paths of all shared traces below data, such as "own/hello.nettrace", without the ending .zst.
+func Names(tb testing.TB) (names []string) {
+	tb.Helper()
+	data := filepath.Join(Shared(tb), "data")
+	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+		name := strings.TrimSuffix(path, ".zst")
+		if ext := filepath.Ext(name); err == nil && (ext == ".nettrace" || ext == ".netperf") {
+			name, err = filepath.Rel(data, name)
+			names = append(names, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil || len(names) == 0 {
+		tb.Fatalf("no traces below %s: %v", data, err)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Read returns the decompressed bytes of a shared trace.
+func Read(tb testing.TB, name string) []byte {
+	tb.Helper()
+	path := filepath.Join(Shared(tb), "data", filepath.FromSlash(name))
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		b, err = os.ReadFile(path + ".zst")
+		if err == nil {
+			b, err = decompress(b)
+		}
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func decompress(b []byte) ([]byte, error) {
+	d, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return io.ReadAll(d)
+}
+
+// A Block is a block or object of a trace.
+type Block struct {
+	Stream wire.StreamHeader
+	Kind   wire.Kind
+	Object legacy.Object // versions 3 to 5
+	Offset int64         // of Body
+	Body   []byte
+}
+
+// Cursor returns a cursor over the body.
+func (b *Block) Cursor() bin.Cursor { return bin.New(b.Body, b.Offset) }
+
+// Blocks yields the blocks of a trace up to its end or to where its framing breaks. The end mark is not among them.
+func Blocks(trace []byte) iter.Seq[Block] {
+	return func(yield func(Block) bool) {
+		c := bin.New(trace, 0)
+		h, err := wire.ParseStreamHeader(&c)
+		for err == nil && c.Len() > 0 {
+			b := Block{Stream: h}
+			if h.Objects() {
+				b.Object, err = legacy.ParseObject(&c)
+				b.Kind = b.Object.Kind
+				b.Offset, b.Body = c.Offset(), c.Bytes(int(b.Object.Size))
+				if err == nil && !b.Object.End {
+					err = legacy.ParseEndObject(&c)
+				}
+			} else if c.Len() >= wire.BlockHeaderSize {
+				bh := wire.ParseBlockHeader(c.Bytes(wire.BlockHeaderSize))
+				b.Kind = bh.Kind
+				b.Offset, b.Body = c.Offset(), c.Bytes(bh.Size)
+				err = c.Err()
+			} else {
+				return
+			}
+			if err != nil || b.Object.End || b.Kind == wire.KindEnd || !yield(b) {
+				return
+			}
+		}
+	}
+}
