@@ -37,6 +37,7 @@ const (
 	encUncompressed
 	encLegacyCompressed
 	encLegacyUncompressed
+	encPreRelease
 	encVersion3
 )
 
@@ -66,6 +67,8 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 	}
 	e.pos = len(b.body) - c.Len()
 	switch {
+	case head.Compressed() && r.prerelease:
+		e.enc = encPreRelease
 	case head.Compressed() && r.legacy:
 		e.enc = encLegacyCompressed
 	case head.Compressed():
@@ -106,6 +109,8 @@ func (r *Reader) step(w *row) (bool, error) {
 			n = legacy.ParseCompressed(b, h)
 		case encUncompressed:
 			n = h.ParseUncompressed(b)
+		case encPreRelease:
+			n = legacy.ParsePreRelease(b, h)
 		default:
 			n = legacy.ParseUncompressed(b, h)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
 // tolerate counts a fault and goes on, or returns it as an error in strict mode.
@@ -65,5 +66,24 @@ func (r *Reader) limit(offset int64, where, format string, args ...any) error {
 		Err: fmt.Errorf("%w: "+format, append([]any{ntconv.ErrLimit}, args...)...)}
 }
 
-// checkPrerelease refuses files of pre-release runtimes.
-func (r *Reader) checkPrerelease(*block) error { return nil }
+// prereleaseProbes is how many blocks are looked at for signs of a pre-release: the first one tells in all known files.
+const prereleaseProbes = 8
+
+// checkPrerelease recognizes files of pre-release runtimes by their first event and metadata blocks, whose events fit the
+// block only without the processor number, and refuses them unless Options.AllowPrerelease is set.
+func (r *Reader) checkPrerelease(b *block) error {
+	if !r.legacy || r.prerelease || r.probes >= prereleaseProbes || b.partial || r.frame.header.Version == wire.V3 {
+		return nil
+	}
+	r.probes++
+	c := b.cursor()
+	head, err := wire.ParseEventBlockHeader(&c)
+	if err != nil || !head.Compressed() || !legacy.IsPreRelease(b.body[len(b.body)-c.Len():], &head) {
+		return nil
+	}
+	if r.prerelease = r.opts.AllowPrerelease; r.prerelease {
+		return nil
+	}
+	return &ntconv.FormatError{Format: r.frame.format, Offset: b.offset, Where: b.kind.String() + " block", Err: fmt.Errorf(
+		"%w: written by a preview of .NET Core 3.0, whose event headers have no processor number; record again with a released runtime", ntconv.ErrUnsupported)}
+}

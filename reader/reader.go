@@ -45,7 +45,9 @@ type Reader struct {
 	window  window     // time order
 	barrier block      // a sequence point that waits for the window to be delivered
 	waiting bool       // barrier is set
-	checked int        // event blocks looked at for signs of a pre-release
+
+	prerelease bool // event headers have no processor number
+	probes     int  // blocks looked at for signs of that
 
 	queue []ntconv.Event // to be delivered before anything else
 	head  int
@@ -339,20 +341,24 @@ func (r *Reader) readEvents(b *block) error {
 
 // legacyMetadataBlock reads the events of a metadata block of versions 4 and 5, each of which holds a row.
 func (r *Reader) legacyMetadataBlock(b *block) error {
+	if err := r.checkPrerelease(b); err != nil {
+		return err
+	}
 	c := b.cursor()
 	head, err := wire.ParseEventBlockHeader(&c)
 	if err != nil {
 		return r.blockError(b, err)
 	}
+	parse := legacy.ParseUncompressed
+	if r.prerelease {
+		parse = legacy.ParsePreRelease
+	} else if head.Compressed() {
+		parse = legacy.ParseCompressed
+	}
 	var h wire.EventHeader
 	for pos := len(b.body) - c.Len(); pos < len(b.body); {
 		rest := b.body[pos:]
-		n := 0
-		if head.Compressed() {
-			n = legacy.ParseCompressed(rest, &h)
-		} else {
-			n = legacy.ParseUncompressed(rest, &h)
-		}
+		n := parse(rest, &h)
 		at := b.offset + int64(pos)
 		if n <= 0 || uint64(h.PayloadSize) > uint64(len(rest)-n) {
 			return r.blockError(b, &bin.Error{Offset: at, Where: "metadata row", Err: bin.ErrShort})
