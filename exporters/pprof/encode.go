@@ -1,0 +1,201 @@
+package pprof
+
+import (
+	"io"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// Numbers of the fields in profile.proto.
+const (
+	fieldSampleType        protowire.Number = 1
+	fieldSample            protowire.Number = 2
+	fieldMapping           protowire.Number = 3
+	fieldLocation          protowire.Number = 4
+	fieldFunction          protowire.Number = 5
+	fieldStrings           protowire.Number = 6
+	fieldTimeNanos         protowire.Number = 9
+	fieldDurationNanos     protowire.Number = 10
+	fieldPeriodType        protowire.Number = 11
+	fieldPeriod            protowire.Number = 12
+	fieldComment           protowire.Number = 13
+	fieldDefaultSampleType protowire.Number = 14
+)
+
+// flushBytes is how much an encoder gathers before it writes.
+const flushBytes = 64 << 10
+
+// An encoder appends the fields of a Profile message to a stream. The first error of the stream is kept and ends it.
+type encoder struct {
+	w       io.Writer
+	out     []byte // not yet written
+	msg     []byte // the message at hand
+	sub     []byte // one inside of it
+	locs    []uint64
+	samples int
+	err     error
+}
+
+func newEncoder(w io.Writer) *encoder {
+	return &encoder{w: w, out: make([]byte, 0, flushBytes+flushBytes/4)}
+}
+
+func (e *encoder) flush() {
+	if e.err == nil {
+		_, e.err = e.w.Write(e.out)
+	}
+	e.out = e.out[:0]
+}
+
+// put appends a message as a field of the profile.
+func (e *encoder) put(field protowire.Number, msg []byte) {
+	e.out = appendBytes(e.out, field, msg)
+	if len(e.out) >= flushBytes {
+		e.flush()
+	}
+}
+
+// number appends a number as a field of the profile, zero included: elements of a list count.
+func (e *encoder) number(field protowire.Number, n uint64) {
+	e.out = protowire.AppendTag(e.out, field, protowire.VarintType)
+	e.out = protowire.AppendVarint(e.out, n)
+}
+
+func appendBytes(dst []byte, field protowire.Number, b []byte) []byte {
+	dst = protowire.AppendTag(dst, field, protowire.BytesType)
+	return protowire.AppendBytes(dst, b)
+}
+
+// appendNumber appends a field of a message; zero is the default and left out.
+func appendNumber(dst []byte, field protowire.Number, n uint64) []byte {
+	if n == 0 {
+		return dst
+	}
+	dst = protowire.AppendTag(dst, field, protowire.VarintType)
+	return protowire.AppendVarint(dst, n)
+}
+
+func appendBool(dst []byte, field protowire.Number, b bool) []byte {
+	return appendNumber(dst, field, protowire.EncodeBool(b))
+}
+
+func (e *encoder) valueType(field protowire.Number, typ, unit uint64) {
+	e.msg = appendNumber(e.msg[:0], 1, typ)
+	e.msg = appendNumber(e.msg, 2, unit)
+	e.put(field, e.msg)
+}
+
+// sample appends Sample{location_id = 1, value = 2, label = 3}.
+func (e *encoder) sample(s *profile.Sample, t *tables) {
+	e.locs = t.appendLocations(e.locs[:0], s.Frames)
+	e.msg = e.msg[:0]
+	if len(e.locs) > 0 {
+		e.sub = e.sub[:0]
+		for _, id := range e.locs {
+			e.sub = protowire.AppendVarint(e.sub, id)
+		}
+		e.msg = appendBytes(e.msg, 1, e.sub)
+	}
+	e.sub = e.sub[:0]
+	for _, v := range s.Values {
+		e.sub = protowire.AppendVarint(e.sub, uint64(v))
+	}
+	e.msg = appendBytes(e.msg, 2, e.sub)
+	for i := range s.Labels {
+		e.label(&s.Labels[i], t)
+	}
+	e.put(fieldSample, e.msg)
+	e.samples++
+}
+
+// label appends Label{key = 1, str = 2, num = 3, num_unit = 4} to the sample at hand.
+func (e *encoder) label(l *ntconv.Label, t *tables) {
+	e.sub = appendNumber(e.sub[:0], 1, t.text(l.Key))
+	if l.Kind == ntconv.LabelInt {
+		e.sub = appendNumber(e.sub, 3, uint64(l.Num))
+		e.sub = appendNumber(e.sub, 4, t.text(l.Unit))
+	} else {
+		e.sub = appendNumber(e.sub, 2, t.text(l.Str))
+	}
+	e.msg = appendBytes(e.msg, 3, e.sub)
+}
+
+// tables appends everything that samples refer to but the strings.
+func (e *encoder) tables(t *tables) {
+	for i := range t.ordered {
+		e.mapping(uint64(i+1), t.ordered[i], t)
+	}
+	for i := range t.locations {
+		e.location(uint64(i+1), &t.locations[i], t)
+	}
+	for i := range t.functions {
+		e.function(uint64(i+1), &t.functions[i])
+	}
+}
+
+// mapping appends Mapping{id = 1, memory_start, memory_limit, file_offset, filename, build_id, has_functions,
+// has_filenames, has_line_numbers, has_inline_frames = 10}.
+func (e *encoder) mapping(id uint64, m *mapping, t *tables) {
+	e.msg = appendNumber(e.msg[:0], 1, id)
+	e.msg = appendNumber(e.msg, 2, m.Start)
+	e.msg = appendNumber(e.msg, 3, m.Limit)
+	e.msg = appendNumber(e.msg, 4, m.Offset)
+	e.msg = appendNumber(e.msg, 5, t.text(m.File))
+	e.msg = appendNumber(e.msg, 6, t.text(m.BuildID))
+	e.msg = appendBool(e.msg, 7, m.functions)
+	e.msg = appendBool(e.msg, 8, m.files)
+	e.msg = appendBool(e.msg, 9, m.lines)
+	e.msg = appendBool(e.msg, 10, m.inlined)
+	e.put(fieldMapping, e.msg)
+}
+
+// location appends Location{id = 1, mapping_id, address, line, is_folded = 5} with Line{function_id = 1, line, column}.
+func (e *encoder) location(id uint64, l *location, t *tables) {
+	e.msg = appendNumber(e.msg[:0], 1, id)
+	if l.mapping != 0 {
+		e.msg = appendNumber(e.msg, 2, uint64(t.mappings[l.mapping-1].id))
+	}
+	e.msg = appendNumber(e.msg, 3, l.address)
+	for _, n := range t.lines[l.from:l.to] {
+		e.sub = appendNumber(e.sub[:0], 1, uint64(n.function))
+		e.sub = appendNumber(e.sub, 2, uint64(int64(n.line)))
+		e.sub = appendNumber(e.sub, 3, uint64(int64(n.column)))
+		e.msg = appendBytes(e.msg, 4, e.sub)
+	}
+	e.msg = appendBool(e.msg, 5, l.folded)
+	e.put(fieldLocation, e.msg)
+}
+
+// function appends Function{id = 1, name, system_name, filename, start_line = 5}.
+func (e *encoder) function(id uint64, f *function) {
+	e.msg = appendNumber(e.msg[:0], 1, id)
+	e.msg = appendNumber(e.msg, 2, f.name)
+	e.msg = appendNumber(e.msg, 3, f.system)
+	e.msg = appendNumber(e.msg, 4, f.file)
+	e.msg = appendNumber(e.msg, 5, uint64(int64(f.startLine)))
+	e.put(fieldFunction, e.msg)
+}
+
+// header appends the fields that a profile has once.
+func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
+	if start := info.Clock.Time(p.Start); !start.IsZero() && start.Unix() > 0 && start.Year() < 2262 {
+		e.out = appendNumber(e.out, fieldTimeNanos, uint64(start.UnixNano()))
+	}
+	e.out = appendNumber(e.out, fieldDurationNanos, uint64(info.Clock.Since(p.Start, p.End)))
+	e.valueType(fieldPeriodType, t.text(p.PeriodType.Type), t.text(p.PeriodType.Unit))
+	e.out = appendNumber(e.out, fieldPeriod, uint64(p.Period))
+	e.out = appendNumber(e.out, fieldDefaultSampleType, t.text(p.Types[p.Main].Type))
+}
+
+func (e *encoder) strings(t *tables) {
+	for _, s := range t.strings {
+		e.out = protowire.AppendTag(e.out, fieldStrings, protowire.BytesType)
+		e.out = protowire.AppendString(e.out, s)
+		if len(e.out) >= flushBytes {
+			e.flush()
+		}
+	}
+}

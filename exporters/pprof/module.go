@@ -1,0 +1,104 @@
+package pprof
+
+import (
+	"path"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// mainModule finds the mapping to put first, which pprof shows as the file that was profiled.
+type mainModule struct {
+	processes map[*ntconv.Process]int64
+	order     []*ntconv.Process // as met
+	leaves    map[*ntconv.Mapping]int64
+}
+
+// count takes a sample into account with one of its values.
+func (m *mainModule) count(s *profile.Sample, value int) {
+	if m.processes == nil {
+		m.processes, m.leaves = map[*ntconv.Process]int64{}, map[*ntconv.Mapping]int64{}
+	}
+	if s.Process != nil {
+		if _, ok := m.processes[s.Process]; !ok {
+			m.order = append(m.order, s.Process)
+		}
+		m.processes[s.Process] += s.Values[value]
+	}
+	if len(s.Frames) > 0 && s.Frames[0].Mapping != nil {
+		m.leaves[s.Frames[0].Mapping] += s.Values[value]
+	}
+}
+
+// choose returns the number of the mapping in the tables, or 0 if there is none at all. It is the module that the process
+// with most of the profile is named after, else a program that its command line names, else the module that most of the
+// profile ends in, the runtime's own library last.
+func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
+	if p := m.process(); p != nil && namer != nil {
+		modules := namer.Mappings(p)
+		for _, name := range programs(p, namer.Process(p)) {
+			for _, mod := range modules {
+				if isProgram(mod.File, name) {
+					return t.addProgram(mod)
+				}
+			}
+		}
+	}
+	return m.heaviest(t)
+}
+
+func (m *mainModule) process() (best *ntconv.Process) {
+	for _, p := range m.order {
+		if best == nil || m.processes[p] > m.processes[best] {
+			best = p
+		}
+	}
+	return best
+}
+
+func (m *mainModule) heaviest(t *tables) (best uint32) {
+	weights := make([]int64, len(t.mappings)+1)
+	for p, n := range m.leaves {
+		weights[t.addMapping(p)] += n
+	}
+	for i := range t.mappings {
+		id := uint32(i + 1)
+		if best == 0 || better(t, weights, id, best) {
+			best = id
+		}
+	}
+	return best
+}
+
+func better(t *tables, weights []int64, a, b uint32) bool {
+	if x, y := isCoreLib(t.mappings[a-1].File), isCoreLib(t.mappings[b-1].File); x != y {
+		return y
+	}
+	return weights[a] > weights[b]
+}
+
+func isCoreLib(file string) bool { return strings.HasPrefix(baseName(file), "System.Private.CoreLib") }
+
+// programs returns names that the main module may have, the best first.
+func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
+	var list []string
+	for _, name := range append([]string{info.Name, p.Name}, strings.Fields(info.CommandLine)...) {
+		name = baseName(strings.Trim(name, `"`))
+		switch strings.TrimSuffix(name, ".exe") {
+		case "", "dotnet": // runs programs of other names
+			continue
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// isProgram reports whether a module is the program of that name: with the same file name, or as an assembly.
+func isProgram(file, name string) bool {
+	base := baseName(file)
+	return base == name || base == name+".dll" || base == name+".exe" || path.Ext(name) == ".exe" && base == strings.TrimSuffix(name, ".exe")+".dll"
+}
+
+// baseName returns the last element of a path of any system.
+func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }

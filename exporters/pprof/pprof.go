@@ -1,0 +1,171 @@
+// Package pprof writes profiles in the format of profile.proto, compressed with gzip, as go tool pprof, Perfetto,
+// speedscope, Pyroscope and Parca read it.
+//
+// Samples of a trace are summed up by stack, thread and labels while events pass, and written when the sink is closed,
+// because the names of a .NET trace usually come last. Memory follows the number of distinct stacks, never that of events.
+// The output is the same byte for byte whenever the events are.
+//
+// # Names
+//
+// The name of a function is the one for people. A system name is written only where it differs: pprof takes functions
+// whose two names are the same for mangled C++ and cuts off what looks like parameters and template arguments, so that
+// overloads and generic instantiations of .NET would become one.
+package pprof
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// Kind says what a profile counts.
+type Kind = profile.Kind
+
+// Kinds of profiles.
+const (
+	// Auto is Wall if the trace has samples of the .NET sampler, else CPU if it has samples of a machine-wide profiler.
+	Auto = profile.Auto
+	// Wall is the time of managed threads by the .NET sampler, running or waiting.
+	Wall = profile.Wall
+	// CPU is processor time by a machine-wide profiler.
+	CPU = profile.CPU
+)
+
+// ParseKind returns the kind of that name: auto, wall or cpu.
+func ParseKind(name string) (Kind, error) { return profile.ParseKind(name) }
+
+// Options changes what is written. The zero value is a good choice.
+type Options struct {
+	Kind   Kind
+	Report *ntconv.Report // what happened to the trace so far; its entries become comments of the profile
+	// DropLabels lists keys of labels to leave out. Samples are not told apart by them, which makes profiles smaller:
+	// process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an event's own key.
+	DropLabels []string
+	// Level of gzip from 1, the fastest, to 9; 0 means 1.
+	Level int
+	// Uncompressed leaves out gzip.
+	Uncompressed bool
+	// Comments come first among the profile's comments: what made it, from what.
+	Comments []string
+}
+
+// Sink is a profile to be. It is not safe for use by several goroutines.
+type Sink struct {
+	w     io.Writer
+	info  *ntconv.Info
+	namer ntconv.Namer
+	o     Options
+	build *profile.Builder
+	done  Summary
+}
+
+var _ ntconv.Sink = (*Sink)(nil)
+
+// New returns a sink that writes one profile to w when it is closed. It does not close w. A nil namer knows only the names
+// that stacks carry themselves.
+func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
+	s := &Sink{w: w, info: info, namer: namer}
+	if opts != nil {
+		s.o = *opts
+	}
+	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind, Report: s.o.Report, Drop: s.o.DropLabels})
+	return s
+}
+
+// Write counts an event. It never fails.
+func (s *Sink) Write(e *ntconv.Event) error {
+	s.build.Add(e)
+	return nil
+}
+
+// Close writes the profile.
+func (s *Sink) Close() error {
+	if s.o.Uncompressed {
+		return s.write(s.w)
+	}
+	level := s.o.Level
+	if level == 0 {
+		level = gzip.BestSpeed
+	}
+	z, err := gzip.NewWriterLevel(s.w, level)
+	if err != nil {
+		return fmt.Errorf("pprof: level of compression: %w", err)
+	}
+	if err := s.write(z); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("pprof: write: %w", err)
+	}
+	return nil
+}
+
+// write puts out samples first and what they refer to behind them: the order of a message's fields is free, and so nothing
+// but the tables has to be kept.
+func (s *Sink) write(w io.Writer) error {
+	p := s.build.Finish()
+	t := newTables()
+	e := newEncoder(w)
+	for _, v := range p.Types {
+		e.valueType(fieldSampleType, t.text(v.Type), t.text(v.Unit))
+	}
+	main := mainModule{}
+	for sample := range p.Samples() {
+		e.sample(sample, t)
+		main.count(sample, p.Main)
+		if e.err != nil {
+			break
+		}
+	}
+	s.done = summarize(p, t, e.samples)
+	t.orderMappings(main.choose(s.namer, t))
+	e.tables(t)
+	e.header(p, s.info, t)
+	for _, c := range s.comments(p) {
+		e.number(fieldComment, t.text(c))
+	}
+	e.strings(t) // last: everything else adds to them
+	e.flush()
+	if e.err != nil {
+		return fmt.Errorf("pprof: write: %w", e.err)
+	}
+	return nil
+}
+
+// Summary is what a profile holds, for people.
+type Summary struct {
+	Kind       Kind
+	Events     uint64 // events that were samples; 0 if the trace has none of the kind
+	Samples    int    // distinct ones, as written
+	Functions  int
+	Locations  int
+	Unresolved string // how much has no name and why; empty if everything has one
+}
+
+// Summary returns what was written. It is complete after Close.
+func (s *Sink) Summary() Summary { return s.done }
+
+func summarize(p *profile.Profile, t *tables, samples int) Summary {
+	return Summary{
+		Kind: p.Kind, Events: p.Events, Samples: samples, Functions: len(t.functions), Locations: len(t.locations),
+		Unresolved: p.Unresolved.String(),
+	}
+}
+
+// comments returns what made the profile, what was lost on the way, and how much has no name.
+func (s *Sink) comments(p *profile.Profile) []string {
+	list := append([]string(nil), s.o.Comments...)
+	for _, e := range s.o.Report.Entries() {
+		if e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
+			list = append(list, e.String())
+		}
+	}
+	if u := p.Unresolved.String(); u != "" {
+		list = append(list, u)
+	}
+	return list
+}

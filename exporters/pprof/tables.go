@@ -1,0 +1,270 @@
+package pprof
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// tables numbers what samples refer to. Everything is told apart by content, so that a definition which a source or a
+// namer made twice is written once; maps by pointer before that spare the look at the content.
+type tables struct {
+	strings []string
+	texts   map[string]uint64
+
+	functions     []function
+	functionIDs   map[*ntconv.Function]uint32
+	functionNames map[ntconv.Function]uint32
+	nameless      *ntconv.Function // stands for a frame's missing function
+
+	mappings    []mapping
+	mappingIDs  map[*ntconv.Mapping]uint32
+	mappingKeys map[ntconv.Mapping]uint32
+	ordered     []*mapping // as they are written
+
+	locations []location
+	lines     []line
+	frameIDs  map[ntconv.Frame]uint64 // locations of one frame
+	runIDs    map[string]uint64       // locations by what they are made of
+	key       []byte
+
+	// The frames of the last stack and their locations, by distance from the root: neighbors share most of their stack.
+	// Zero where a frame is a part of a location.
+	lastFrames []ntconv.Frame
+	lastIDs    []uint64
+}
+
+type function struct {
+	name, system, file uint64
+	startLine          int32
+}
+
+type mapping struct {
+	ntconv.Mapping
+	id                               uint32 // as written
+	functions, files, lines, inlined bool
+}
+
+type location struct {
+	address  uint64
+	mapping  uint32 // number in tables.mappings from 1, or 0
+	from, to uint32 // in tables.lines
+	folded   bool
+}
+
+type line struct {
+	function     uint32
+	line, column int32
+}
+
+func newTables() *tables {
+	return &tables{
+		strings:       []string{""},
+		texts:         map[string]uint64{"": 0},
+		functionIDs:   map[*ntconv.Function]uint32{},
+		functionNames: map[ntconv.Function]uint32{},
+		nameless:      &ntconv.Function{Name: noName},
+		mappingIDs:    map[*ntconv.Mapping]uint32{},
+		mappingKeys:   map[ntconv.Mapping]uint32{},
+		frameIDs:      map[ntconv.Frame]uint64{},
+		runIDs:        map[string]uint64{},
+	}
+}
+
+// text returns the index of a string in the string table. What is not UTF-8 cannot stand there and is replaced.
+func (t *tables) text(s string) uint64 {
+	id, ok := t.texts[s]
+	if ok {
+		return id
+	}
+	valid := strings.ToValidUTF8(s, "\uFFFD")
+	if id, ok = t.texts[valid]; !ok {
+		id = uint64(len(t.strings))
+		t.strings = append(t.strings, valid)
+		t.texts[valid] = id
+	}
+	t.texts[s] = id
+	return id
+}
+
+// appendLocations appends the ids of a stack's locations, leaf first. A frame and the frames inlined into it are one.
+func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
+	shared := t.shared(frames)
+	for i := 0; i < len(frames); {
+		n := 1
+		for frames[i+n-1].Flags&ntconv.FrameInlined != 0 && i+n < len(frames) {
+			n++
+		}
+		root := len(frames) - i - 1
+		if n == 1 && root < shared && t.lastIDs[root] != 0 {
+			dst = append(dst, t.lastIDs[root])
+		} else {
+			id := t.location(frames[i : i+n])
+			if n == 1 {
+				t.lastIDs[root] = id
+			}
+			dst = append(dst, id)
+		}
+		i += n
+	}
+	return dst
+}
+
+// shared makes frames the last stack and returns how many frames from the root on it shares with the one before.
+func (t *tables) shared(frames []ntconv.Frame) (n int) {
+	limit := min(len(frames), len(t.lastFrames))
+	for n < limit && t.lastFrames[n] == frames[len(frames)-1-n] {
+		n++
+	}
+	t.lastFrames, t.lastIDs = t.lastFrames[:n], t.lastIDs[:n]
+	for i := len(frames) - 1 - n; i >= 0; i-- {
+		t.lastFrames, t.lastIDs = append(t.lastFrames, frames[i]), append(t.lastIDs, 0)
+	}
+	return n
+}
+
+// location returns the id of a frame with the frames inlined into it before it.
+func (t *tables) location(run []ntconv.Frame) uint64 {
+	if len(run) > 1 {
+		return t.run(run)
+	}
+	id, ok := t.frameIDs[run[0]]
+	if !ok {
+		id = t.run(run)
+		t.frameIDs[run[0]] = id
+	}
+	return id
+}
+
+// run finds a location by content: the key is made of everything that is written of it.
+func (t *tables) run(run []ntconv.Frame) uint64 {
+	outer := &run[len(run)-1]
+	l := location{address: outer.PC, mapping: t.mapping(outer), from: uint32(len(t.lines)), to: uint32(len(t.lines))}
+	for i := range run {
+		f := &run[i]
+		l.folded = l.folded || f.Flags&ntconv.FrameFolded != 0
+		t.lines = append(t.lines, line{t.function(f), f.Line, f.Column})
+		l.to++
+	}
+	t.describe(l, run)
+	key := binary.AppendUvarint(t.key[:0], l.address)
+	key = binary.AppendUvarint(key, uint64(l.mapping)<<1|uint64(boolBit(l.folded)))
+	for _, n := range t.lines[l.from:] {
+		key = binary.AppendUvarint(key, uint64(n.function))
+		key = binary.AppendVarint(key, int64(n.line))
+		key = binary.AppendVarint(key, int64(n.column))
+	}
+	t.key = key
+	id, ok := t.runIDs[string(key)]
+	if ok {
+		t.lines = t.lines[:l.from]
+		return id
+	}
+	t.locations = append(t.locations, l)
+	id = uint64(len(t.locations))
+	t.runIDs[string(key)] = id
+	return id
+}
+
+func boolBit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// describe notes what the mapping of a location is known by. A mapping all of whose frames are stand-ins has no functions,
+// so that pprof looks for its symbols.
+func (t *tables) describe(l location, run []ntconv.Frame) {
+	if l.mapping == 0 {
+		return
+	}
+	m := &t.mappings[l.mapping-1]
+	m.inlined = m.inlined || len(run) > 1
+	for i := range run {
+		if run[i].Flags&ntconv.FrameUnresolved == 0 {
+			m.functions = true
+		}
+		m.files = m.files || run[i].Func != nil && run[i].Func.File != ""
+		m.lines = m.lines || run[i].Line != 0
+	}
+}
+
+// function returns the number of a frame's function, counting from 1.
+func (t *tables) function(frame *ntconv.Frame) uint32 {
+	p := frame.Func
+	if p == nil {
+		p = t.nameless
+	}
+	id, ok := t.functionIDs[p]
+	if ok {
+		return id
+	}
+	if id, ok = t.functionNames[*p]; !ok {
+		f := function{name: t.text(p.Name), file: t.text(p.File), startLine: p.StartLine}
+		if f.name == 0 {
+			f.name = t.text(noName)
+		}
+		if p.SystemName != p.Name {
+			f.system = t.text(p.SystemName)
+		}
+		t.functions = append(t.functions, f)
+		id = uint32(len(t.functions))
+		t.functionNames[*p] = id
+	}
+	t.functionIDs[p] = id
+	return id
+}
+
+// noName is the name of functions without a name, which consumers would not show.
+const noName = "(no name)"
+
+// mapping returns the number of a frame's mapping, counting from 1, or 0.
+func (t *tables) mapping(frame *ntconv.Frame) uint32 {
+	if frame.Mapping == nil {
+		return 0
+	}
+	return t.addMapping(frame.Mapping)
+}
+
+func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
+	id, ok := t.mappingIDs[p]
+	if ok {
+		return id
+	}
+	if id, ok = t.mappingKeys[*p]; !ok {
+		t.mappings = append(t.mappings, mapping{Mapping: *p})
+		id = uint32(len(t.mappings))
+		t.mappingKeys[*p] = id
+	}
+	t.mappingIDs[p] = id
+	return id
+}
+
+// addProgram adds a mapping that no location may refer to: then none of its names is missing.
+func (t *tables) addProgram(p *ntconv.Mapping) uint32 {
+	n := len(t.mappings)
+	id := t.addMapping(p)
+	if len(t.mappings) > n {
+		t.mappings[id-1].functions = true
+	}
+	return id
+}
+
+// orderMappings puts the mapping with a number first, if there is one, and leaves the others as they are. The id of a
+// mapping is its place: some consumers count on that.
+func (t *tables) orderMappings(first uint32) {
+	t.ordered = t.ordered[:0]
+	if first > 0 {
+		t.ordered = append(t.ordered, &t.mappings[first-1])
+	}
+	for i := range t.mappings {
+		if uint32(i+1) != first {
+			t.ordered = append(t.ordered, &t.mappings[i])
+		}
+	}
+	for i, m := range t.ordered {
+		m.id = uint32(i + 1)
+	}
+}

@@ -1,0 +1,192 @@
+package profile
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Options says what to count and what to tell apart. The zero value is a good choice.
+type Options struct {
+	Kind   Kind
+	Report *ntconv.Report
+	// Drop lists keys of labels that samples are not told apart by: the Label constants of this package, "state", and
+	// whatever keys the events have. Dropping "thread id" drops "thread" too.
+	Drop []string
+}
+
+// A Builder sums up events. It is not safe for use by several goroutines.
+type Builder struct {
+	info   *ntconv.Info
+	namer  ntconv.Namer
+	report *ntconv.Report
+	sets   []*set
+	pool   pool
+
+	roles    map[*ntconv.Type]role
+	lastType *ntconv.Type
+	lastRole role
+
+	any         bool
+	first, last ntconv.Ticks
+}
+
+// pool holds what the sets share.
+type pool struct {
+	drop   map[string]bool
+	stacks *stackTable
+	labels *labelTable
+	tags   tagTable
+}
+
+// role says what events of a type are good for: bit i is set if they are samples of Builder.sets[i].
+type role uint8
+
+// roleAfter marks types whose events are written after the recording is over.
+const roleAfter role = 1 << 7
+
+// New returns a builder for a trace. A nil namer knows the names that stacks carry themselves.
+func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
+	if o == nil {
+		o = &Options{}
+	}
+	if namer == nil {
+		namer = noNames{}
+	}
+	drop := map[string]bool{}
+	for _, key := range o.Drop {
+		drop[key] = true
+	}
+	if drop[LabelThreadID] {
+		drop[LabelThread] = true
+	}
+	b := &Builder{
+		info: info, namer: namer, report: o.Report,
+		pool:  pool{drop, newStackTable(), newLabelTable(drop), newTagTable()},
+		roles: map[*ntconv.Type]role{},
+	}
+	for k := Wall; k < numKinds; k++ {
+		if o.Kind == k || o.Kind == Auto {
+			b.sets = append(b.sets, newSet(k, &b.pool))
+		}
+	}
+	return b
+}
+
+// Add counts an event if it is a sample. It borrows the event, and allocates only for stacks, labels and threads that are
+// new.
+func (b *Builder) Add(e *ntconv.Event) {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		b.event(e)
+	case ntconv.KindMark:
+		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
+			for _, s := range b.sets {
+				s.remove(e.Mark.Threads)
+			}
+		}
+	}
+}
+
+func (b *Builder) event(e *ntconv.Event) {
+	if e.Type != b.lastType {
+		b.lastType, b.lastRole = e.Type, b.role(e.Type)
+	}
+	if b.lastRole&roleAfter == 0 {
+		b.extend(e.Time)
+	}
+	for i, s := range b.sets {
+		if b.lastRole>>i&1 != 0 {
+			s.add(e, b.namer)
+		}
+	}
+}
+
+// extend makes the recording reach to t.
+func (b *Builder) extend(t ntconv.Ticks) {
+	if !b.any {
+		b.any, b.first, b.last = true, t, t
+	}
+	b.first, b.last = min(b.first, t), max(b.last, t)
+}
+
+func (b *Builder) role(t *ntconv.Type) role {
+	r, ok := b.roles[t]
+	if ok {
+		return r
+	}
+	for i, s := range b.sets {
+		if s.spec.matches(t) {
+			r |= 1 << i
+		}
+	}
+	if strings.HasSuffix(t.Provider, "Rundown") {
+		r |= roleAfter
+	}
+	b.roles[t] = r
+	return r
+}
+
+// Finish ends the samples that wait for a successor and returns the profile. The builder must not be used afterwards.
+func (b *Builder) Finish() *Profile {
+	s := b.sets[0]
+	for _, other := range b.sets[1:] {
+		if len(s.rows) == 0 && len(other.rows) > 0 {
+			s = other
+		}
+	}
+	period := b.period()
+	s.finish(b.ticks(period))
+	b.report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
+	b.report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.name+" samples that came late have no weight")
+	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
+	p := &Profile{
+		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
+		Start: b.first, End: b.last, Events: s.events, b: b, s: s,
+	}
+	for i, c := range s.spec.columns {
+		p.Types[i] = c.ValueType
+	}
+	return p
+}
+
+// defaultPeriod is the interval of samplers unless the trace states another.
+const defaultPeriod = int64(time.Millisecond)
+
+// period returns the nominal sampling interval in nanoseconds.
+func (b *Builder) period() int64 {
+	s, _ := b.info.Attrs.Get("ExpectedCPUSamplingRate")
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
+		return n
+	}
+	return defaultPeriod
+}
+
+// ticks returns the length of some nanoseconds on the trace's clock.
+func (b *Builder) ticks(nanos int64) uint64 {
+	return uint64(ntconv.Clock{Freq: b.info.Clock.Freq}.TicksAt(time.Duration(nanos)))
+}
+
+// tagTable numbers the values of a kind's own label from 1; 0 is none.
+type tagTable struct {
+	ids  map[string]uint32
+	list []string
+}
+
+func newTagTable() tagTable { return tagTable{ids: map[string]uint32{}, list: make([]string, 1)} }
+
+func (t *tagTable) id(tag []byte) uint32 {
+	if len(tag) == 0 {
+		return 0
+	}
+	id, ok := t.ids[string(tag)]
+	if !ok {
+		id = uint32(len(t.list))
+		s := string(tag)
+		t.ids[s] = id
+		t.list = append(t.list, s)
+	}
+	return id
+}

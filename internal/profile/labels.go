@@ -1,0 +1,162 @@
+package profile
+
+import (
+	"encoding/hex"
+	"hash/maphash"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Keys of the labels that samples get beside those of their events.
+const (
+	LabelProcess    = "process"
+	LabelPID        = "pid"
+	LabelThread     = "thread"
+	LabelThreadID   = "thread id"
+	LabelActivity   = "activity_id"
+	LabelRelated    = "related_activity_id"
+	LabelTrace      = "trace_id"
+	LabelSpan       = "span_id"
+	unitID          = "id"
+	unitDefault     = "count" // consumers lose a number 0 without a unit, and print counts bare
+	junkKey, junk   = "Error", "Expected actual values"
+	numOverrideKind = ntconv.LabelOpcode
+)
+
+// labelTable numbers label lists by content from 1; 0 is an empty list. Labels that are dropped do not count, so that ids
+// which are different for every event cost nothing once they are dropped.
+type labelTable struct {
+	drop map[string]bool
+	seed maphash.Seed
+	ids  map[uint64][]uint32 // by hash
+	list [][]ntconv.Label
+
+	last   *ntconv.Labels
+	lastID uint32
+}
+
+func newLabelTable(drop map[string]bool) *labelTable {
+	return &labelTable{drop: drop, seed: maphash.MakeSeed(), ids: map[uint64][]uint32{}, list: make([][]ntconv.Label, 1)}
+}
+
+// id returns the number of a label list.
+func (t *labelTable) id(l *ntconv.Labels) uint32 {
+	if l == nil || len(l.List) == 0 {
+		return 0
+	}
+	if l != t.last {
+		t.last, t.lastID = l, t.find(l.List)
+	}
+	return t.lastID
+}
+
+func (t *labelTable) find(list []ntconv.Label) uint32 {
+	h, n := uint64(0), 0
+	for i := range list {
+		if t.keeps(&list[i]) {
+			h = fold(h^t.hash(&list[i]), 0x9e3779b97f4a7c15)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	for _, id := range t.ids[h] {
+		if t.same(t.list[id], list) {
+			return id
+		}
+	}
+	id := uint32(len(t.list))
+	t.ids[h] = append(t.ids[h], id)
+	t.list = append(t.list, slices.DeleteFunc(slices.Clone(list), func(l ntconv.Label) bool { return !t.keeps(&l) }))
+	return id
+}
+
+// keeps reports whether a label says something about a sample. Labels that override a property of the event's type do not,
+// nor do empty ones, nor the label that one-collect puts on every event by mistake.
+func (t *labelTable) keeps(l *ntconv.Label) bool {
+	if l.Kind >= numOverrideKind {
+		return false
+	}
+	key := labelKey(l)
+	switch l.Kind {
+	case ntconv.LabelString:
+		if l.Str == "" || key == junkKey && l.Str == junk {
+			return false
+		}
+	case ntconv.LabelInt:
+	default:
+		if l.ID == [16]byte{} {
+			return false
+		}
+	}
+	return key != "" && !(len(t.drop) > 0 && t.drop[key])
+}
+
+func (t *labelTable) hash(l *ntconv.Label) uint64 {
+	h := fold(uint64(l.Num)^maphash.Bytes(t.seed, l.ID[:]), 0x9e3779b97f4a7c15^uint64(l.Kind))
+	h = fold(h^maphash.String(t.seed, l.Key), 0x9e3779b97f4a7c15)
+	return fold(h^maphash.String(t.seed, l.Str), 0x9e3779b97f4a7c15)
+}
+
+// same compares a stored list with what is kept of another one.
+func (t *labelTable) same(stored, list []ntconv.Label) bool {
+	n := 0
+	for i := range list {
+		if !t.keeps(&list[i]) {
+			continue
+		}
+		if n == len(stored) || stored[n] != list[i] {
+			return false
+		}
+		n++
+	}
+	return n == len(stored)
+}
+
+// labelKey returns the key that a label has in a profile, and nothing for kinds that have none.
+func labelKey(l *ntconv.Label) string {
+	switch l.Kind {
+	case ntconv.LabelActivityID:
+		return LabelActivity
+	case ntconv.LabelRelatedActivityID:
+		return LabelRelated
+	case ntconv.LabelTraceID:
+		return LabelTrace
+	case ntconv.LabelSpanID:
+		return LabelSpan
+	case ntconv.LabelString, ntconv.LabelInt:
+		return l.Key
+	}
+	return ""
+}
+
+// plain returns a label as a string or a number with a unit, whatever it was.
+func plain(l ntconv.Label) ntconv.Label {
+	p := ntconv.Label{Kind: ntconv.LabelString, Key: labelKey(&l)}
+	switch l.Kind {
+	case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
+		p.Str = ntconv.GUID(l.ID).String()
+	case ntconv.LabelTraceID:
+		p.Str = hex.EncodeToString(l.ID[:])
+	case ntconv.LabelSpanID:
+		p.Str = hex.EncodeToString(l.ID[:8])
+	case ntconv.LabelInt:
+		p.Kind, p.Num, p.Unit = ntconv.LabelInt, l.Num, l.Unit
+		if p.Unit == "" {
+			p.Unit = unitDefault
+		}
+	default:
+		p.Str = l.Str
+	}
+	return p
+}
+
+func number(key string, n uint64) ntconv.Label {
+	return ntconv.Label{Kind: ntconv.LabelInt, Key: key, Num: int64(n), Unit: unitID}
+}
+
+func text(key, s string) ntconv.Label {
+	return ntconv.Label{Kind: ntconv.LabelString, Key: key, Str: s}
+}

@@ -1,0 +1,208 @@
+package profile_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// naive keeps every event and sums up in the most obvious way.
+type naive struct {
+	namer   *fakeNamer
+	samples []naiveSample
+}
+
+type naiveSample struct {
+	thread *ntconv.Thread
+	text   string // frames and labels
+	at     ntconv.Ticks
+	late   bool
+}
+
+func (n *naive) add(e *ntconv.Event, state, label string) {
+	var names []string
+	if e.Stack != nil {
+		for _, pc := range e.Stack.PCs {
+			names = append(names, n.namer.name(pc, e.Time))
+		}
+	}
+	labels := fmt.Sprintf("thread id=%did state=%s%s", e.Thread.TID, state, label)
+	if name := e.Thread.Name; name != "" {
+		labels = "thread=" + name + " " + labels
+	}
+	n.samples = append(n.samples, naiveSample{e.Thread, fmt.Sprintf("%s {%s}", strings.Join(names, "<"), labels), e.Time, false})
+}
+
+// lines gives each sample the time to the next one of its thread that is not late, and the last one about the median: the
+// exact median with the rounding of the real one, which has a test of its own.
+func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
+	sums := map[string]*[2]int64{}
+	byThread := map[*ntconv.Thread][]naiveSample{}
+	var threads []*ntconv.Thread
+	var every []uint64
+	for _, s := range n.samples {
+		list := byThread[s.thread]
+		if len(list) == 0 {
+			threads = append(threads, s.thread)
+		}
+		for _, before := range list {
+			s.late = s.late || before.at > s.at
+		}
+		byThread[s.thread] = append(list, s)
+		if sums[s.text] == nil {
+			sums[s.text] = new([2]int64)
+		}
+		sums[s.text][0]++
+	}
+	var last []naiveSample
+	var gaps [][]uint64
+	for _, t := range threads {
+		list := slices.DeleteFunc(byThread[t], func(s naiveSample) bool { return s.late })
+		var own []uint64
+		for i := range len(list) - 1 {
+			gap := list[i+1].at - list[i].at
+			sums[list[i].text][1] += int64(gap)
+			if gap > 0 {
+				own = append(own, uint64(gap))
+			}
+		}
+		every = append(every, own...)
+		last, gaps = append(last, list[len(list)-1]), append(gaps, own)
+	}
+	for i, s := range last {
+		g := gaps[i]
+		if len(g) == 0 {
+			g = every
+		}
+		weight := uint64(freq / 1000)
+		if len(g) > 0 {
+			g = slices.Sorted(slices.Values(g))
+			weight = round(g[(len(g)-1)/2], g)
+		}
+		sums[s.text][1] += int64(weight)
+	}
+	var out []string
+	for text, v := range sums {
+		out = append(out, fmt.Sprintf("[%d %d] %s", v[0], v[1]*(1e9/freq), text))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Whatever the events, the result is that of adding them up one by one: stacks that come as new pointers, addresses that get
+// other names and the same again, samples that are late or at the same time, threads with one sample.
+func TestSameAsNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		threads := []*ntconv.Thread{{TID: 1, Name: "one", Process: shop}, {TID: 2, Process: shop}, {TID: 3, Name: "three", Process: shop}}
+		namer := &fakeNamer{}
+		b := profile.New(testInfo(), namer, &profile.Options{Kind: profile.Wall, Drop: []string{"pid", "process"}})
+		n := &naive{namer: namer}
+		var now, floor ntconv.Ticks
+		latest := map[*ntconv.Thread]ntconv.Ticks{}
+		for range rapid.IntRange(1, 120).Draw(t, "events") {
+			now += ntconv.Ticks(rapid.SampledFrom([]int{0, 1, 7, 1000, 1000, 50000}).Draw(t, "step"))
+			if rapid.IntRange(0, 9).Draw(t, "redefine") == 0 {
+				now++
+				floor = now
+				pc := rapid.Uint64Range(1, 3).Draw(t, "pc")
+				namer.define(pc, now, fmt.Sprint(rapid.SampledFrom([]string{"f", "g"}).Draw(t, "name"), pc))
+			}
+			th := rapid.SampledFrom(threads).Draw(t, "thread")
+			at := now
+			if rapid.IntRange(0, 9).Draw(t, "late") == 0 {
+				at = max(floor, now-1500)
+			}
+			var s *ntconv.Stack
+			if depth := rapid.IntRange(0, 3).Draw(t, "depth"); depth > 0 {
+				s = &ntconv.Stack{PCs: rapid.SliceOfN(rapid.Uint64Range(1, 3), depth, depth).Draw(t, "pcs")}
+			}
+			state := rapid.IntRange(0, 2).Draw(t, "state")
+			e := wallEvent(th, at, uint32(state), s)
+			label := ""
+			if rapid.Bool().Draw(t, "labeled") {
+				e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelString, Key: "k", Str: "v"}})
+				label = " k=v"
+			}
+			n.add(e, []string{"Error", "External", "Managed"}[state], label)
+			b.Add(e)
+			latest[th] = max(latest[th], at)
+		}
+		got := lines(b.Finish())
+		slices.Sort(got)
+		want := n.lines(profile.RoundMedian)
+		if !slices.Equal(got, want) {
+			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+// hotEvents returns events as a sampler writes them: threads in turns, mostly where they were before.
+func hotEvents(n, threads, stacks, depth int) []*ntconv.Event {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var list []*ntconv.Stack
+	for range stacks {
+		s := &ntconv.Stack{}
+		for range depth {
+			s.PCs = append(s.PCs, 0x7f0000000000+uint64(rng.IntN(5000))*64)
+		}
+		list = append(list, s)
+	}
+	var who []*ntconv.Thread
+	for i := range threads {
+		who = append(who, &ntconv.Thread{TID: uint64(100 + i), Process: shop})
+	}
+	var events []*ntconv.Event
+	for i := range n {
+		s := list[rng.IntN(len(list))]
+		if i >= threads && rng.IntN(3) > 0 {
+			s = events[i-threads].Stack
+		}
+		events = append(events, wallEvent(who[i%threads], ntconv.Ticks(i/threads*10000+i%threads*11), uint32(1+rng.IntN(2)), s))
+	}
+	return events
+}
+
+func TestAddDoesNotAllocate(t *testing.T) {
+	for _, kind := range []profile.Kind{profile.Auto, profile.CPU} {
+		events := hotEvents(5000, 7, 50, 30)
+		if kind == profile.CPU {
+			for _, e := range events {
+				*e = *cpuEvent(e.Thread, e.Time, 1, e.Stack)
+			}
+		}
+		b := profile.New(testInfo(), &fakeNamer{}, &profile.Options{Kind: kind})
+		round := func() {
+			for _, e := range events {
+				b.Add(e)
+				e.Time += 5000 / 7 * 10000
+			}
+		}
+		round()
+		round()
+		if n := testing.AllocsPerRun(5, round); n != 0 {
+			t.Errorf("%v: %v allocations in %d events", kind, n, len(events))
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, c := range []struct{ threads, stacks, depth int }{{4, 100, 30}, {50, 1000, 30}, {50, 1000, 100}} {
+		b.Run(fmt.Sprintf("threads=%d/stacks=%d/depth=%d", c.threads, c.stacks, c.depth), func(b *testing.B) {
+			events := hotEvents(500000, c.threads, c.stacks, c.depth)
+			p := profile.New(testInfo(), nil, nil)
+			for b.Loop() {
+				for _, e := range events {
+					p.Add(e)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(events)), "ns/event")
+		})
+	}
+}

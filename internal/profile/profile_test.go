@@ -1,0 +1,281 @@
+package profile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// build sums events up. Every event is lent in the same place and overwritten as soon as it was seen.
+func build(info *ntconv.Info, namer ntconv.Namer, o *profile.Options, events ...*ntconv.Event) *profile.Profile {
+	b := profile.New(info, namer, o)
+	var lent ntconv.Event
+	var payload [64]byte
+	for _, e := range events {
+		lent = *e
+		lent.Payload = payload[:copy(payload[:], e.Payload)]
+		b.Add(&lent)
+		for i := range payload {
+			payload[i] = 0xaa
+		}
+		lent = ntconv.Event{Kind: ntconv.KindOpaque, Time: -1, Offset: -77}
+	}
+	return b.Finish()
+}
+
+// lines returns every sample as text: values, frames from the leaf, labels.
+func lines(p *profile.Profile) (out []string) {
+	for s := range p.Samples() {
+		var names, labels []string
+		for _, f := range s.Frames {
+			names = append(names, f.Func.Name)
+		}
+		for _, l := range s.Labels {
+			switch {
+			case l.Kind == ntconv.LabelInt:
+				labels = append(labels, fmt.Sprintf("%s=%d%s", l.Key, l.Num, l.Unit))
+			default:
+				labels = append(labels, l.Key+"="+l.Str)
+			}
+		}
+		out = append(out, fmt.Sprintf("%v %s {%s}", s.Values, strings.Join(names, "<"), strings.Join(labels, " ")))
+	}
+	return out
+}
+
+func want(t *testing.T, p *profile.Profile, want ...string) {
+	t.Helper()
+	got := lines(p)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("samples\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+var (
+	shop = &ntconv.Process{PID: 42, Name: "shop"}
+	till = &ntconv.Thread{TID: 7, Name: "till", Process: shop}
+	idle = &ntconv.Thread{TID: 8, Process: shop}
+)
+
+// An interval belongs to the earlier of its two samples; the last sample gets the median.
+func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
+	p := build(testInfo(), &fakeNamer{}, nil,
+		wallEvent(till, 100, managed, stack(1, 2)),
+		wallEvent(idle, 105, external, stack(9)),
+		wallEvent(till, 110, managed, stack(3, 2)),
+		wallEvent(till, 510, managed, stack(1, 2)),
+		wallEvent(till, 520, external, stack(1, 2)),
+		wallEvent(idle, 145, external, stack(9)),
+	)
+	want(t, p,
+		"[2 2000] f1<f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+		"[1 1000] f1<f2 {process=shop pid=42id thread=till thread id=7id state=External}",
+		"[2 8000] f9 {process=shop pid=42id thread id=8id state=External}",
+		"[1 40000] f3<f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+	)
+	if p.Kind != profile.Wall || p.Period != 1_000_000 || p.PeriodType.Type != "wall" || p.Types[p.Main].Type != "wall" {
+		t.Errorf("header %+v", p)
+	}
+}
+
+func TestThreadWithOneSampleGetsMedianOfAll(t *testing.T) {
+	p := build(testInfo(), &fakeNamer{}, nil,
+		wallEvent(till, 0, managed, stack(1)), wallEvent(idle, 5, managed, stack(2)), wallEvent(till, 30, managed, stack(1)))
+	want(t, p,
+		"[2 6000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+		"[1 3000] f2 {process=shop pid=42id thread id=8id state=Managed}")
+	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 3, managed, stack(1)))
+	want(t, p, "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+}
+
+// A thread that the trace removes is settled at once, and a later thread with the same ids is told apart only by time.
+func TestRemovedThreadIsSettled(t *testing.T) {
+	again := &ntconv.Thread{TID: 7, Name: "till", Process: shop}
+	p := build(testInfo(), &fakeNamer{}, nil,
+		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 10, managed, stack(1)),
+		&ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: till}, {Thread: idle}}}},
+		wallEvent(again, 1000, managed, stack(1)), wallEvent(again, 1020, managed, stack(1)))
+	want(t, p, "[4 6000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+}
+
+// A sample from before its thread's last one is counted without a weight, so that no time is counted twice.
+func TestTimeGoingBack(t *testing.T) {
+	var r ntconv.Report
+	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r},
+		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 10, managed, stack(2)), wallEvent(till, 8, managed, stack(3)),
+		wallEvent(till, 20, managed, stack(4)), wallEvent(till, 20, managed, stack(4)))
+	want(t, p,
+		"[1 1000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+		"[1 1000] f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+		"[1 0] f3 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+		"[2 1000] f4 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	if n := r.Count(ntconv.CodeOutOfOrder); n != 1 {
+		t.Errorf("%d events out of order, want 1", n)
+	}
+}
+
+func TestSampleWithoutStackIsKept(t *testing.T) {
+	var r ntconv.Report
+	e := wallEvent(till, 0, managed, nil)
+	e.Offset = 1234
+	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, e, wallEvent(till, 10, managed, &ntconv.Stack{}))
+	want(t, p, "[2 2000]  {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	if e := r.Entries(); len(e) != 1 || e[0].Code != ntconv.CodeNoStack || e[0].Count != 2 || e[0].Offset != 1234 {
+		t.Errorf("report %v", e)
+	}
+}
+
+func TestCPUCountsValueAndInterval(t *testing.T) {
+	info := testInfo()
+	info.Attrs = append(info.Attrs, ntconv.Attr{Key: "ExpectedCPUSamplingRate", Value: "250000"})
+	p := build(info, &fakeNamer{}, nil,
+		cpuEvent(till, 0, 1, stack(1)), cpuEvent(till, 900, 3, stack(1)), cpuEvent(idle, 2, 0, stack(1)))
+	want(t, p,
+		"[4 1000000] f1 {process=shop pid=42id thread=till thread id=7id}",
+		"[0 0] f1 {process=shop pid=42id thread id=8id}")
+	if p.Kind != profile.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
+		t.Errorf("header %+v", p)
+	}
+}
+
+func TestAutoPrefersWall(t *testing.T) {
+	both := []*ntconv.Event{cpuEvent(till, 0, 1, stack(1)), wallEvent(till, 0, managed, stack(1))}
+	for _, c := range []struct {
+		kind   profile.Kind
+		events []*ntconv.Event
+		want   profile.Kind
+		n      uint64
+	}{
+		{profile.Auto, both, profile.Wall, 1}, {profile.Auto, both[:1], profile.CPU, 1}, {profile.Auto, nil, profile.Wall, 0},
+		{profile.CPU, both, profile.CPU, 1}, {profile.Wall, both[:1], profile.Wall, 0},
+	} {
+		p := build(testInfo(), &fakeNamer{}, &profile.Options{Kind: c.kind}, c.events...)
+		if p.Kind != c.want || p.Events != c.n {
+			t.Errorf("%v of %d events: %v with %d samples, want %v with %d", c.kind, len(c.events), p.Kind, p.Events, c.want, c.n)
+		}
+	}
+}
+
+// Samples whose addresses meant different things are different, unless the names are the same in the end.
+func TestEpochsMergeByName(t *testing.T) {
+	namer := &fakeNamer{}
+	b := profile.New(testInfo(), namer, &profile.Options{Kind: profile.CPU, Drop: []string{"thread id", "pid", "process"}})
+	for i, name := range []string{"first", "second", "second", "first"} {
+		at := ntconv.Ticks(i * 10)
+		namer.define(1, at, name)
+		b.Add(cpuEvent(till, at, 1, stack(1, 2)))
+		b.Add(cpuEvent(idle, at, 1, stack(1, 2)))
+	}
+	want(t, b.Finish(), "[4 4000000] first<f2 {}", "[4 4000000] second<f2 {}")
+}
+
+func TestLabels(t *testing.T) {
+	label := func(l ...ntconv.Label) *ntconv.Labels { return ntconv.NewLabels(l) }
+	id := [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	all := func() *ntconv.Labels {
+		return label(
+			ntconv.Label{Kind: ntconv.LabelActivityID, ID: id}, ntconv.Label{Kind: ntconv.LabelTraceID, ID: id},
+			ntconv.Label{Kind: ntconv.LabelSpanID, ID: [16]byte{0, 0, 0, 0, 0, 0, 0, 1}}, ntconv.Label{Kind: ntconv.LabelRelatedActivityID},
+			ntconv.Label{Kind: ntconv.LabelLevel, Num: 3}, ntconv.Label{Kind: ntconv.LabelInt, Key: "n", Num: 0},
+			ntconv.Label{Kind: ntconv.LabelInt, Key: "size", Num: 5, Unit: "bytes"}, ntconv.Label{Kind: ntconv.LabelString, Key: "empty"},
+			ntconv.Label{Kind: ntconv.LabelString, Key: "Error", Str: "Expected actual values"}, ntconv.Label{Kind: ntconv.LabelString, Key: "pid", Str: "own"})
+	}
+	with := func(e *ntconv.Event, l *ntconv.Labels) *ntconv.Event { e.Labels = l; return e }
+	events := []*ntconv.Event{
+		with(cpuEvent(till, 0, 1, stack(1)), all()), with(cpuEvent(till, 0, 1, stack(1)), all()),
+		with(cpuEvent(till, 0, 1, stack(1)), label(ntconv.Label{Kind: ntconv.LabelString, Key: "Error", Str: "Expected actual values"})),
+		cpuEvent(till, 0, 1, stack(1)),
+		with(cpuEvent(till, 0, 1, stack(1)), label(ntconv.Label{Kind: ntconv.LabelString, Key: "Error", Str: "real"})),
+	}
+	want(t, build(testInfo(), &fakeNamer{}, nil, events...),
+		"[2 2000000] f1 {process=shop pid=42id thread=till thread id=7id}",
+		"[2 2000000] f1 {process=shop pid=own thread=till thread id=7id activity_id=04030201-0605-0807-090a-0b0c0d0e0f10 "+
+			"trace_id=0102030405060708090a0b0c0d0e0f10 span_id=0000000000000001 n=0count size=5bytes}",
+		"[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id Error=real}")
+	drop := []string{"trace_id", "span_id", "activity_id", "n", "size", "pid", "thread id", "Error"}
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: drop}, events...), "[5 5000000] f1 {process=shop}")
+}
+
+// Stacks that carry names are told apart by what the frames say, not by who made them.
+func TestStacksWithFrames(t *testing.T) {
+	named := func(name string, line int32) *ntconv.Stack {
+		return &ntconv.Stack{Frames: []ntconv.Frame{{Func: &ntconv.Function{Name: name}, Line: line}, {Func: &ntconv.Function{Name: "main"}}}}
+	}
+	want(t, build(testInfo(), nil, &profile.Options{Drop: []string{"process", "pid", "thread id"}},
+		cpuEvent(till, 0, 1, named("a", 1)), cpuEvent(till, 0, 1, named("a", 2)), cpuEvent(till, 0, 1, named("b", 1)), cpuEvent(till, 0, 1, named("a", 1)),
+		cpuEvent(till, 0, 1, stack(0x10))),
+		"[2 2000000] a<main {}", "[1 1000000] a<main {}", "[1 1000000] b<main {}", "[1 1000000] 0x10 {}")
+}
+
+func TestUnresolvedShare(t *testing.T) {
+	var r ntconv.Report
+	namer := &fakeNamer{modules: []*ntconv.Mapping{{Start: 0xdead0100, Limit: 0xdead0200, File: "/usr/lib/libcoreclr.so"}, {Start: 0xdead0200, Limit: 0xdead0300, File: `C:\x\Shop.DLL`}}}
+	p := build(testInfo(), namer, &profile.Options{Report: &r},
+		wallEvent(till, 0, managed, stack(0xdead0110, 1)), wallEvent(till, 10, managed, stack(0xdead0110, 1)), wallEvent(till, 20, managed, stack(1, 0xdead0210, 0xdead0000, 1)), wallEvent(till, 40, managed, stack(1, 1)))
+	if u := p.Unresolved; u != (profile.Unresolved{}) {
+		t.Errorf("known before the samples were visited: %+v", u)
+	}
+	for range 2 {
+		for range p.Samples() {
+		}
+	}
+	const text = "40.0 % of the frames have no name; 80.0 % of wall time passes through them, 40.0 % ends in them: " +
+		"25.0 % outside every known module, 25.0 % managed code without a method event, 50.0 % in native modules without symbols; most in libcoreclr.so"
+	if got := p.Unresolved.String(); got != text {
+		t.Errorf("got  %s\nwant %s", got, text)
+	}
+	if e := r.Entries(); len(e) != 1 || e[0].Code != ntconv.CodeUnresolved || e[0].Count != 4 || e[0].Detail != text {
+		t.Errorf("report %v", e)
+	}
+}
+
+// The recording ends where rundown begins, which is written afterwards.
+func TestRecordingSpansAllEventsButRundown(t *testing.T) {
+	at := func(typ *ntconv.Type, time ntconv.Ticks) *ntconv.Event {
+		return &ntconv.Event{Type: typ, Thread: till, Capture: till, Time: time}
+	}
+	p := build(testInfo(), &fakeNamer{}, nil, at(otherType, 5), wallEvent(till, 10, managed, stack(1)), at(otherType, 50), at(rundownType, 900))
+	if p.Start != 5 || p.End != 50 {
+		t.Errorf("from %d to %d, want 5 to 50", p.Start, p.End)
+	}
+}
+
+func TestDamagedPayloadIsCounted(t *testing.T) {
+	var r ntconv.Report
+	short := wallEvent(till, 0, managed, stack(1))
+	short.Payload = short.Payload[:2]
+	empty := cpuEvent(till, 0, 1, stack(1))
+	empty.Payload = nil
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, short), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, empty), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
+	if n := r.Count(ntconv.CodePayload); n != 2 {
+		t.Errorf("%d payloads, want 2", n)
+	}
+}
+
+func TestParseKind(t *testing.T) {
+	for _, k := range []profile.Kind{profile.Auto, profile.Wall, profile.CPU} {
+		if got, err := profile.ParseKind(k.String()); got != k || err != nil {
+			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
+		}
+	}
+	if _, err := profile.ParseKind("walls"); err == nil {
+		t.Error("walls is no kind")
+	}
+}
+
+// Times as far apart as they can be neither overflow nor become negative.
+func TestExtremeTimes(t *testing.T) {
+	const most = ntconv.Ticks(1<<63 - 1)
+	p := build(testInfo(), &fakeNamer{}, nil, wallEvent(till, -most, managed, stack(1)), wallEvent(till, most, managed, stack(1)), wallEvent(till, most, managed, stack(2)))
+	for s := range p.Samples() {
+		for _, v := range s.Values {
+			if v < 0 {
+				t.Errorf("value %d", v)
+			}
+		}
+	}
+}

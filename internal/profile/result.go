@@ -1,0 +1,218 @@
+package profile
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A Profile is the samples of one kind that a trace holds.
+type Profile struct {
+	Kind       Kind
+	Types      []ValueType // one a value of a sample
+	Main       int         // index of the type to show first
+	PeriodType ValueType
+	Period     int64        // nominal sampling interval, in the unit of PeriodType
+	Start, End ntconv.Ticks // from the first to the last event of the recording, of whatever kind
+	Events     uint64       // events that were samples
+	Unresolved Unresolved   // complete when all samples were visited
+
+	b *Builder
+	s *set
+}
+
+// A Sample is a stack with what was counted for it. It is borrowed until the next one.
+type Sample struct {
+	Process *ntconv.Process
+	Thread  *ntconv.Thread // nil if threads are not told apart
+	// Labels are strings and numbers with units, with different keys: process, thread, what the kind knows, the event's.
+	Labels []ntconv.Label
+	Frames []ntconv.Frame // leaf first; empty if the sample came without a stack
+	Values []int64        // one a type, never negative
+}
+
+// Samples visits all samples once: stacks in the order of their first event, the samples of a stack one after another. No two
+// have the same frames and labels. The first complete visit adds what has no name to the report.
+func (p *Profile) Samples() iter.Seq[*Sample] {
+	return func(yield func(*Sample) bool) {
+		v := newVisit(p)
+		for from := 0; from < len(v.order); {
+			to := from + 1
+			for to < len(v.order) && p.s.rows[v.order[to]].stack == p.s.rows[v.order[from]].stack {
+				to++
+			}
+			if !v.group(v.order[from:to], yield) {
+				return
+			}
+			from = to
+		}
+		if p.Unresolved.Samples == 0 {
+			p.Unresolved = v.names.unresolved(p)
+			p.Unresolved.note(p.b.report)
+		}
+	}
+}
+
+// A visit is one pass over the rows.
+//
+// Rows are taken in groups of equal stacks. In a group the frames are asked for once a (process, epoch); equal frames make
+// a class, equal owners by name make one owner, and rows of equal class, owner, labels and tag are one sample.
+type visit struct {
+	p      *Profile
+	order  []uint32 // rows by group
+	owners owners
+	labels [][]ntconv.Label // by id in the label table, plain
+	names  names
+
+	classes []class
+	known   map[meaning]uint32
+	members []member
+	sums    []int64
+	sample  Sample
+}
+
+// meaning is what besides the stack decides about frames.
+type meaning struct {
+	process *ntconv.Process
+	epoch   uint32
+}
+
+// A class is a list of frames that is not equal to another one in the group.
+type class struct{ frames []ntconv.Frame }
+
+// A member is a row of a group with what decides about merging it.
+type member struct{ class, owner, labels, tag, row uint32 }
+
+func newVisit(p *Profile) *visit {
+	v := &visit{p: p, owners: mergeOwners(p), known: map[meaning]uint32{}}
+	for _, list := range p.b.pool.labels.list {
+		plainList := make([]ntconv.Label, 0, len(list))
+		for _, l := range list {
+			plainList = append(plainList, plain(l))
+		}
+		v.labels = append(v.labels, plainList)
+	}
+	v.sums = make([]int64, len(p.Types))
+	v.sample.Values = make([]int64, len(p.Types))
+	v.order = make([]uint32, len(p.s.rows))
+	first := make([]uint32, len(p.b.pool.stacks.list)) // row of a stack's first occurrence, from 1
+	for i := range v.order {
+		v.order[i] = uint32(i)
+		if s := p.s.rows[i].stack; first[s] == 0 {
+			first[s] = uint32(i) + 1
+		}
+	}
+	slices.SortFunc(v.order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(first[p.s.rows[a].stack], first[p.s.rows[b].stack]), cmp.Compare(a, b))
+	})
+	return v
+}
+
+// group yields the samples of rows with one stack.
+func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
+	v.members = v.members[:0]
+	clear(v.known)
+	for i := range v.classes {
+		v.classes[i].frames = v.classes[i].frames[:0]
+	}
+	v.classes = v.classes[:0]
+	for _, r := range rows {
+		row := &v.p.s.rows[r]
+		v.members = append(v.members, member{v.class(row), v.owners.ids[row.owner], row.labels, row.tag, r})
+	}
+	slices.SortFunc(v.members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.owner, b.owner), cmp.Compare(a.labels, b.labels),
+			cmp.Compare(a.tag, b.tag), cmp.Compare(a.row, b.row))
+	})
+	for i := 0; i < len(v.members); {
+		first := v.members[i]
+		clear(v.sums)
+		for ; i < len(v.members) && v.members[i].like(first); i++ {
+			v.sum(v.members[i].row)
+		}
+		if !v.emit(first, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m member) like(n member) bool {
+	m.row = n.row
+	return m == n
+}
+
+// class returns the number of the class of a row's frames.
+func (v *visit) class(r *row) uint32 {
+	m := meaning{v.p.s.owners[r.owner].process, r.epoch}
+	if id, ok := v.known[m]; ok {
+		return id
+	}
+	if len(v.classes) < cap(v.classes) {
+		v.classes = v.classes[:len(v.classes)+1] // with the room of an earlier group's frames
+	} else {
+		v.classes = append(v.classes, class{})
+	}
+	id := len(v.classes) - 1
+	c := &v.classes[id]
+	c.frames = c.frames[:0]
+	if r.stack != 0 {
+		c.frames = v.p.b.namer.AppendFrames(c.frames, m.process, v.p.b.pool.stacks.at(r.stack), r.first)
+	}
+	for other := range id {
+		if slices.EqualFunc(v.classes[other].frames, c.frames, sameFrame) {
+			v.classes = v.classes[:id]
+			id = other
+			break
+		}
+	}
+	v.known[m] = uint32(id)
+	return uint32(id)
+}
+
+func (v *visit) sum(row uint32) {
+	n := len(v.sums)
+	for i, x := range v.p.s.values[int(row)*n:][:n] {
+		addTo(&v.sums[i], x)
+	}
+}
+
+// emit converts the sums and yields a sample.
+func (v *visit) emit(m member, yield func(*Sample) bool) bool {
+	s := &v.sample
+	for i, c := range v.p.s.spec.columns {
+		s.Values[i] = v.sums[i]
+		switch c.scale {
+		case scaleTicks:
+			s.Values[i] = int64(v.p.b.info.Clock.Duration(ntconv.Ticks(v.sums[i])))
+		case scalePeriod:
+			s.Values[i] = times(v.sums[i], v.p.Period)
+		}
+	}
+	o := v.p.s.owners[v.p.s.rows[m.row].owner]
+	s.Process, s.Thread = o.process, o.thread
+	s.Frames = v.classes[m.class].frames
+	s.Labels = append(s.Labels[:0], v.owners.labels[m.owner]...)
+	if m.tag != 0 {
+		s.Labels = append(s.Labels, text(v.p.s.spec.tag, v.p.b.pool.tags.list[m.tag]))
+	}
+	for _, l := range v.labels[m.labels] {
+		s.Labels = withLabel(s.Labels, l)
+	}
+	v.names.count(s.Frames, v.sums[0], s.Values[v.p.Main])
+	return yield(s)
+}
+
+// withLabel adds a label, in place of one with the same key if there is one: of several values of a key consumers show one,
+// and the event's own label knows better than we do.
+func withLabel(list []ntconv.Label, l ntconv.Label) []ntconv.Label {
+	for i := range list {
+		if list[i].Key == l.Key {
+			list[i] = l
+			return list
+		}
+	}
+	return append(list, l)
+}

@@ -1,0 +1,219 @@
+package profile
+
+import (
+	"math"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A set is the samples of one kind: a row each with its sums.
+type set struct {
+	kind Kind
+	spec *spec
+	pool *pool
+	tags bool // the kind's own label is wanted
+
+	index  map[key]uint32 // to rows
+	rows   []row
+	values []int64 // len(spec.columns) a row
+
+	threads map[*ntconv.Thread]*thread
+	owners  []owner
+	ids     map[owner]uint32
+	all     intervals // of all threads
+
+	m                  measurement
+	events             uint64
+	noStack, late, bad tally
+}
+
+// A key tells samples apart while events pass.
+type key struct{ stack, labels, owner, epoch, tag uint32 }
+
+type row struct {
+	key
+	orphans uint32       // last samples of threads that had no interval: each lasts the median of all threads
+	first   ntconv.Ticks // time of the earliest event: addresses mean what they meant then
+}
+
+// An owner is on whose behalf samples were taken. The thread is nil if threads are not told apart.
+type owner struct {
+	process *ntconv.Process
+	thread  *ntconv.Thread
+}
+
+// A thread is what is known about the samples of a thread: the last one waits for its successor.
+type thread struct {
+	owner   uint32
+	recent  uint32 // row of the last sample, or noRow: idle threads are seen in the same place over and over
+	pending uint32 // row that gets the time from last on, or noRow
+	last    ntconv.Ticks
+	gaps    intervals
+}
+
+const noRow = ^uint32(0)
+
+// tally counts something and keeps where it happened first.
+type tally struct {
+	n      uint64
+	offset int64
+}
+
+func (t *tally) add(e *ntconv.Event) {
+	if t.n == 0 {
+		t.offset = e.Offset
+	}
+	t.n++
+}
+
+func newSet(k Kind, p *pool) *set {
+	s := &set{
+		kind: k, spec: &specs[k], pool: p,
+		index:   map[key]uint32{},
+		threads: map[*ntconv.Thread]*thread{},
+		ids:     map[owner]uint32{},
+	}
+	s.tags = s.spec.tag != "" && !p.drop[s.spec.tag]
+	s.m.values = make([]int64, len(s.spec.columns))
+	return s
+}
+
+// add counts an event that matches the set's kind.
+func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
+	clear(s.m.values)
+	s.m.tag = s.m.tag[:0]
+	if !s.spec.measure(e, &s.m) {
+		s.bad.add(e)
+	}
+	s.events++
+	t := s.thread(e.Thread)
+	k := key{stack: s.pool.stacks.id(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.owner}
+	if k.stack == 0 {
+		s.noStack.add(e)
+	} else {
+		k.epoch = namer.Epoch(e.Thread.Process, e.Stack)
+	}
+	if s.tags {
+		k.tag = s.pool.tags.id(s.m.tag)
+	}
+	r := t.recent
+	if r == noRow || s.rows[r].key != k {
+		r = s.row(k)
+		t.recent = r
+	}
+	if e.Time < s.rows[r].first {
+		s.rows[r].first = e.Time
+	}
+	n := len(s.m.values)
+	sums := s.values[int(r)*n:][:n]
+	for i, v := range s.m.values {
+		addTo(&sums[i], v)
+	}
+	if s.spec.interval != noInterval && !s.advance(t, r, e.Time) {
+		s.late.add(e)
+	}
+}
+
+// row returns the row of a key, a new one if there is none.
+func (s *set) row(k key) uint32 {
+	r, ok := s.index[k]
+	if !ok {
+		r = uint32(len(s.rows))
+		s.index[k] = r
+		s.rows = append(s.rows, row{key: k, first: math.MaxInt64})
+		for range s.spec.columns {
+			s.values = append(s.values, 0)
+		}
+	}
+	return r
+}
+
+func (s *set) thread(p *ntconv.Thread) *thread {
+	t, ok := s.threads[p]
+	if !ok {
+		t = &thread{owner: s.owner(p), recent: noRow, pending: noRow}
+		s.threads[p] = t
+	}
+	return t
+}
+
+func (s *set) owner(t *ntconv.Thread) uint32 {
+	var o owner
+	if !s.pool.drop[LabelThreadID] {
+		o.thread = t
+	}
+	if t != nil {
+		o.process = t.Process
+	}
+	id, ok := s.ids[o]
+	if !ok {
+		id = uint32(len(s.owners))
+		s.ids[o] = id
+		s.owners = append(s.owners, o)
+	}
+	return id
+}
+
+// advance gives the time since the thread's last sample to that sample, and makes r the last. A sample from before the
+// last one has no time of its own: it would be counted twice. The result is false then.
+func (s *set) advance(t *thread, r uint32, at ntconv.Ticks) bool {
+	if t.pending != noRow {
+		if at < t.last {
+			return false
+		}
+		// Samples at the same time are one observation told twice, and no interval.
+		if n := uint64(at) - uint64(t.last); n > 0 {
+			s.credit(t.pending, clamp(n))
+			t.gaps.add(n)
+			s.all.add(n)
+		}
+	}
+	t.pending, t.last = r, at
+	return true
+}
+
+// credit adds ticks to the interval column of a row.
+func (s *set) credit(r uint32, ticks int64) {
+	addTo(&s.values[int(r)*len(s.spec.columns)+s.spec.interval], ticks)
+}
+
+// remove settles threads that are over and forgets them.
+func (s *set) remove(list []ntconv.ThreadSeq) {
+	for i := range list {
+		if t, ok := s.threads[list[i].Thread]; ok {
+			s.settle(t)
+			delete(s.threads, list[i].Thread)
+		}
+	}
+}
+
+// settle gives the last sample of a thread the thread's median interval.
+func (s *set) settle(t *thread) {
+	if s.spec.interval == noInterval || t.pending == noRow {
+		return
+	}
+	if n := t.gaps.median(); n > 0 {
+		s.credit(t.pending, clamp(n))
+	} else {
+		s.rows[t.pending].orphans++
+	}
+	t.pending = noRow
+}
+
+// finish settles all threads. Those without an interval get the median of all others, and the nominal interval if there
+// is none.
+func (s *set) finish(nominal uint64) {
+	for _, t := range s.threads {
+		s.settle(t)
+	}
+	clear(s.threads)
+	n := s.all.median()
+	if n == 0 {
+		n = nominal
+	}
+	for r := range s.rows {
+		if o := s.rows[r].orphans; o > 0 {
+			s.credit(uint32(r), times(int64(o), clamp(n)))
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package profile
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Reason says why a frame has no name.
+type Reason uint8
+
+const (
+	// NoModule: the address lies in no module that the trace knows.
+	NoModule Reason = iota
+	// NoMethod: managed code that no method event of the trace describes.
+	NoMethod
+	// NoSymbol: native code whose module has no symbols in the trace.
+	NoSymbol
+	// NoKernelSymbol: the same in the operating system's kernel.
+	NoKernelSymbol
+	numReasons
+)
+
+var reasonTexts = [numReasons]string{
+	"outside every known module", "managed code without a method event", "in native modules without symbols",
+	"in the kernel without symbols",
+}
+
+// Unresolved says how much of a profile has no name. Frames are counted once an event that had them.
+type Unresolved struct {
+	Samples int64 // events that were samples
+	Frames  int64
+	Unnamed int64             // of Frames
+	Reasons [numReasons]int64 // of Unnamed
+	Total   int64             // sum of the profile's main value
+	Any     int64             // of Total: some frame has no name
+	Leaf    int64             // of Total: the leaf has no name
+	Module  string            // file that has most of the unnamed frames, or empty
+	main    string
+}
+
+// String returns a sentence for people, and nothing if every frame has a name.
+func (u Unresolved) String() string {
+	if u.Unnamed == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of the frames have no name; %s of %s passes through them, %s ends in them", percent(u.Unnamed, u.Frames),
+		percent(u.Any, u.Total), u.main, percent(u.Leaf, u.Total))
+	sep := ": "
+	for r, n := range u.Reasons {
+		if n > 0 {
+			fmt.Fprintf(&b, "%s%s %s", sep, percent(n, u.Unnamed), reasonTexts[r])
+			sep = ", "
+		}
+	}
+	if u.Module != "" {
+		fmt.Fprintf(&b, "; most in %s", u.Module)
+	}
+	return b.String()
+}
+
+func percent(n, of int64) string {
+	if of <= 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+}
+
+func (u Unresolved) note(r *ntconv.Report) {
+	r.Note(ntconv.CodeUnresolved, uint64(u.Unnamed), -1, u.String())
+}
+
+// names counts frames without a name while samples pass.
+type names struct {
+	u       Unresolved
+	modules map[*ntconv.Mapping]int64
+}
+
+// count takes the frames of a sample that stands for so many events and has that main value.
+func (n *names) count(frames []ntconv.Frame, events, value int64) {
+	u := &n.u
+	addTo(&u.Samples, events)
+	addTo(&u.Frames, times(events, int64(len(frames))))
+	addTo(&u.Total, value)
+	found := false
+	for i := range frames {
+		f := &frames[i]
+		if f.Flags&ntconv.FrameUnresolved == 0 {
+			continue
+		}
+		found = true
+		addTo(&u.Unnamed, events)
+		addTo(&u.Reasons[reasonOf(f)], events)
+		if f.Mapping != nil {
+			if n.modules == nil {
+				n.modules = map[*ntconv.Mapping]int64{}
+			}
+			n.modules[f.Mapping] += events
+		}
+		if i == 0 {
+			addTo(&u.Leaf, value)
+		}
+	}
+	if found {
+		addTo(&u.Any, value)
+	}
+}
+
+func reasonOf(f *ntconv.Frame) Reason {
+	switch {
+	case f.Flags&ntconv.FrameKernel != 0:
+		return NoKernelSymbol
+	case f.Mapping == nil:
+		return NoModule
+	case f.Flags&ntconv.FrameManaged != 0:
+		return NoMethod
+	}
+	switch strings.ToLower(path.Ext(baseName(f.Mapping.File))) {
+	case ".dll", ".exe":
+		return NoMethod
+	}
+	return NoSymbol
+}
+
+// unresolved returns the result.
+func (n *names) unresolved(p *Profile) Unresolved {
+	byFile := map[string]int64{}
+	for m, events := range n.modules {
+		byFile[baseName(m.File)] += events
+	}
+	u := n.u
+	var most int64
+	for file, events := range byFile {
+		if file != "" && (events > most || events == most && file < u.Module) {
+			u.Module, most = file, events
+		}
+	}
+	u.main = p.Types[p.Main].Type + " time"
+	if p.Types[p.Main].Unit == "count" {
+		u.main = p.Types[p.Main].Type
+	}
+	return u
+}
+
+// baseName returns the last element of a path of any system.
+func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }
