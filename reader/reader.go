@@ -211,7 +211,7 @@ func (r *Reader) fail(err error) {
 		return
 	}
 	r.err = err
-	r.events.body, r.events.pos = nil, 0
+	r.events.body = nil
 	if errors.Is(err, ntconv.ErrTruncated) {
 		r.report.Add(ntconv.CodeTruncated, 1, r.in.offset)
 	} else if errors.Is(err, ntconv.ErrCorrupt) {
@@ -222,23 +222,28 @@ func (r *Reader) fail(err error) {
 
 // nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none now.
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
-	if r.opts.Order == FileOrder {
-		ok, err := r.step(&r.row)
-		if !ok || err != nil {
-			return nil, err
-		}
-		return r.deliver(&r.row, r.events.body, r.events.offset)
-	}
 	w := &r.window
 	if row := w.next(); row != nil {
 		b := &w.blocks[row.block]
 		return r.deliver(row, b.body, b.offset)
 	}
-	if w.left == 0 && len(w.marks) > 0 {
+	if len(w.marks) > 0 && w.left == 0 {
 		r.queue = append(r.queue, w.marks...)
 		w.marks = w.marks[:0]
+		return nil, nil
 	}
-	return nil, nil
+	if r.events.body == nil {
+		return nil, nil
+	}
+	ok, err := r.step(&r.row)
+	switch {
+	case !ok || err != nil:
+		r.events.body = nil
+		return nil, err
+	case r.opts.Order == ByTime && r.row.flags&ntconv.FlagSorted == 0:
+		return nil, r.fill(true)
+	}
+	return r.deliver(&r.row, r.events.body, r.events.offset)
 }
 
 // advance reads the next block.
@@ -262,10 +267,9 @@ func (r *Reader) advance() error {
 
 // pendingEnd ends the trace once the events of a cut-off block are delivered.
 func (r *Reader) pendingEnd() {
-	err := r.frame.ended(r.in.err, "block")
-	body, pos := r.events.body, r.events.pos
-	r.fail(err)
-	r.events.body, r.events.pos = body, pos
+	events := r.events
+	r.fail(r.frame.ended(r.in.err, "block"))
+	r.events = events
 }
 
 // read handles one block.
@@ -306,21 +310,36 @@ func (r *Reader) read(b *block) error {
 	return nil
 }
 
-// readEvents begins an event block; in time order it reads all of it into the window.
+// readEvents begins an event block. In time order its events go through the window, unless nothing waits there and they are
+// sorted.
 func (r *Reader) readEvents(b *block) error {
 	if err := r.checkPrerelease(b); err != nil {
 		return err
 	}
 	ok, err := r.openEvents(b)
-	if !ok || err != nil || r.opts.Order == FileOrder {
+	switch {
+	case !ok || err != nil:
+		r.events.body = nil
 		return err
+	case r.window.pending():
+		return r.fill(false)
 	}
+	return nil
+}
+
+// fill reads the rest of the block into the window, after the current row if it is to be kept, and releases what is safe.
+func (r *Reader) fill(keep bool) error {
 	w := &r.window
-	r.row.block = w.hold(r.events.body, b.offset)
+	offset := r.events.offset
+	r.row.block = w.hold(r.events.body, offset)
+	if keep {
+		w.add(&r.row)
+	}
+	var err error
 	released, bound := false, int64(math.MinInt64)
 	for {
-		ok, err = r.step(&r.row)
-		if !ok || err != nil {
+		var ok bool
+		if ok, err = r.step(&r.row); !ok || err != nil {
 			break
 		}
 		w.add(&r.row)
@@ -328,10 +347,10 @@ func (r *Reader) readEvents(b *block) error {
 			released, bound = true, r.row.time
 		}
 	}
-	r.events.body, r.events.pos = nil, 0
+	r.events.body = nil
 	switch {
 	case w.left >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
-		r.report.Add(ntconv.CodeWindowCap, 1, b.offset)
+		r.report.Add(ntconv.CodeWindowCap, 1, offset)
 		w.release(0, true)
 	case released:
 		w.release(bound, false)
