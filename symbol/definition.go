@@ -1,0 +1,173 @@
+package symbol
+
+import (
+	"github.com/ntconv/ntconv"
+)
+
+// Definitions are events of ntconv's own provider. They stand beside the Universal.System events that Synthesize makes and keep
+// what those cannot say, so that a frame comes back from a file as it went in:
+//
+//	Mapping  what the mapping of that id was in the source, if anything: its real addresses and its build id
+//	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function but for
+//	         its name, which is the symbol's
+const (
+	definitionProvider = "ntconv"
+	mappingDefinition  = "Mapping"
+	frameDefinition    = "Frame"
+)
+
+func field(name string, code ntconv.TypeCode) ntconv.Field {
+	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: code}}
+}
+
+// textField is UTF-8 behind a 16-bit count.
+func textField(name string) ntconv.Field {
+	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}}}
+}
+
+func mappingDefinitionType() *ntconv.Type {
+	return &ntconv.Type{Provider: definitionProvider, ID: 1, Name: mappingDefinition, Fields: []ntconv.Field{
+		field("Id", ntconv.TypeVarUint), field("Known", ntconv.TypeBool8),
+		field("Start", ntconv.TypeVarUint), field("Limit", ntconv.TypeVarUint), field("Offset", ntconv.TypeVarUint),
+		textField("File"), textField("BuildID"),
+	}}
+}
+
+func frameDefinitionType() *ntconv.Type {
+	return &ntconv.Type{Provider: definitionProvider, ID: 2, Name: frameDefinition, Fields: []ntconv.Field{
+		field("Address", ntconv.TypeVarUint), field("PC", ntconv.TypeVarUint), field("Flags", ntconv.TypeUint8),
+		field("Line", ntconv.TypeVarInt), field("Column", ntconv.TypeVarInt),
+		field("Named", ntconv.TypeBool8), field("StartLine", ntconv.TypeVarInt),
+		textField("SystemName"), textField("File"),
+	}}
+}
+
+// A definition is what a Frame event said.
+type definition struct {
+	frame    ntconv.Frame // without Func and Mapping until complete
+	fn       ntconv.Function
+	named    bool
+	complete bool
+}
+
+func definitionLearner(typ *ntconv.Type) learner {
+	if typ.Provider == definitionProvider {
+		switch typ.Name {
+		case mappingDefinition:
+			return (*Table).learnMappingDefinition
+		case frameDefinition:
+			return (*Table).learnFrameDefinition
+		}
+	}
+	return nil
+}
+
+func (t *Table) learnFrameDefinition(e *ntconv.Event) {
+	var d definition
+	var address uint64
+	n := 0
+	for f, v := range e.Fields() {
+		if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
+			t.unreadable(e, "Frame definition is cut off")
+			return
+		}
+		n++
+		switch f.Name {
+		case "Address":
+			address = v.Uint()
+		case "PC":
+			d.frame.PC = v.Uint()
+		case "Flags":
+			d.frame.Flags = ntconv.FrameFlags(v.Uint())
+		case "Line":
+			d.frame.Line = int32(v.Int())
+		case "Column":
+			d.frame.Column = int32(v.Int())
+		case "Named":
+			d.named = v.Bool()
+		case "StartLine":
+			d.fn.StartLine = int32(v.Int())
+		case "SystemName":
+			d.fn.SystemName = v.String()
+		case "File":
+			d.fn.File = v.String()
+		}
+	}
+	if n == 0 {
+		return
+	}
+	p := t.processOf(e)
+	if p.defined == nil {
+		p.defined = make(map[uint64]*definition)
+	}
+	p.defined[address] = &d
+}
+
+func (t *Table) learnMappingDefinition(e *ntconv.Event) {
+	var m ntconv.Mapping
+	var id uint64
+	known := false
+	for f, v := range e.Fields() {
+		if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
+			t.unreadable(e, "Mapping definition is cut off")
+			return
+		}
+		switch f.Name {
+		case "Id":
+			id = v.Uint()
+		case "Known":
+			known = v.Bool()
+		case "Start":
+			m.Start = v.Uint()
+		case "Limit":
+			m.Limit = v.Uint()
+		case "Offset":
+			m.Offset = v.Uint()
+		case "File":
+			m.File = v.String()
+		case "BuildID":
+			m.BuildID = v.String()
+		}
+	}
+	p := t.processOf(e)
+	n := p.native.ids[mappingKey{p.host, id}]
+	if n == nil {
+		t.unreadable(e, "Mapping definition of a mapping that is not there")
+		return
+	}
+	n.restored, n.shown = true, nil
+	if known {
+		n.shown = p.original(m)
+	}
+}
+
+// original returns the one mapping of that content.
+func (p *process) original(m ntconv.Mapping) *ntconv.Mapping {
+	if p.originals == nil {
+		p.originals = make(map[ntconv.Mapping]*ntconv.Mapping)
+	}
+	c := p.originals[m]
+	if c == nil {
+		c = new(ntconv.Mapping)
+		*c = m
+		p.originals[m] = c
+	}
+	return c
+}
+
+// restore returns the frame that an address of a synthetic stack stands for.
+func (t *Table) restore(p *process, pc uint64, at ntconv.Ticks, d *definition) ntconv.Frame {
+	if d.complete {
+		return d.frame
+	}
+	m := p.native.at(pc, at)
+	d.frame.Mapping = t.show(m)
+	if in, i, ok := t.symbolAt(p, m, pc, at); ok && d.named {
+		d.fn.Name = string(t.texts.get(in.list[i].name))
+	}
+	d.complete = m != nil
+	if d.named {
+		d.frame.Func = t.function(d.fn)
+	}
+	return d.frame
+}

@@ -1,0 +1,214 @@
+package symbol
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
+)
+
+// named is what an entry is called.
+type named struct {
+	fn      *ntconv.Function
+	mapping *ntconv.Mapping // of managed code only: for native code the address decides
+	flags   ntconv.FrameFlags
+}
+
+// memoKey is an entry of symbols, or of the process's methods if in is nil.
+type memoKey struct {
+	in    *symbols
+	entry uint32
+}
+
+// unresolvedKey is an address without a name. Stand-ins differ by what is mapped there.
+type unresolvedKey struct {
+	in *process
+	pc uint64
+	at *ntconv.Mapping
+}
+
+// AppendFrames appends the frames of s to dst, leaf first: the source's own where it has them, else one a PC with the name
+// that the address had at that time. Addresses above the leaf are return addresses: they may lie right behind the caller's
+// code, so where an address has no name, the one before it may have one.
+//
+// Equal names give the same *ntconv.Function, and the same code the same *ntconv.Mapping. It does not allocate for code that was
+// asked for before.
+func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) []ntconv.Frame {
+	if s == nil {
+		return dst
+	}
+	if len(s.Frames) > 0 {
+		return append(dst, s.Frames...)
+	}
+	proc := t.process(p)
+	for i, pc := range s.PCs {
+		dst = append(dst, t.frame(proc, pc, at, i > 0))
+	}
+	return dst
+}
+
+// Epoch returns a number that changes whenever an address of s got another meaning: code was loaded, mapped or named where other
+// code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. As long as it stays
+// the same, AppendFrames gives the same frames for every time. Call it in stream order, after Observe of the event.
+func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack) uint32 {
+	if t.epochs == 0 || s == nil || len(s.Frames) > 0 {
+		return 0
+	}
+	proc := t.process(p)
+	n := uint32(0)
+	if proc.methods.when.changed {
+		for _, pc := range s.PCs {
+			n = max(n, proc.methods.when.epoch(pc))
+		}
+	}
+	if proc.native.when.changed || t.symbolsAt != 0 && len(proc.native.list) > 0 {
+		for _, pc := range s.PCs {
+			n = max(n, t.nativeEpoch(proc, pc))
+		}
+	}
+	return n
+}
+
+// ReportUnresolved counts every address that AppendFrames met so far without a name, once each.
+func (t *Table) ReportUnresolved(r *ntconv.Report) {
+	r.Add(ntconv.CodeUnresolved, uint64(len(t.unresolved)), -1)
+}
+
+// frame names an address. returns is set for return addresses.
+func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntconv.Frame {
+	if d := p.defined[pc]; d != nil {
+		return t.restore(p, pc, at, d)
+	}
+	m := p.native.at(pc, at)
+	if f, ok := t.lookup(p, m, pc, at); ok {
+		return f
+	}
+	if returns && pc > 0 {
+		if f, ok := t.lookup(p, p.native.at(pc-1, at), pc-1, at); ok {
+			f.PC = pc
+			return f
+		}
+	}
+	shown := t.show(m)
+	f := ntconv.Frame{Mapping: shown, PC: pc, Flags: ntconv.FrameUnresolved | kernelFlag(m, pc)}
+	key := unresolvedKey{p, pc, shown}
+	if f.Func = t.unresolved[key]; f.Func == nil {
+		f.Func = t.function(ntconv.Function{Name: standIn(shown, pc)})
+		t.unresolved[key] = f.Func
+	}
+	return f
+}
+
+// lookup finds the name of an address whose mapping is m.
+func (t *Table) lookup(p *process, m *mapping, pc uint64, at ntconv.Ticks) (ntconv.Frame, bool) {
+	if i, ok := p.methods.when.at(pc, at); ok {
+		key := memoKey{entry: i}
+		n, ok := p.memo[key]
+		if !ok {
+			n = t.nameMethod(p, &p.methods.list[i])
+			p.memo[key] = n
+		}
+		return ntconv.Frame{Func: n.fn, Mapping: n.mapping, PC: pc, Flags: n.flags}, true
+	}
+	in, i, ok := t.symbolAt(p, m, pc, at)
+	if !ok {
+		return ntconv.Frame{}, false
+	}
+	key := memoKey{in, i}
+	n, ok := p.memo[key]
+	if !ok {
+		n = t.nameSymbol(p, in.list[i].name)
+		p.memo[key] = n
+	}
+	f := ntconv.Frame{Func: n.fn, Mapping: n.mapping, PC: pc, Flags: n.flags}
+	if f.Flags&ntconv.FrameManaged == 0 {
+		f.Mapping = t.show(m)
+		f.Flags |= kernelFlag(m, pc)
+	}
+	return f, true
+}
+
+func kernelFlag(m *mapping, pc uint64) ntconv.FrameFlags {
+	if m != nil && m.isKernel() || pc >= kernelStart {
+		return ntconv.FrameKernel
+	}
+	return 0
+}
+
+// standIn returns a name for an address that has none.
+func standIn(m *ntconv.Mapping, pc uint64) string {
+	if m == nil || m.File == "" {
+		return "0x" + strconv.FormatUint(pc, 16)
+	}
+	return dotnet.ShortModule(m.File) + "+0x" + strconv.FormatUint(pc-m.Start+m.Offset, 16)
+}
+
+// nameMethod makes the name of managed code.
+func (t *Table) nameMethod(p *process, m *method) named {
+	n := named{flags: ntconv.FrameManaged}
+	short := ""
+	if mod := p.modules.of(m); mod != nil {
+		n.mapping = p.file(mod.file, mod.buildID)
+		short = dotnet.ShortModule(mod.file)
+	}
+	if !m.named() {
+		n.flags |= ntconv.FrameUnresolved
+		n.fn = t.function(ntconv.Function{Name: tokenName(short, m)})
+		return n
+	}
+	d := dotnet.Method{
+		Namespace: t.utf16(t.texts.get(m.namespace)), Name: t.utf16(t.texts.get(m.name)), Signature: t.utf16(t.texts.get(m.param)),
+	}
+	n.fn = t.managed(d.Raw(), d.Pretty, short)
+	return n
+}
+
+// tokenName stands in for the name of code of which only the metadata token is known.
+func tokenName(module string, m *method) string {
+	if module == "" || m.token == 0 {
+		return "0x" + strconv.FormatUint(m.start, 16)
+	}
+	return module + "!0x" + strconv.FormatUint(uint64(m.token), 16)
+}
+
+// nameSymbol makes the name of a symbol: that of a .NET method if it is spelled like one.
+func (t *Table) nameSymbol(p *process, name text) named {
+	s := strings.ToValidUTF8(string(t.texts.get(name)), "\uFFFD")
+	sym, ok := dotnet.ParseSymbol(s)
+	if !ok {
+		return named{fn: t.function(ntconv.Function{Name: s})}
+	}
+	return named{
+		fn:      t.managed(sym.Raw(), sym.Pretty, sym.Module),
+		mapping: t.assembly(p, sym.Module),
+		flags:   ntconv.FrameManaged,
+	}
+}
+
+// managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a function
+// whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
+func (t *Table) managed(raw string, pretty func() string, module string) *ntconv.Function {
+	if t.raw {
+		return t.function(ntconv.Function{Name: raw})
+	}
+	f := ntconv.Function{Name: pretty(), SystemName: raw}
+	if module != "" {
+		f.SystemName = module + "!" + raw
+	}
+	if f.SystemName == f.Name {
+		f.SystemName = ""
+	}
+	return t.function(f)
+}
+
+// function returns the one function of that content.
+func (t *Table) function(f ntconv.Function) *ntconv.Function {
+	p := t.funcs[f]
+	if p == nil {
+		c := f // f itself would be allocated in any case
+		p = &c
+		t.funcs[f] = p
+	}
+	return p
+}

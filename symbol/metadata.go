@@ -1,0 +1,58 @@
+package symbol
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// symbolMetadata is the part of ProcessMappingMetadata's SymbolMetadata that identifies a file (universal.md, section 2).
+type symbolMetadata struct {
+	Type      string `json:"type"`
+	BuildID   string `json:"build_id"`  // ELF
+	Signature string `json:"signature"` // PE: the bytes of the PDB's GUID in file order
+	Age       uint32 `json:"age"`
+}
+
+func (t *Table) learnMetadata(e *ntconv.Event) {
+	var m clr.MappingMetadata
+	if !clr.ParseMappingMetadata(e, &m) {
+		t.unreadable(e, "ProcessMappingMetadata is cut off")
+		return
+	}
+	id := buildID(m.Symbol)
+	if id == "" {
+		return
+	}
+	p := t.processOf(e)
+	t.metadata[mappingKey{p.host, m.ID}] = id
+}
+
+// buildID returns the build id in SymbolMetadata, or "". Recorders build the text without escaping, so it may be no JSON.
+func buildID(text []byte) string {
+	var s symbolMetadata
+	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
+		return ""
+	}
+	switch strings.ToLower(s.Type) {
+	case "elf":
+		return strings.ToLower(s.BuildID)
+	case "pe":
+		if b, err := hex.DecodeString(s.Signature); err == nil && len(b) == 16 {
+			return pdbID(clr.PDB{Signature: ntconv.GUID(b), Age: s.Age})
+		}
+	}
+	return ""
+}
+
+// pdbID returns signature and age as symbol servers spell them: 32 hexadecimal digits, then the age without leading zeros.
+func pdbID(p clr.PDB) string {
+	if p.Signature.IsZero() {
+		return ""
+	}
+	return strings.ReplaceAll(p.Signature.String(), "-", "") + strconv.FormatUint(uint64(p.Age), 16)
+}

@@ -1,0 +1,154 @@
+package symbol
+
+import (
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// forever is the end of code that was not said to be gone.
+const forever = ntconv.Ticks(math.MaxInt64)
+
+// A method is one piece of managed code in memory. The record has no pointers: a trace's rundown names tens of thousands
+// of methods, of which few are ever asked for.
+type method struct {
+	start                  uint64
+	size, token            uint32
+	id, module             uint64
+	from, end              ntconv.Ticks // from is always if no event said when it came
+	namespace, name, param text         // as recorded; all 0 if no event said
+}
+
+func (m *method) last() uint64 { return m.start + uint64(m.size) - 1 }
+func (m *method) named() bool  { return m.namespace|m.name|m.param != 0 }
+
+// is reports whether a later event speaks of the same code. The method's id does not decide: the runtime uses it again
+// for the next dynamic method, at the same address. Events without names have nothing else.
+func (m *method) is(n *method) bool {
+	if m.start != n.start || m.size != n.size {
+		return false
+	}
+	if m.named() && n.named() {
+		return m.namespace == n.namespace && m.name == n.name && m.param == n.param
+	}
+	return m.id == n.id
+}
+
+// methods is the managed code of a process over time.
+//
+// Entries come from four kinds of events, in any order:
+//
+//	load           the code is there from now on
+//	unload         the code was there up to now. Without a load before, it always was, or since its predecessor went
+//	rundown start  the code is there, like an unload it does not say since when
+//	rundown end    the same
+//
+// What was announced already is announced again by most of them; that changes nothing but adds names to an entry without.
+type methods struct {
+	list []method
+	when timeline // entries are indexes of list
+}
+
+// learn adds what an event of a time said about n. It reports whether an entry got its name only now.
+func (s *methods) learn(n method, action clr.MethodAction, now ntconv.Ticks, epochs *uint32) (renamed uint32, ok bool) {
+	if o := s.when.now.find(n.start); o != nil && s.list[o.owner].is(&n) {
+		return s.again(o.owner, &n, action, now, epochs)
+	}
+	since, taken, live := s.before(n.start, n.last(), now)
+	if action == clr.MethodUnloaded && live {
+		return 0, false // late: others have its place already
+	}
+	n.from, n.end = since, forever
+	switch action {
+	case clr.MethodLoaded:
+		n.from = now
+	case clr.MethodUnloaded:
+		n.end = now
+	}
+	epoch := uint32(0)
+	if taken || action == clr.MethodUnloaded {
+		*epochs++
+		epoch = *epochs
+	}
+	owner := uint32(len(s.list))
+	s.list = append(s.list, n)
+	s.when.put(span{start: n.start, last: n.last(), from: n.from, owner: owner, epoch: epoch})
+	return 0, false
+}
+
+// again takes in an event about an entry that is there already.
+func (s *methods) again(owner uint32, n *method, action clr.MethodAction, now ntconv.Ticks, epochs *uint32) (uint32, bool) {
+	m := &s.list[owner]
+	m.end = forever
+	if action == clr.MethodUnloaded {
+		m.end = now
+		// From here on the place is free for code that no event announces, so this is a change of meaning.
+		*epochs++
+		s.when.renumber(m.start, m.last(), owner, *epochs)
+	}
+	if m.named() || !n.named() {
+		return 0, false
+	}
+	m.namespace, m.name, m.param = n.namespace, n.name, n.param
+	m.module = n.module
+	return owner, true
+}
+
+// before looks at who had the addresses up to now: since when they are free, whether there was somebody, and whether
+// somebody still is there.
+func (s *methods) before(start, last uint64, now ntconv.Ticks) (since ntconv.Ticks, taken, live bool) {
+	since = always
+	s.when.now.overlapping(start, last, func(o *span) {
+		taken = true
+		end := s.list[o.owner].end
+		if end > now {
+			live, end = true, now
+		}
+		since = max(since, end)
+	})
+	return since, taken, live
+}
+
+// A module is what method events call by an id: the address of a structure of the runtime, which may be used again.
+type module struct {
+	file    string // path; a mere name for dynamic modules
+	buildID string
+	from    ntconv.Ticks
+}
+
+// modules are by id, and of each id by time.
+type modules map[uint64][]module
+
+// learn adds a module. It reports whether that changes anything.
+func (s modules) learn(id uint64, n module) bool {
+	list := s[id]
+	if len(list) > 0 {
+		if last := &list[len(list)-1]; last.file == n.file {
+			if n.buildID == "" || last.buildID != "" {
+				return false
+			}
+			last.buildID = n.buildID
+			return true
+		}
+	}
+	s[id] = append(list, n)
+	return true
+}
+
+// of returns the module that a method belongs to, or nil.
+func (s modules) of(m *method) *module {
+	list := s[m.module]
+	if len(list) == 0 {
+		return nil
+	}
+	if m.from != always { // a module is loaded before its methods
+		for i := len(list) - 1; i > 0; i-- {
+			if list[i].from <= m.from {
+				return &list[i]
+			}
+		}
+		return &list[0]
+	}
+	return &list[len(list)-1]
+}

@@ -1,0 +1,321 @@
+package symbol
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// mappingKey names a mapping, or the metadata of one. Ids count per machine. A forked child has its parent's mappings under
+// the same ids, and a symbol is for all processes that have its mapping (universal.md, 1.8 and 3.3).
+type mappingKey struct {
+	host string
+	id   uint64
+}
+
+// A mapping is a file, or generated code, in a process.
+type mapping struct {
+	ntconv.Mapping // Limit is the first address behind it; File and BuildID as they will be shown
+	last           uint64
+	key            mappingKey
+	metadata       mappingKey
+	syms           []*symbols      // one a mapping id: a mapping that grows gets another one
+	shown          *ntconv.Mapping // made on demand
+	restored       bool            // shown, which may be nil, is what a definition said
+}
+
+// doubleMapper is what the runtime's writable alias of generated code is mapped from. It is no module.
+const doubleMapper = "/memfd:doublemapper"
+
+// isKernel reports whether the mapping is one-collect's for the kernel.
+func (m *mapping) isKernel() bool { return m.File == "vmlinux" }
+
+// isGenerated reports whether a mapping of that name may hold one piece of code today and another one tomorrow.
+func isGenerated(file string) bool {
+	return file == "" || file[0] == '[' || strings.HasPrefix(file, "/memfd:") || strings.HasPrefix(file, "//anon")
+}
+
+// kernelStart is the lowest address of the kernel on x64 and arm64, where user addresses have at most 48 bits.
+const kernelStart = 0xffff_8000_0000_0000
+
+// A nativeMap is the mappings of a process over time.
+type nativeMap struct {
+	list []*mapping
+	when timeline                // entries are indexes of list
+	ids  map[mappingKey]*mapping // of all mappings
+	wide []*symbols              // of these mappings
+	seen int                     // length of Table.wide when it was last looked at
+}
+
+func (t *Table) learnMapping(e *ntconv.Event) {
+	var m clr.Mapping
+	if !clr.ParseMapping(e, &m) || m.End < m.Start || m.End-m.Start >= 1<<63 {
+		t.unreadable(e, "ProcessMapping is cut off or has an impossible range")
+		return
+	}
+	p := t.processOf(e)
+	n := &mapping{
+		Mapping: ntconv.Mapping{Start: m.Start, Limit: m.Limit(), Offset: m.Offset, File: string(m.File)},
+		last:    m.End,
+		key:     mappingKey{p.host, m.ID},
+	}
+	if m.Limit() > m.Start && m.End != ^uint64(0) {
+		n.last = m.Limit() - 1
+	}
+	if m.MetadataID != 0 {
+		n.metadata = mappingKey{p.host, m.MetadataID}
+	}
+	s := t.symbolsOf(n.key)
+	s.cover(n.Start, m.End, isGenerated(n.File))
+	t.noteWide(s)
+	n.syms = []*symbols{s}
+	p.native.learn(n, e.Time, &t.epochs)
+	clear(p.memo) // managed names may find their file now
+	clear(p.assemblies)
+}
+
+// learn adds a mapping. One of the same file that begins where another one does is that one, grown.
+func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
+	syms := n.syms[0]
+	known := s.ids[syms.key] != nil
+	if s.ids == nil {
+		s.ids = make(map[mappingKey]*mapping)
+	}
+	if !known && syms.wide {
+		s.wide = append(s.wide, syms)
+	}
+	s.ids[syms.key] = n
+	if old := s.when.now.find(n.Start); old != nil {
+		if o := s.list[old.owner]; o.Start == n.Start && o.File == n.File && o.Offset == n.Offset {
+			s.ids[syms.key] = o
+			if !known {
+				o.syms = append(o.syms, syms)
+			}
+			if n.last > o.last {
+				o.Limit, o.last, o.shown = n.Limit, n.last, nil
+				s.place(span{start: n.Start, last: n.last, from: old.from, owner: old.owner, epoch: old.epoch}, now, epochs)
+			}
+			return
+		}
+	}
+	s.list = append(s.list, n)
+	s.place(span{start: n.Start, last: n.last, from: now, owner: uint32(len(s.list) - 1)}, now, epochs)
+}
+
+// place makes an entry the owner of its addresses. Among mappings of one time the smaller one wins: the kernel's covers others.
+func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
+	taken, inside := false, true
+	s.when.now.overlapping(n.start, n.last, func(o *span) {
+		if o.owner != n.owner {
+			taken = true
+			inside = inside && o.from == now && n.start <= o.start && o.last <= n.last && o.last-o.start < n.last-n.start
+		}
+	})
+	if taken && inside {
+		s.when.now.fill(n)
+		return
+	}
+	if taken {
+		*epochs++
+		n.epoch = *epochs
+	}
+	s.when.put(n)
+}
+
+// at returns the mapping of an address, or nil. The recorded end of a mapping is inside, whether it was meant so or not.
+func (s *nativeMap) at(pc uint64, when ntconv.Ticks) *mapping {
+	if i, ok := s.when.at(pc, when); ok {
+		return s.list[i]
+	}
+	if i, ok := s.when.at(pc-1, when); ok && pc != 0 && s.list[i].Limit == pc {
+		return s.list[i]
+	}
+	return nil
+}
+
+// A symbolEntry is a named range. The record has no pointers.
+type symbolEntry struct {
+	start, end uint64 // end as recorded: the last address, or the first behind it
+	name       text
+}
+
+// symbols are the named ranges of a mapping, of whatever process, over time.
+type symbols struct {
+	key  mappingKey
+	list []symbolEntry
+	when timeline // entries are indexes of list
+
+	mapped      bool // low, high and fixed are the mapping's
+	fixed       bool // the code is a file's: a second name for it is an alias, whenever it comes
+	low, high   uint64
+	first, last uint64 // of all symbols
+	wide        bool   // some symbol lies outside of the mapping, and this is in Table.wide
+}
+
+func (t *Table) symbolsOf(key mappingKey) *symbols {
+	s := t.symbols[key]
+	if s == nil {
+		s = &symbols{key: key, first: ^uint64(0)}
+		t.symbols[key] = s
+	}
+	return s
+}
+
+// cover extends the range of the mapping that the symbols are for.
+func (s *symbols) cover(start, end uint64, generated bool) {
+	if !s.mapped {
+		s.mapped, s.fixed, s.low, s.high = true, !generated, start, end
+	}
+	s.low, s.high = min(s.low, start), max(s.high, end)
+}
+
+// noteWide puts symbols into the list of those that are looked at for addresses of other mappings.
+func (t *Table) noteWide(s *symbols) {
+	if !s.wide && s.mapped && len(s.list) > 0 && (s.first < s.low || s.last > s.high) {
+		s.wide = true
+		t.wide = append(t.wide, s)
+	}
+}
+
+func (t *Table) learnSymbol(e *ntconv.Event) {
+	var m clr.Symbol
+	if !clr.ParseSymbol(e, &m) {
+		t.unreadable(e, "ProcessSymbol is cut off")
+		return
+	}
+	if len(m.Name) == 0 {
+		return
+	}
+	if m.End < m.Start || m.End-m.Start >= 1<<63 { // as for kernel symbols without the privilege to see addresses
+		t.unreadable(e, "ProcessSymbol has an impossible range")
+		return
+	}
+	s := t.symbolsOf(mappingKey{t.processOf(e).host, m.MappingID})
+	s.first, s.last = min(s.first, m.Start), max(s.last, m.End)
+	t.noteWide(s)
+	if s.learn(symbolEntry{m.Start, m.End, t.texts.add(m.Name)}, e.Time, &t.epochs) {
+		t.symbolsAt = t.epochs
+	}
+}
+
+// learn adds a symbol and reports whether addresses changed their meaning. Among symbols of one time or of a file the first
+// one wins: what comes later are other names of the same code (so does Microsoft's reader with all symbols).
+func (s *symbols) learn(n symbolEntry, now ntconv.Ticks, epochs *uint32) bool {
+	last := n.end
+	if last > n.start {
+		last-- // the next symbol may begin where this one ends; at takes in the end if none does
+	}
+	taken, same, together := false, true, true
+	s.when.now.overlapping(n.start, last, func(o *span) {
+		taken = true
+		same = same && s.list[o.owner] == n
+		together = together && o.from == now
+	})
+	if taken && same {
+		return false
+	}
+	add := span{start: n.start, last: last, from: now, owner: uint32(len(s.list))}
+	s.list = append(s.list, n)
+	switch {
+	case taken && (together || s.fixed):
+		s.when.now.fill(add)
+		return false
+	case taken:
+		*epochs++
+		add.epoch = *epochs
+	}
+	s.when.put(add)
+	return taken
+}
+
+// at returns the index of the symbol of an address.
+func (s *symbols) at(pc uint64, when ntconv.Ticks) (uint32, bool) {
+	if i, ok := s.when.at(pc, when); ok {
+		return i, true
+	}
+	if i, ok := s.when.at(pc-1, when); ok && pc != 0 && s.list[i].end == pc {
+		return i, true
+	}
+	return 0, false
+}
+
+// symbolAt returns the symbols that have a name for an address of a process, and the index of it. m is the address's mapping.
+func (t *Table) symbolAt(p *process, m *mapping, pc uint64, when ntconv.Ticks) (*symbols, uint32, bool) {
+	if m != nil {
+		for _, s := range m.syms {
+			if i, ok := s.at(pc, when); ok {
+				return s, i, true
+			}
+		}
+	}
+	for _, s := range t.wideOf(p) {
+		if pc >= s.first && pc <= s.last {
+			if i, ok := s.at(pc, when); ok {
+				return s, i, true
+			}
+		}
+	}
+	return nil, 0, false
+}
+
+// wideOf returns the symbols of the process's mappings that reach out of them, as generated code does that was mapped piece
+// by piece.
+func (t *Table) wideOf(p *process) []*symbols {
+	n := &p.native
+	for ; n.seen < len(t.wide); n.seen++ {
+		if s := t.wide[n.seen]; n.ids[s.key] != nil {
+			n.wide = append(n.wide, s)
+		}
+	}
+	return n.wide
+}
+
+// nativeEpoch returns the number of the last change of meaning of an address.
+func (t *Table) nativeEpoch(p *process, pc uint64) uint32 {
+	n := p.native.when.epoch(pc)
+	if t.symbolsAt == 0 {
+		return n
+	}
+	if m := p.native.at(pc, forever); m != nil {
+		for _, s := range m.syms {
+			n = max(n, s.when.epoch(pc))
+		}
+	}
+	for _, s := range t.wideOf(p) {
+		n = max(n, s.when.epoch(pc))
+	}
+	return n
+}
+
+// show returns the mapping as it is given out.
+func (t *Table) show(m *mapping) *ntconv.Mapping {
+	if m == nil || !m.restored && strings.HasPrefix(m.File, doubleMapper) {
+		return nil
+	}
+	if m.shown == nil && !m.restored {
+		c := m.Mapping
+		c.BuildID = t.metadata[m.metadata]
+		m.shown = &c
+	}
+	return m.shown
+}
+
+// mappings returns all mappings of a process by address, the managed modules, which have none, first.
+func (t *Table) mappings(p *process) []*ntconv.Mapping {
+	var out []*ntconv.Mapping
+	for _, m := range p.files {
+		out = append(out, m)
+	}
+	for _, m := range p.native.list {
+		if c := t.show(m); c != nil {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *ntconv.Mapping) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.File, b.File), cmp.Compare(a.BuildID, b.BuildID))
+	})
+	return slices.Compact(out)
+}

@@ -1,0 +1,151 @@
+package symbol
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/dotnet"
+)
+
+// A process is what the table knows about one.
+type process struct {
+	is   *ntconv.Process
+	host string
+	info ntconv.ProcessInfo
+
+	methods methods
+	modules modules
+	files   map[fileKey]*ntconv.Mapping // of managed modules
+	native  nativeMap
+
+	assemblies map[string]*ntconv.Mapping // by name, where only the name is known
+	memo       map[memoKey]named
+	defined    map[uint64]*definition             // by synthetic address
+	originals  map[ntconv.Mapping]*ntconv.Mapping // what mapping definitions said
+}
+
+type fileKey struct{ file, buildID string }
+
+func newProcess(p *ntconv.Process) *process {
+	s := &process{
+		is: p, modules: make(modules), files: make(map[fileKey]*ntconv.Mapping),
+		memo: make(map[memoKey]named),
+	}
+	if p != nil {
+		s.host = p.Host
+	}
+	return s
+}
+
+// file returns the mapping that stands for a managed module. Its addresses are not recorded.
+func (p *process) file(path, buildID string) *ntconv.Mapping {
+	if path == "" {
+		return nil
+	}
+	m := p.files[fileKey{path, buildID}]
+	if m == nil {
+		m = &ntconv.Mapping{File: path, BuildID: buildID}
+		p.files[fileKey{path, buildID}] = m
+	}
+	return m
+}
+
+// assembly returns the mapping that stands for a managed module of which only the name is known: the file of that name, if it
+// is mapped.
+func (t *Table) assembly(p *process, name string) *ntconv.Mapping {
+	if f, ok := p.assemblies[name]; ok {
+		return f
+	}
+	f := p.file(name, "")
+	for _, m := range p.native.list {
+		if isAssembly(m.File) && strings.EqualFold(dotnet.ShortModule(m.File), name) {
+			f = p.file(m.File, t.metadata[m.metadata])
+			break
+		}
+	}
+	if p.assemblies == nil {
+		p.assemblies = make(map[string]*ntconv.Mapping)
+	}
+	p.assemblies[name] = f
+	return f
+}
+
+// isAssembly tells shop.dll from the native program shop, which starts it.
+func isAssembly(file string) bool {
+	i := strings.LastIndexByte(file, '.')
+	return i >= 0 && (strings.EqualFold(file[i:], ".dll") || strings.EqualFold(file[i:], ".exe"))
+}
+
+func (t *Table) learnProcess(e *ntconv.Event) {
+	var m clr.Process
+	if !clr.ParseProcess(e, &m) {
+		t.unreadable(e, "process event is cut off")
+		return
+	}
+	p := t.processOf(e)
+	if len(m.Name) > 0 && string(m.Name) != p.info.Name {
+		p.info.Name = string(m.Name)
+	}
+	if !m.Existing {
+		p.info.Start, p.info.End = e.Time, 0
+	}
+}
+
+func (t *Table) learnExit(e *ntconv.Event) { t.processOf(e).info.End = e.Time }
+
+func (t *Table) learnCommandLine(e *ntconv.Event) {
+	for f, v := range clr.Fields(e) {
+		if f.Name == "CommandLine" && v.Kind() == ntconv.ValueString {
+			if s := v.String(); s != "" {
+				t.processOf(e).info.CommandLine = s
+			}
+			return
+		}
+	}
+	t.unreadable(e, "event has no command line")
+}
+
+// executable returns the file name of a command line's first word.
+func executable(line string) string {
+	line = strings.TrimSpace(line)
+	word := line
+	if rest, ok := strings.CutPrefix(line, `"`); ok {
+		word, _, _ = strings.Cut(rest, `"`)
+	} else if i := strings.IndexAny(line, " \t"); i >= 0 {
+		word = line[:i]
+	}
+	return word[strings.LastIndexAny(word, `/\`)+1:]
+}
+
+// Process returns what events told about p. The name is the recorder's where there is one, else that of the command line, else p's own.
+func (t *Table) Process(p *ntconv.Process) ntconv.ProcessInfo {
+	var info ntconv.ProcessInfo
+	if s := t.processes[p]; s != nil {
+		info = s.info
+	}
+	if info.Name == "" {
+		info.Name = executable(info.CommandLine)
+	}
+	if info.Name == "" && p != nil {
+		info.Name = p.Name
+	}
+	return info
+}
+
+// ThreadName returns the thread's own name: no event of any known recorder carries one.
+func (t *Table) ThreadName(th *ntconv.Thread) string {
+	if th == nil {
+		return ""
+	}
+	return th.Name
+}
+
+// Mappings returns the known mappings of p by address, those of managed modules first: their addresses are not recorded.
+func (t *Table) Mappings(p *ntconv.Process) []*ntconv.Mapping {
+	s := t.processes[p]
+	if s == nil {
+		return nil
+	}
+	return t.mappings(s)
+}

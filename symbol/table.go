@@ -1,0 +1,203 @@
+package symbol
+
+import (
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// Names says how names of .NET methods are spelled.
+type Names uint8
+
+const (
+	// NamesPretty: for reading, as in C#. Function.SystemName holds the module and Microsoft's spelling.
+	NamesPretty Names = iota
+	// NamesRaw: as Microsoft's tools show them, Namespace.Type.Method(parameters), or Type::Method(parameters) where they come
+	// from a perf map.
+	NamesRaw
+)
+
+// Options of a Table. The zero value is the default.
+type Options struct {
+	Names  Names
+	Report *ntconv.Report // of events that cannot be understood; may be nil
+}
+
+// A Table learns names of addresses from the events of a trace and answers for them. It is an ntconv.Namer.
+//
+// Observe must see the events in stream order. Answers may be asked for at any time and get better with every event; those
+// that matter come from a table that has seen the whole trace. A table keeps no event and no payload. Its memory grows
+// with the names in the trace, not with its samples; stand-ins for addresses without a name are kept per address that was
+// asked for.
+//
+// A Table must not be used by several goroutines at once.
+type Table struct {
+	raw    bool
+	report *ntconv.Report
+
+	dull     *ntconv.Type // the last type of no interest: most events stop there
+	learners map[*ntconv.Type]learner
+
+	processes map[*ntconv.Process]*process
+	recent    *process
+
+	texts     *texts
+	symbols   map[mappingKey]*symbols
+	wide      []*symbols // those with a symbol outside of their mapping
+	metadata  map[mappingKey]string
+	epochs    uint32 // number of the last change of meaning in any process
+	symbolsAt uint32 // the same for symbols alone
+
+	funcs      map[ntconv.Function]*ntconv.Function
+	unresolved map[unresolvedKey]*ntconv.Function
+
+	method  clr.Method // scratch
+	scratch []byte
+}
+
+// A learner takes in an event of the types it is for.
+type learner func(*Table, *ntconv.Event)
+
+// New returns an empty table. opts may be nil.
+func New(opts *Options) *Table {
+	if opts == nil {
+		opts = &Options{}
+	}
+	return &Table{
+		raw:        opts.Names == NamesRaw,
+		report:     opts.Report,
+		learners:   make(map[*ntconv.Type]learner),
+		processes:  make(map[*ntconv.Process]*process),
+		texts:      newTexts(),
+		symbols:    make(map[mappingKey]*symbols),
+		metadata:   make(map[mappingKey]string),
+		funcs:      make(map[ntconv.Function]*ntconv.Function),
+		unresolved: make(map[unresolvedKey]*ntconv.Function),
+	}
+}
+
+// Watch returns src with every event shown to t before it is returned.
+func Watch(src ntconv.Source, t *Table) ntconv.Source { return ntconv.Observe(src, t.Observe) }
+
+// Scan shows t the rest of src. What was learned before an error stays.
+func (t *Table) Scan(src ntconv.Source) error {
+	for {
+		e, err := src.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		t.Observe(e)
+	}
+}
+
+// Observe learns from an event. It borrows the event and costs next to nothing for events without names.
+func (t *Table) Observe(e *ntconv.Event) {
+	if e.Type == t.dull || e.Kind != ntconv.KindEvent {
+		return
+	}
+	learn, ok := t.learners[e.Type]
+	if !ok {
+		learn = learnerOf(e.Type)
+		t.learners[e.Type] = learn
+	}
+	if learn == nil {
+		t.dull = e.Type
+		return
+	}
+	learn(t, e)
+}
+
+func learnerOf(typ *ntconv.Type) learner {
+	switch clr.ClassOf(typ) {
+	case clr.ClassMethod:
+		return (*Table).learnMethod
+	case clr.ClassModule:
+		return (*Table).learnModule
+	case clr.ClassRuntimeStart, clr.ClassProcessInfo:
+		return (*Table).learnCommandLine
+	case clr.ClassUniversalProcess:
+		return (*Table).learnProcess
+	case clr.ClassUniversalProcessExit:
+		return (*Table).learnExit
+	case clr.ClassUniversalMapping:
+		return (*Table).learnMapping
+	case clr.ClassUniversalMappingMetadata:
+		return (*Table).learnMetadata
+	case clr.ClassUniversalSymbol:
+		return (*Table).learnSymbol
+	}
+	return definitionLearner(typ)
+}
+
+// unreadable counts an event that should have told something.
+func (t *Table) unreadable(e *ntconv.Event, why string) {
+	t.report.Note(ntconv.CodePayload, 1, e.Offset, why)
+}
+
+// process returns what is known about a process, which may be nil.
+func (t *Table) process(p *ntconv.Process) *process {
+	if t.recent != nil && t.recent.is == p {
+		return t.recent
+	}
+	s := t.processes[p]
+	if s == nil {
+		s = newProcess(p)
+		t.processes[p] = s
+	}
+	t.recent = s
+	return s
+}
+
+// processOf returns what is known about an event's process.
+func (t *Table) processOf(e *ntconv.Event) *process {
+	if e.Thread == nil {
+		return t.process(nil)
+	}
+	return t.process(e.Thread.Process)
+}
+
+func (t *Table) learnMethod(e *ntconv.Event) {
+	m := &t.method
+	if !clr.ParseMethod(e, m) {
+		t.unreadable(e, "method event is cut off")
+		return
+	}
+	if m.Size == 0 || m.Start > ^uint64(0)-uint64(m.Size) {
+		return // no code, as for methods of which only the signature was loaded
+	}
+	n := method{start: m.Start, size: m.Size, token: m.Token, id: m.MethodID, module: m.ModuleID}
+	if m.Verbose {
+		n.namespace, n.name, n.param = t.texts.add(m.Namespace), t.texts.add(m.Name), t.texts.add(m.Signature)
+	}
+	p := t.processOf(e)
+	if owner, ok := p.methods.learn(n, m.Action, e.Time, &t.epochs); ok {
+		delete(p.memo, memoKey{entry: owner})
+	}
+}
+
+func (t *Table) learnModule(e *ntconv.Event) {
+	var m clr.Module
+	if !clr.ParseModule(e, &m) {
+		t.unreadable(e, "module event is cut off")
+		return
+	}
+	file := m.ILPath
+	if len(file) == 0 {
+		file = m.NativePath
+	}
+	n := module{file: t.utf16(file), buildID: pdbID(m.ManagedPDB), from: e.Time}
+	p := t.processOf(e)
+	if p.modules.learn(m.ModuleID, n) {
+		clear(p.memo)
+	}
+}
+
+// utf16 returns recorded text as a string.
+func (t *Table) utf16(b []byte) string {
+	t.scratch = clr.DecodeUTF16(t.scratch[:0], b)
+	return string(t.scratch)
+}

@@ -1,0 +1,153 @@
+package symbol
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/ntconv/ntconv"
+)
+
+// always is the from of what was there before the trace began.
+const always = ntconv.Ticks(math.MinInt64)
+
+// A timeline answers which of many numbered entries an address belonged to at a time. The newest owner of each address
+// stands in now; what it took from others is kept in past, because addresses are used again.
+//
+// Every change of meaning has a number, its epoch, taken from a counter that only grows. The largest epoch of a set of
+// addresses therefore changes exactly when one of them changes its meaning.
+type timeline struct {
+	now    spans
+	past   []former
+	sorted bool // past is in order and its aids are set
+
+	changed bool // some span has an epoch, all of them in [low, high]
+	low     uint64
+	high    uint64
+}
+
+// A former is what an owner had before another one took it.
+type former struct {
+	start, last uint64
+	from        ntconv.Ticks
+	owner       uint32
+	run         uint32 // index of the first one with the same start
+	reach       uint64 // largest last up to here
+}
+
+// put makes n the newest owner of its addresses.
+func (t *timeline) put(n span) {
+	t.now.put(n, func(o span) {
+		t.past = append(t.past, former{start: o.start, last: o.last, from: o.from, owner: o.owner})
+		t.sorted = false
+	})
+	if n.epoch != 0 {
+		t.note(n.start, n.last)
+	}
+}
+
+// renumber gives a range that keeps its owner a new epoch.
+func (t *timeline) renumber(start, last uint64, owner, epoch uint32) {
+	t.now.overlapping(start, last, func(s *span) {
+		if s.owner == owner {
+			s.epoch = epoch
+		}
+	})
+	t.note(start, last)
+}
+
+func (t *timeline) note(start, last uint64) {
+	if !t.changed {
+		t.changed, t.low, t.high = true, start, last
+	}
+	t.low, t.high = min(t.low, start), max(t.high, last)
+}
+
+// epoch returns the largest epoch of addr and of the address before it, which may decide about a return address.
+func (t *timeline) epoch(addr uint64) uint32 {
+	if !t.changed || addr < t.low || addr-1 > t.high {
+		return 0
+	}
+	p := t.now.seek(addr - 1)
+	s := t.now.get(p)
+	if s == nil || s.start > addr {
+		return 0
+	}
+	n := s.epoch
+	if s.last < addr {
+		if s = t.now.get(t.now.next(p)); s != nil && s.start == addr {
+			n = max(n, s.epoch)
+		}
+	}
+	return n
+}
+
+// at returns the entry that addr belonged to: the last one that came not after the time, else the first one after it.
+func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
+	s := t.now.find(addr)
+	if s == nil {
+		return 0, false
+	}
+	if s.from <= when || len(t.past) == 0 {
+		return s.owner, true
+	}
+	best := former{from: s.from, owner: s.owner}
+	t.order()
+	i := sort.Search(len(t.past), func(i int) bool { return t.past[i].start > addr }) - 1
+	for i >= 0 && t.past[i].reach >= addr {
+		run := int(t.past[i].run)
+		if f := pick(t.past[run:i+1], addr, when); f != nil && better(*f, best, when) {
+			best = *f
+		}
+		i = run - 1
+	}
+	return best.owner, true
+}
+
+// better reports whether a is a better answer than b for a time.
+func better(a, b former, when ntconv.Ticks) bool {
+	if (a.from <= when) != (b.from <= when) {
+		return a.from <= when
+	}
+	if a.from <= when {
+		return a.from >= b.from
+	}
+	return a.from < b.from
+}
+
+// pick returns the best answer among formers with the same start, which are in order of from.
+func pick(run []former, addr uint64, when ntconv.Ticks) *former {
+	n := sort.Search(len(run), func(i int) bool { return run[i].from > when })
+	for i := n - 1; i >= 0; i-- {
+		if run[i].last >= addr {
+			return &run[i]
+		}
+	}
+	for i := n; i < len(run); i++ {
+		if run[i].last >= addr {
+			return &run[i]
+		}
+	}
+	return nil
+}
+
+// order sorts the past and sets its aids.
+func (t *timeline) order() {
+	if t.sorted {
+		return
+	}
+	slices.SortStableFunc(t.past, func(a, b former) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from))
+	})
+	reach := uint64(0)
+	for i := range t.past {
+		f := &t.past[i]
+		reach = max(reach, f.last)
+		f.reach, f.run = reach, uint32(i)
+		if i > 0 && t.past[i-1].start == f.start {
+			f.run = t.past[i-1].run
+		}
+	}
+	t.sorted = true
+}
