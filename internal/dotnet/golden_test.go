@@ -86,6 +86,7 @@ func TestPretty(t *testing.T) {
 
 		// lambdas and local functions
 		{"A.B+<>c__5`1[System.Int32]", "<M>b__5_0", "instance void  (!0)", "A.B.M<int>.lambda_0(int)"},
+		{"A.B+<>c__5`1[System.Int32]", "<A.IFoo.M>b__5_0", "instance void  (!0)", "A.B.IFoo.M<int>.lambda_0(int)"},
 		{"A.B+<>c", "<.ctor>b__0_0", "instance void  ()", "A.B..ctor.lambda_0()"},
 		{"A.B+<>c", "<get_P>b__1_2", "instance void  ()", "A.B.get_P.lambda_2()"},
 		{"A.B+<>c", "<A.IFoo.M>b__1_2", "instance void  ()", "A.B.IFoo.M.lambda_2()"},
@@ -149,6 +150,8 @@ func TestNotUnderstoodIsRaw(t *testing.T) {
 		{"A`1[System.Int32", "M", "void  ()"},
 		{"A`1[,]x", "M", "void  ()"},
 		{"A B", "M", "void  ()"},
+		{"A`1[B]&", "M", "void  (!0)"},
+		{"A", "M", "void  (" + strings.Repeat("[a]", 100000) + "A)"},
 		{"A", "M", "void  (int32,,int32)"},
 		{"A", "M", "void  (int32,)"},
 		{"A", "M", "void  (List`1<int32)"},

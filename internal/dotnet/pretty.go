@@ -11,7 +11,8 @@ const canonName = "System.__Canon"
 //  3. the method: its source method, what it is inside of it, and its type arguments.
 //  4. Write the parameters, or what kind of state machine it is, whose parameters nobody wrote.
 func pretty(typeName, method, ret, params string) (name string, ok bool) {
-	p := printer{limit: 4*(len(typeName)+len(method)+len(params)) + 64}
+	size := len(typeName) + len(method) + len(params)
+	p := printer{b: make([]byte, 0, size+64), limit: 4*size + 64}
 	p.canons = strings.Count(typeName, canonName) + strings.Count(method, canonName)
 	p.local = isLocal(method)
 	start := p.declaring(typeName)
@@ -57,10 +58,11 @@ func machineMark(ret string) string {
 // declaring writes the type that a method belongs to, with its namespace, and returns where in the buffer it begins.
 func (p *printer) declaring(s string) (start int) {
 	name, args, rest, ok := cutType(s)
-	if !ok && s != "" {
-		p.fail()
+	if s == "" {
+		return 0
 	}
-	if !ok || p.failed {
+	if !ok || strings.HasSuffix(rest, "&") {
+		p.fail()
 		return 0
 	}
 	if args == nil {
@@ -190,7 +192,7 @@ func (p *printer) member(s string) {
 func (p *printer) plain(s string) {
 	for {
 		i := strings.IndexByte(s, '`')
-		if i < 0 {
+		if i < 0 || p.failed {
 			p.str(s)
 			return
 		}

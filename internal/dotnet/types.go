@@ -73,7 +73,7 @@ func modifiers(s string) string {
 			if !strings.HasPrefix(rest, "class ") {
 				return s
 			}
-		case "class", "valuetype", "pinned", "instance", "generic":
+		case "class", "valuetype", "pinned", "instance":
 		case "required_modifier", "optional_modifier": // and the modifier, a type
 			_, rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
 		default:
@@ -146,6 +146,10 @@ func (p *printer) assembly(s string) string {
 		p.typ(elems[0])
 		return ""
 	}
+	if rest[0] == '[' { // "[A][B]" is nothing, and would recurse as deep as it is long
+		p.fail()
+		return ""
+	}
 	return p.element(rest)
 }
 
@@ -184,11 +188,7 @@ func (p *printer) pointer(s string) string {
 		p.typ(t)
 		p.str(", ")
 	}
-	ret := strings.TrimSpace(s[:open])
-	if strings.HasSuffix(ret, " *") {
-		ret = ret[:len(ret)-2]
-	}
-	p.typ(ret)
+	p.typ(strings.TrimSuffix(strings.TrimSpace(s[:open]), " *"))
 	p.char('>')
 	return rest
 }
@@ -320,6 +320,8 @@ func (p *printer) named(name string, args []argument) {
 	if i := lastOuter(name, '/'); i >= 0 { // perf maps name the outer types in signatures, method events do not: be alike
 		name = name[i+1:]
 	}
-	p.path(name, args, true)
+	outer := p.pending
 	p.pending = nil
+	p.path(name, args, true)
+	p.pending = outer
 }

@@ -1,0 +1,217 @@
+package dotnet
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// sharedDir returns the reference output of Microsoft's reader; the test is skipped where it is not at hand.
+func sharedDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("NTCONV_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared")
+	}
+	dir = filepath.Join(dir, "oracle")
+	if _, err := os.Stat(filepath.Join(dir, "stacks")); err != nil {
+		t.Skip("no reference output of TraceEvent: ", err)
+	}
+	return dir
+}
+
+// eachLine calls f with every line of a compressed file.
+func eachLine(t *testing.T, path string, f func([]byte)) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	z, err := zstd.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for r := bufio.NewReaderSize(z, 1<<20); ; {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			f(line)
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(path, err)
+		}
+	}
+}
+
+// A corpus is what the events of one trace name.
+type corpus struct {
+	methods map[Method]bool
+	symbols map[string]bool
+}
+
+func readCorpus(t *testing.T, path string) corpus {
+	c := corpus{map[Method]bool{}, map[string]bool{}}
+	eachLine(t, path, func(line []byte) {
+		if !bytes.Contains(line, []byte(`"MethodNamespace"`)) && !bytes.Contains(line, []byte(`"ProcessSymbol`)) {
+			return
+		}
+		var e struct {
+			Name    string
+			Payload struct {
+				MethodNamespace                   *string
+				MethodName, MethodSignature, Name string
+			}
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(path, err)
+		}
+		if p := e.Payload; p.MethodNamespace != nil {
+			c.methods[Method{*p.MethodNamespace, p.MethodName, p.MethodSignature}] = true
+		} else if strings.HasPrefix(e.Name, "ProcessSymbol") {
+			c.symbols[p.Name] = true
+		}
+	})
+	return c
+}
+
+// TestAllTraces checks the names of every trace of which there is reference output.
+func TestAllTraces(t *testing.T) {
+	dir := sharedDir(t)
+	files, err := filepath.Glob(filepath.Join(dir, "events", "*.jsonl.zst"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	managed, names := 0, tally{fromEvents: map[string]bool{}, fromSymbols: map[string]bool{}}
+	for _, path := range files {
+		trace := filepath.Base(path)
+		c := readCorpus(t, path)
+		managed += checkFrames(t, trace, c, filepath.Join(dir, "stacks", trace))
+		names.add(t, trace, c)
+	}
+	t.Logf("%d frames of .NET methods have TraceEvent's names", managed)
+	if managed < 100000 {
+		t.Errorf("%d frames of .NET methods: the reference output is not what it was", managed)
+	}
+	names.check(t)
+}
+
+// checkFrames checks that every frame that TraceEvent could name has the raw name of a method or symbol of its trace, and that every module
+// it shows is the short name of a file or stands in a symbol. It returns the number of frames of .NET methods.
+func checkFrames(t *testing.T, trace string, c corpus, path string) (managed int) {
+	raw, native, modules := map[string]bool{}, map[string]bool{"": true}, map[string]bool{"": true, "unknown": true}
+	for m := range c.methods {
+		raw[m.Raw()] = true
+	}
+	for s := range c.symbols {
+		if sym, ok := ParseSymbol(s); ok {
+			raw[sym.Raw()] = true
+			modules[strings.ToLower(sym.Module)] = true
+		} else {
+			native[s] = true
+		}
+	}
+	eachLine(t, path, func(line []byte) {
+		if line[0] != '{' {
+			return // an event with the number of its stack
+		}
+		var l struct {
+			Frames  [][3]string // address, module, name
+			Modules []struct{ Path string }
+		}
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(trace, err)
+		}
+		for _, m := range l.Modules {
+			modules[strings.ToLower(ShortModule(m.Path))] = true
+		}
+		for _, f := range l.Frames {
+			if raw[f[2]] {
+				managed++
+			} else if !native[f[2]] {
+				t.Errorf("%s: no method has the raw name %q", trace, f[2])
+			}
+			if !modules[strings.ToLower(f[1])] {
+				t.Errorf("%s: no module has the short name %q", trace, f[1])
+			}
+		}
+	})
+	return managed
+}
+
+// A tally collects the names for reading of all traces.
+type tally struct {
+	total, hidden           int // raw names, counted a trace, and how many of them share their name for reading with an earlier one
+	fromEvents, fromSymbols map[string]bool
+}
+
+// add checks that all names of a trace are understood, balanced, and without leftovers of the notations.
+func (n *tally) add(t *testing.T, trace string, c corpus) {
+	check := func(raw, pretty string) {
+		if strings.ContainsAny(pretty, "`!+/") || !balanced(pretty) {
+			t.Errorf("%s: %s\nbecame %s", trace, raw, pretty)
+		}
+	}
+	raws, pretties := map[string]bool{}, map[string]bool{}
+	for m := range c.methods {
+		raw, pretty := m.Raw(), m.Pretty()
+		check(raw, pretty)
+		raws[raw], pretties[pretty], n.fromEvents[pretty] = true, true, true
+	}
+	n.total += len(raws)
+	n.hidden += len(raws) - len(pretties)
+	for s := range c.symbols {
+		if sym, ok := ParseSymbol(s); ok {
+			check(s, sym.Pretty())
+			n.fromSymbols[sym.Pretty()] = true
+		} else if got := PrettySymbol(s); got != s {
+			t.Errorf("%s: %q became %q", trace, s, got)
+		}
+	}
+}
+
+// check: nearly all methods of a trace have a name of their own, and what both notations name, they name alike. (The programs behind the
+// symbols were also recorded with method events.)
+func (n *tally) check(t *testing.T) {
+	t.Logf("%d raw names within their traces, %d of them hidden behind another's name", n.total, n.hidden)
+	if n.hidden*200 > n.total {
+		t.Errorf("%d of %d names are hidden behind another's: more than 0.5 %%", n.hidden, n.total)
+	}
+	both := 0
+	for name := range n.fromSymbols {
+		if n.fromEvents[name] {
+			both++
+		}
+	}
+	t.Logf("%d names from symbols, %d of them also from method events", len(n.fromSymbols), both)
+	if both*100 < len(n.fromSymbols)*95 {
+		t.Errorf("of %d names from symbols only %d are names from method events too", len(n.fromSymbols), both)
+	}
+}
+
+// balanced reports whether the brackets of s nest.
+func balanced(s string) bool {
+	var open []byte
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '(', '[', '<':
+			open = append(open, c)
+		case ')', ']', '>':
+			if len(open) == 0 || open[len(open)-1] != map[byte]byte{')': '(', ']': '[', '>': '<'}[c] {
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0
+}
