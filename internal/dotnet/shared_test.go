@@ -166,7 +166,8 @@ func (n *tally) add(t *testing.T, trace string, c corpus) {
 	for m := range c.methods {
 		raw, pretty := m.Raw(), m.Pretty()
 		check(raw, pretty)
-		raws[raw], pretties[pretty], n.fromEvents[pretty] = true, true, true
+		raws[raw+"\t"+pretty] = true // with pretty, because methods that differ only in return type share the raw name
+		pretties[pretty], n.fromEvents[pretty] = true, true
 	}
 	n.total += len(raws)
 	n.hidden += len(raws) - len(pretties)
