@@ -2,7 +2,9 @@ package dotnet
 
 import "strings"
 
-// A Symbol is a method as perf maps and ProcessSymbol events name it: "Return [Module] Type::Method(Args)[Tier]".
+// A Symbol is a method as perf maps and ProcessSymbol events name it:
+//
+//	Return [Module] Type::Method(Args)[Tier]
 type Symbol struct {
 	Return string // "instance void"; may name assemblies itself: "valuetype [System.Runtime]System.Nullable`1<int32>"
 	Module string // assembly name without directory and extension
