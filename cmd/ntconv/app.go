@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/spf13/cobra"
+)
+
+// An app is one run of the command: what the verbs share.
+type app struct {
+	stdout, stderr io.Writer
+
+	quiet      bool
+	force      bool
+	failOnLoss bool
+	report     string // reportText or reportJSON
+	lines      bool   // lines go to standard output while the input is read
+	from       string // format of the input, "" to recognize it
+	read       formats.ReadOptions
+	limits     iox.Limits
+	pick       pickFlags
+
+	cleaner iox.Cleaner
+	temps   temps
+	sum     *summary // nil until a verb has something to sum up
+}
+
+const (
+	reportText = "text"
+	reportJSON = "json"
+)
+
+// run is the command: it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits()}
+	a.read.Report = new(ntconv.Report)
+	stop := a.catchSignals()
+	defer stop()
+	defer a.temps.remove()
+
+	root := a.command()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteC()
+	return a.finish(cmd, err)
+}
+
+// command returns the root of the verbs.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ntconv",
+		Short: "Convert and inspect .NET traces",
+		Long: "ntconv reads .NET traces and writes what other tools understand.\n\n" + formatsHelp() + "\n" +
+			"An input may be packed with gzip or zstd, and - is standard input.\n\n" + exitCodes,
+		Example: examples(
+			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
+			formats.Example{Remark: "a flame graph of it", Line: "ntconv convert trace.nettrace trace.pb.gz && go tool pprof -http=: trace.pb.gz"},
+			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
+		),
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       versionText(),
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetUsageFunc(usage)
+	root.SetVersionTemplate("{{.Version}}")
+	root.AddCommand(a.convertCmd(), a.toCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), versionCmd(a))
+	addStandardCommands(root)
+	return root
+}
+
+// finish tells how the run ended and returns the exit code.
+func (a *app) finish(cmd *cobra.Command, err error) int {
+	code := codeOf(err)
+	if a.report == reportJSON && code != exitUsage && a.sum != nil {
+		a.sum.Exit = code
+		if err != nil {
+			a.sum.Error = err.Error()
+		}
+		if werr := a.sum.writeJSON(a.stderr); werr != nil && code == exitOK {
+			code = exitOutput
+		}
+		return code
+	}
+	if err != nil && !errors.Is(err, errQuiet) {
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", visible(err.Error()))
+		if code == exitUsage {
+			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
+		}
+	}
+	if a.sum != nil && !a.quiet && a.sum.done {
+		fmt.Fprintln(a.stderr, visible(a.sum.line()))
+	}
+	return code
+}
+
+// terminal reports whether a stream is one that a person looks at.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isTerminal(f)
+}

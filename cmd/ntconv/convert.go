@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (a *app) convertCmd() *cobra.Command {
+	var to string
+	table := formats.Writable()
+	cmd := &cobra.Command{
+		Use:   "convert IN [OUT]",
+		Short: "Convert a trace; the format follows from the name of the output",
+		Long: "Convert a trace. The format is that of OUT's extension, or the one that --to names:\n" +
+			formatLines(table) +
+			"Without OUT the output is called as the input, in the current directory, with the extension of the format.\n" +
+			"The flags of a format are those of ntconv to FORMAT.",
+		Example: examples(
+			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
+			formats.Example{Remark: "from and to a pipe", Line: "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz"},
+			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
+		),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return fmt.Errorf("one input and one output, not %d arguments: %s", len(args), strings.Join(args, " "))
+			}
+			return oneInput(nil, args[:min(1, len(args))])
+		},
+		ValidArgsFunction: inputCompletion,
+	}
+	a.addInputFlags(cmd)
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formatNames(table), ", ")+" (default: by its extension)")
+		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+	})
+	complete(cmd, "to", formatNames(table))
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		c := conversion{in: args[0]}
+		if len(args) > 1 {
+			c.out = args[1]
+		}
+		var err error
+		if c.to, err = outputFormat(to, c.out); err != nil {
+			return err
+		}
+		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		return a.convert(&c)
+	}
+	return cmd
+}
+
+// outputFormat returns the format that a user means.
+func outputFormat(to, out string) (*formats.Format, error) {
+	table := formats.Writable()
+	if to != "" {
+		if f := formats.ByName(table, to); f != nil {
+			return f, nil
+		}
+		return nil, fmt.Errorf("--to %s: no such format; these can be written: %s", to, formats.List(table))
+	}
+	if out == "" {
+		return nil, fmt.Errorf("no output given: name one whose extension tells the format, or give --to: %s", formats.List(table))
+	}
+	if f := formats.ByFile(table, out); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))
+}
+
+// formatLines describes formats, one a line.
+func formatLines(table []*formats.Format) string {
+	var b strings.Builder
+	for _, f := range table {
+		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
+	}
+	return b.String()
+}
+
+// A conversion is a request to write one format.
+type conversion struct {
+	in, out string // out may be empty: see output
+	to      *formats.Format
+	create  formats.CreateFunc
+	names   *symbol.Options // nil if the format needs none
+}
+
+// bind defines the flags of the format.
+func (c *conversion) bind(flags *pflag.FlagSet) {
+	c.create = c.to.Create(flags)
+	if c.to.Names != formats.NoNames {
+		c.names = formats.NamesFlag(flags)
+	}
+}
+
+// output returns the name of the output. Without one given, it is the input's in the current directory, with the format's
+// extension: trace.nettrace.gz becomes trace.pb.gz. Standard input goes to standard output.
+func (c *conversion) output() string {
+	if c.out != "" {
+		return c.out
+	}
+	if c.in == "-" {
+		return "-"
+	}
+	base := filepath.Base(c.in)
+	for _, packed := range []string{".gz", ".zst"} {
+		base = strings.TrimSuffix(base, packed)
+	}
+	for _, f := range formats.All() {
+		for _, ext := range f.Exts {
+			if len(base) > len(ext) && strings.EqualFold(base[len(base)-len(ext):], ext) {
+				return base[:len(base)-len(ext)] + c.to.Exts[0]
+			}
+		}
+	}
+	return base + c.to.Exts[0]
+}
+
+// convert reads an input and writes an output.
+func (a *app) convert(c *conversion) error {
+	a.sum = &summary{Input: c.in, To: c.to.Name}
+	outName := c.output()
+	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
+		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
+	}
+	o := passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}
+	again, err := a.needsTwo(o)
+	if err != nil {
+		return err
+	}
+	in, err := a.openInput(c.in, formats.Readable(), again)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	p, err := a.begin(in, o)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	out, err := a.createOutput(outName)
+	if err != nil {
+		return err
+	}
+	sink, err := c.create(out, p.info, &formats.Target{
+		Namer:    p.namer,
+		Report:   a.read.Report,
+		Comments: []string{"converted by ntconv from " + p.info.Format},
+	})
+	if err != nil {
+		return errors.Join(fail(exitUsage, err), out.Abort())
+	}
+	err = p.deliver(sink, out, func() error {
+		r := sink.Result()
+		p.sumUp().result(r)
+		if r.Items == 0 {
+			return p.nothing(r.Unit + "s")
+		}
+		return nil
+	})
+	s := p.sumUp()
+	s.Output, s.Bytes = out.Name(), out.Written()
+	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
+	return err
+}
+
+func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
+
+// createOutput creates an output, which the user may not want to lose.
+func (a *app) createOutput(name string) (*iox.Output, error) {
+	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
+	if errors.Is(err, fs.ErrExist) && !a.force {
+		err = fmt.Errorf("%w; -f overwrites it", err)
+	}
+	if err != nil {
+		return nil, fail(exitOutput, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// Exit codes. Signals end the process with exitSignal plus their number.
+const (
+	exitOK         = 0
+	exitUsage      = 1 // the command line
+	exitInput      = 2 // nothing could be read: not found, unknown format, unsupported, damaged from the start
+	exitIncomplete = 3 // converted, but the input was truncated or damaged, or --fail-on-loss found a loss
+	exitEmpty      = 4 // nothing in the trace is what was asked for; no output was made
+	exitLimit      = 5 // a limit was reached; no output was made
+	exitOutput     = 6 // the destination failed
+	exitSignal     = 128
+)
+
+// exitCodes is the text of the codes for the help.
+const exitCodes = `Exit codes:
+  0  complete
+  1  wrong usage
+  2  the input cannot be read: not found, unknown format or version, damaged from the start
+  3  converted, but incomplete: the input is truncated or damaged (or --fail-on-loss, and events were lost)
+  4  nothing in the trace is what was asked for, and nothing was written
+  5  a limit was reached, and nothing was written
+  6  the destination failed
+  130, 143 after signals (interrupt, terminate); 141 if the reader of standard output went away
+`
+
+// A failure is an error that has an exit code.
+type failure struct {
+	code int
+	err  error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(code int, err error) error { return &failure{code, err} }
+
+func failf(code int, format string, args ...any) error {
+	return &failure{code, fmt.Errorf(format, args...)}
+}
+
+// codeOf returns the exit code of an error: errors without one come from parsing the command line.
+func codeOf(err error) int {
+	var f *failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &f):
+		return f.code
+	}
+	return exitUsage
+}
+
+// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it.
+func inputFailure(name string, err error) error {
+	var own *iox.Error
+	var limit *iox.LimitError
+	if !errors.As(err, &own) && !errors.As(err, &limit) {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	if isLimit(err) {
+		return fail(exitLimit, err)
+	}
+	return fail(exitInput, err)
+}
+
+func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }
+
+// isTruncated reports whether an input ended too early, as a trace or as compressed data.
+func isTruncated(err error) bool {
+	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without words.
+func outputFailure(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return fail(exitSignal+int(syscall.SIGPIPE), errQuiet)
+	}
+	return fail(exitOutput, err)
+}
+
+// errQuiet is an error that is not shown.
+var errQuiet = errors.New("")

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Groups of flags, as the help shows them.
+const (
+	groupOwn       = "Flags"
+	groupSelection = "Selection of events"
+	groupInput     = "Input"
+	groupReport    = "Messages"
+	groupLimits    = "Limits"
+)
+
+var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLimits}
+
+const groupKey = "ntconv-group"
+
+// addGroup adds the flags that define makes to a verb, under a heading of the help.
+func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
+	set := pflag.NewFlagSet(group, pflag.ContinueOnError)
+	define(set)
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations == nil {
+			f.Annotations = make(map[string][]string)
+		}
+		f.Annotations[groupKey] = []string{group}
+		cmd.Flags().AddFlag(f)
+	})
+}
+
+// addInputFlags adds what every verb that reads a trace has.
+func (a *app) addInputFlags(cmd *cobra.Command) {
+	addGroup(cmd, groupSelection, a.pick.bind)
+	addGroup(cmd, groupInput, func(flags *pflag.FlagSet) {
+		flags.StringVar(&a.from, "from", "", "`format` of the input (default: recognized by its content)")
+		a.read.BindRead(flags)
+	})
+	addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
+		flags.BoolVar(&a.failOnLoss, "fail-on-loss", false, "exit with 3 if the recorder lost events")
+		flags.BoolVarP(&a.quiet, "quiet", "q", false, "no summary and no progress on standard error")
+		flags.Var(formats.Choice(&a.report, reportText, reportJSON), "report", "summary as a line of text or as a JSON object")
+	})
+	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
+		a.read.BindLimits(flags)
+		flags.Int64Var(&a.limits.Ratio, strings.TrimPrefix(iox.FlagRatio, "--"), a.limits.Ratio, "decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any")
+		formats.SizeFlag(flags, &a.limits.Output, strings.TrimPrefix(iox.FlagOutput, "--"), "decompressed bytes; 0 for any")
+		formats.SizeFlag(flags, &a.limits.Window, strings.TrimPrefix(iox.FlagWindow, "--"), "window of zstd data; 0 for any")
+	})
+	complete(cmd, "from", formatNames(formats.Readable()))
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if choices := formats.Choices(f); choices != nil {
+			complete(cmd, f.Name, choices)
+		}
+	})
+}
+
+func complete(cmd *cobra.Command, flag string, values []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was not defined, or twice: a mistake in this package
+	}
+}
+
+// pickFlags are the flags of a selection.
+type pickFlags struct {
+	opts       selection.Options
+	pids, tids []uint
+	from, to   string
+}
+
+func (p *pickFlags) bind(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text")
+	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text")
+	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id")
+	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id")
+	flags.StringVar(&p.from, "from-time", "", "only from this `time` on: 1.5s after the start, -2s before the end, or a date (RFC 3339)")
+	flags.StringVar(&p.to, "to-time", "", "only before this `time`")
+}
+
+// options returns the selection that the flags describe.
+func (p *pickFlags) options() (*selection.Options, error) {
+	o := p.opts
+	for _, n := range p.pids {
+		o.PIDs = append(o.PIDs, uint64(n))
+	}
+	for _, n := range p.tids {
+		o.TIDs = append(o.TIDs, uint64(n))
+	}
+	var err error
+	if p.from != "" {
+		if o.From, err = selection.ParseMoment(p.from); err != nil {
+			return nil, fmt.Errorf("--from-time: %w", err)
+		}
+	}
+	if p.to != "" {
+		if o.To, err = selection.ParseMoment(p.to); err != nil {
+			return nil, fmt.Errorf("--to-time: %w", err)
+		}
+	}
+	return &o, nil
+}
+
+// oneInput is the argument check of verbs that read one input.
+func oneInput(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return fmt.Errorf("no input given: name a trace, or - for standard input")
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("one input at a time, not %d: %s", len(args), strings.Join(args, " "))
+}
+
+// inputCompletion completes file names that have an extension of the table.
+func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var exts []string
+	for _, f := range formats.Readable() {
+		for _, e := range f.Exts {
+			e = strings.TrimPrefix(e, ".")
+			exts = append(exts, e, e+".gz", e+".zst")
+		}
+	}
+	return exts, cobra.ShellCompDirectiveFilterFileExt
+}
+
+func formatNames(table []*formats.Format) []string {
+	var names []string
+	for _, f := range table {
+		names = append(names, f.Name)
+	}
+	return names
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// An input is a trace that was found and recognized. Each pass over it is a source of its own.
+type input struct {
+	app    *app
+	raw    *iox.Input
+	file   *os.File // the copy of an input that could be read only once; nil if there is none
+	format *formats.Format
+
+	first io.ReadCloser // the stream that was looked at, for the first pass
+	head  *bufio.Reader // over it
+}
+
+// openInput opens an input and recognizes its format in the table. again says that it will be read more than once:
+// what cannot be, as a pipe, is copied to a temporary file.
+func (a *app) openInput(name string, table []*formats.Format, again bool) (*input, error) {
+	in := &input{app: a}
+	var err error
+	if again {
+		err = in.openAgain(name)
+	} else {
+		in.raw, err = iox.Open(name, iox.InputOptions{Limits: &a.limits})
+	}
+	if err != nil {
+		return nil, a.notOpened(name, err)
+	}
+	if err := in.recognize(table); err != nil {
+		return nil, errors.Join(inputFailure(in.raw.Name(), err), in.close())
+	}
+	return in, nil
+}
+
+// notOpened explains why an input could not be opened.
+func (a *app) notOpened(name string, err error) error {
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return err
+	case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), name) != nil:
+		err = fmt.Errorf("%w; to write %s, say: ntconv to %s IN", err, name, name)
+	}
+	return fail(exitInput, err)
+}
+
+// openAgain opens an input so that it can be read more than once.
+func (in *input) openAgain(name string) error {
+	opts := iox.InputOptions{Limits: &in.app.limits}
+	raw, err := iox.Open(name, opts)
+	if err != nil {
+		return err
+	}
+	if raw.Again() {
+		in.raw = raw
+		return nil
+	}
+	if err := raw.Close(); err != nil {
+		return err
+	}
+	var src io.ReadCloser = os.Stdin
+	if name != "-" {
+		if src, err = os.Open(name); err != nil {
+			return err
+		}
+		defer src.Close()
+	}
+	if in.file, err = in.app.spool(src); err != nil {
+		return err
+	}
+	in.raw, err = iox.FromReader(raw.Name(), in.file, opts)
+	return err
+}
+
+// spool copies what can be read only once to a temporary file, which has no name any more where the system allows that.
+func (a *app) spool(src io.Reader) (*os.File, error) {
+	f, err := os.CreateTemp("", "ntconv-*")
+	if err != nil {
+		return nil, fail(exitOutput, fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err))
+	}
+	a.temps.add(f.Name())
+	if os.Remove(f.Name()) == nil {
+		a.temps.forget(f.Name())
+	}
+	if _, err := io.Copy(f, src); err != nil {
+		f.Close()
+		var path *os.PathError
+		if errors.As(err, &path) && path.Op == "write" {
+			return nil, fail(exitOutput, fmt.Errorf("copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room", err))
+		}
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// recognize looks at the beginning of the input. It waits for no more than that takes: eight bytes of a nettrace stream.
+func (in *input) recognize(table []*formats.Format) error {
+	s, err := in.raw.Stream()
+	if err != nil {
+		return err
+	}
+	in.first, in.head = s, bufio.NewReaderSize(s, formats.HeadSize)
+	if in.app.from != "" {
+		if in.format = formats.ByName(table, in.app.from); in.format == nil {
+			return fail(exitUsage, fmt.Errorf("--from %s: no such format; these can be read: %s", in.app.from, formats.List(table)))
+		}
+		return nil
+	}
+	head, err := in.head.Peek(formats.QuickSize)
+	if err == nil {
+		if in.format = formats.Sniff(table, head); in.format != nil {
+			return nil
+		}
+		head, err = in.head.Peek(formats.HeadSize)
+	}
+	if err != nil && err != io.EOF && !isTruncated(err) {
+		return err
+	}
+	in.format, err = formats.Detect(table, in.raw.Name(), head)
+	return err
+}
+
+// source begins a pass. The closer ends it.
+func (in *input) source(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
+	var r io.Reader
+	s := in.first
+	if s != nil {
+		r, in.first = in.head, nil
+	} else {
+		var err error
+		if s, err = in.raw.Stream(); err != nil {
+			return nil, nil, inputFailure(in.raw.Name(), err)
+		}
+		r = s
+	}
+	o := in.app.read
+	o.Report = report
+	src, err := in.format.Open(r, &o)
+	if err != nil {
+		return nil, nil, errors.Join(inputFailure(in.raw.Name(), err), s.Close())
+	}
+	return src, s, nil
+}
+
+// close ends the use of the input. Its errors say nothing about what was read.
+func (in *input) close() error {
+	if in.first != nil {
+		in.first.Close()
+	}
+	if in.raw != nil {
+		in.raw.Close()
+	}
+	if in.file != nil {
+		in.file.Close()
+	}
+	return nil
+}
+
+// name returns what the user called the input.
+func (in *input) name() string { return in.raw.Name() }

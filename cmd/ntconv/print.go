@@ -1,0 +1,157 @@
+package main
+
+import (
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/eventtext"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A printing is a request to print events.
+type printing struct {
+	in, out string
+	json    bool
+	lines   eventtext.Options
+	symbols bool
+	names   *symbol.Options
+}
+
+func (a *app) printCmd() *cobra.Command {
+	var r printing
+	cmd := &cobra.Command{
+		Use:   "print IN",
+		Short: "Print events as text or as JSON lines",
+		Long: "Print the events of a trace, one a line: the time since the start, process/thread, processor, provider/event and fields.\n" +
+			"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
+			"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
+			"Names of addresses usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
+			"temporary file for that.",
+		Example: examples(
+			formats.Example{Remark: "exceptions, with the stacks that threw them", Line: "ntconv print --event ExceptionThrown --symbols trace.nettrace"},
+			formats.Example{Remark: "as JSON, for jq", Line: `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`},
+			formats.Example{Remark: "one thread in the last second", Line: "ntconv print --tid 4711 --from-time -1s trace.nettrace"},
+		),
+		Args:              oneInput,
+		ValidArgsFunction: inputCompletion,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.in = args[0]
+			return a.print(&r)
+		},
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.BoolVar(&r.json, "json", false, "print JSON lines")
+		flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
+		flags.BoolVar(&r.lines.CRC, "crc", false, "print the CRC-32 of payloads")
+		flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
+		flags.BoolVar(&r.symbols, "symbols", false, "print the names of stacks' addresses; the input is read twice")
+		r.names = formats.NamesFlag(flags)
+		flags.StringVarP(&r.out, "output", "o", "-", "output `file`")
+		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+	})
+	a.addInputFlags(cmd)
+	return cmd
+}
+
+func (a *app) print(r *printing) error {
+	a.sum = &summary{Input: r.in}
+	a.lines = isStdout(r.out)
+	var o passOptions
+	if r.symbols {
+		r.lines.Stacks = true
+		o = passOptions{names: r.names, first: true}
+	}
+	again, err := a.needsTwo(o)
+	if err != nil {
+		return err
+	}
+	in, err := a.openInput(r.in, formats.Readable(), again)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	p, err := a.begin(in, o)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	out, err := a.createOutput(r.out)
+	if err != nil {
+		return err
+	}
+	r.lines.Namer = p.namer
+	sink := newLineSink(out, p.info.Clock, r, !in.raw.Again())
+	err = p.deliver(sink, out, func() error {
+		if sink.n == 0 {
+			return p.nothing("events")
+		}
+		return nil
+	})
+	s := p.sumUp()
+	s.Bytes = out.Written()
+	if !isStdout(r.out) {
+		s.Output = out.Name()
+	}
+	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
+	return err
+}
+
+// A lineSink writes events as lines. It is a sink for one pass of print.
+type lineSink struct {
+	out     *iox.Output
+	printer *eventtext.Printer
+	json    bool
+	live    bool // what was printed should be seen soon
+	buf     []byte
+	flushed time.Time
+	n       int64 // events printed
+}
+
+func newLineSink(out *iox.Output, clock ntconv.Clock, r *printing, live bool) *lineSink {
+	return &lineSink{out: out, printer: eventtext.New(clock, r.lines), json: r.json, live: live}
+}
+
+// Lines are gathered up to lineBuffer bytes. A live source is followed with a delay of at most followDelay after its next
+// event.
+const (
+	lineBuffer  = 64 << 10
+	followDelay = 200 * time.Millisecond
+)
+
+// Write implements ntconv.Sink.
+func (s *lineSink) Write(e *ntconv.Event) error {
+	switch {
+	case !s.json:
+		s.buf = s.printer.AppendText(s.buf, e)
+	case e.Kind == ntconv.KindEvent:
+		s.buf = s.printer.AppendJSON(s.buf, e)
+	}
+	if e.Kind == ntconv.KindEvent {
+		s.n++
+	}
+	if len(s.buf) >= lineBuffer {
+		return s.write()
+	}
+	// Sources of live traces deliver a window at once, and end it with a mark.
+	if s.live && e.Kind == ntconv.KindMark && time.Since(s.flushed) > followDelay {
+		if err := s.write(); err != nil {
+			return err
+		}
+		s.flushed = time.Now()
+		return s.out.Flush()
+	}
+	return nil
+}
+
+func (s *lineSink) write() error {
+	_, err := s.out.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+// Close implements ntconv.Sink.
+func (s *lineSink) Close() error { return s.write() }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (a *app) toCmd() *cobra.Command {
+	table := formats.Writable()
+	cmd := &cobra.Command{
+		Use:     "to",
+		Short:   "Convert a trace to a format, with that format's own flags",
+		Long:    "Convert a trace to a format:\n" + formatLines(table),
+		Example: examples(formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"}),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%s: no such format; these can be written: %s", args[0], formats.List(table))
+			}
+			return fmt.Errorf("no format given; these can be written: %s", formats.List(table))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, f := range table {
+		cmd.AddCommand(a.toFormatCmd(f))
+	}
+	return cmd
+}
+
+func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
+	c := conversion{to: f}
+	cmd := &cobra.Command{
+		Use:   f.Name + " IN [-o OUT]",
+		Short: strings.ToUpper(f.Doc[:1]) + f.Doc[1:],
+		Long: fmt.Sprintf("Convert a trace to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
+			"what is read from standard input goes to standard output.", f.Name, f.Doc, f.Exts[0]),
+		Example:           examples(f.Examples...),
+		Args:              oneInput,
+		ValidArgsFunction: inputCompletion,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c.in = args[0]
+			return a.convert(&c)
+		},
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.StringVarP(&c.out, "output", "o", "", "output `file`; - is standard output")
+		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		c.bind(flags)
+	})
+	a.addInputFlags(cmd)
+	return cmd
+}

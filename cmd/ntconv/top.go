@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/driver"
+	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A ranking is a request for the functions that take most.
+type ranking struct {
+	conversion
+	count int
+	cum   bool
+	focus string
+	value string
+}
+
+func (a *app) topCmd() *cobra.Command {
+	r := ranking{conversion: conversion{to: formats.ByName(formats.Writable(), "pprof")}}
+	cmd := &cobra.Command{
+		Use:   "top IN",
+		Short: "List the functions that take most of the samples",
+		Long: "List the functions that take most of the samples of a trace or of a pprof profile, as go tool pprof -top does:\n" +
+			"flat is what a function takes itself, cum what it takes with everything that it calls.",
+		Example: examples(
+			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
+			formats.Example{Remark: "with what is called from there, the first 50", Line: "ntconv top --cum -n 50 trace.nettrace"},
+			formats.Example{Remark: "only stacks with a function whose name fits", Line: "ntconv top --focus 'Serializ' trace.nettrace"},
+			formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
+		),
+		Args:              oneInput,
+		ValidArgsFunction: inputCompletion,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.in = args[0]
+			return a.top(&r)
+		},
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.IntVarP(&r.count, "count", "n", 20, "number of `functions`; 0 for all")
+		flags.BoolVar(&r.cum, "cum", false, "sort by what functions take with everything that they call")
+		flags.StringVar(&r.focus, "focus", "", "only samples with a function that fits this regular `expression`")
+		flags.StringVar(&r.value, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
+		r.bind(flags)
+	})
+	a.addInputFlags(cmd)
+	return cmd
+}
+
+func (a *app) top(r *ranking) error {
+	a.sum = &summary{Input: r.in}
+	if r.count < 0 {
+		return fail(exitUsage, fmt.Errorf("-n %d: want a number of functions", r.count))
+	}
+	p, partial, err := a.profileOf(r)
+	if err != nil {
+		return err
+	}
+	if len(p.Sample) == 0 {
+		return failf(exitEmpty, "%s: the profile has no samples", r.in)
+	}
+	var report bytes.Buffer
+	if err := rank(r, p, &report); err != nil {
+		return err
+	}
+	if _, err := report.WriteTo(a.stdout); err != nil {
+		return outputFailure(err)
+	}
+	return partial
+}
+
+// profileOf returns the profile that the input is, or the one that is made of the trace that it is. partial is an error
+// of a trace that could be read in part.
+func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
+	again, err := a.needsTwo(passOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := a.openInput(r.in, append(formats.Readable(), profileInput()), again)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.close()
+	if in.format.Open == nil {
+		p, err = a.parseProfile(in)
+		return p, nil, err
+	}
+	pass, err := a.begin(in, passOptions{names: r.names})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer pass.close()
+	var b bytes.Buffer
+	sink, err := r.create(&b, pass.info, &formats.Target{Namer: pass.namer, Report: a.read.Report, Uncompressed: true})
+	if err != nil {
+		return nil, nil, fail(exitUsage, err)
+	}
+	_, err = ntconv.Copy(sink, pass.src)
+	fatal, partial := pass.ended(err)
+	if fatal != nil {
+		return nil, nil, fatal
+	}
+	if err := sink.Close(); err != nil {
+		return nil, nil, err
+	}
+	s := pass.sumUp()
+	s.result(sink.Result())
+	if s.Items == 0 {
+		return nil, nil, pass.nothing(s.Unit + "s")
+	}
+	s.done = true
+	p, err = profile.ParseData(b.Bytes())
+	return p, partial, err
+}
+
+// profileInput is a row for inputs that are profiles already.
+func profileInput() *formats.Format {
+	return &formats.Format{Name: "pprof", Exts: []string{".pb.gz", ".pprof"}, Sniff: formats.IsPprof}
+}
+
+// maxProfile bounds the profiles that are read: the library that parses them holds several times their size.
+const maxProfile = 1 << 30
+
+func (a *app) parseProfile(in *input) (*profile.Profile, error) {
+	data, err := io.ReadAll(io.LimitReader(in.head, maxProfile+1))
+	if err != nil {
+		return nil, inputFailure(in.name(), err)
+	}
+	if len(data) > maxProfile {
+		return nil, failf(exitLimit, "%s: a profile of more than 1 GiB, which would take several times that in memory; go tool pprof has no limit", in.name())
+	}
+	p, err := profile.ParseData(data)
+	if err != nil {
+		return nil, failf(exitInput, "%s: pprof: %w", in.name(), err)
+	}
+	a.sum.Format, a.sum.Events, a.sum.Selected = "pprof", int64(len(p.Sample)), int64(len(p.Sample))
+	return p, nil
+}
+
+// rank writes what the driver of pprof makes of a profile.
+func rank(r *ranking, p *profile.Profile, w io.Writer) error {
+	args := []string{"-top", "-nodecount=" + strconv.Itoa(r.count), "-output=report", "-symbolize=none"}
+	if r.count == 0 {
+		args = append(args, "-nodefraction=0", "-edgefraction=0")
+	}
+	if r.cum {
+		args = append(args, "-cum")
+	}
+	if r.focus != "" {
+		args = append(args, "-focus="+r.focus)
+	}
+	if r.value != "" {
+		args = append(args, "-sample_index="+r.value)
+	}
+	ui := &driverUI{}
+	err := driver.PProf(&driver.Options{
+		Flagset: &driverFlags{FlagSet: flag.NewFlagSet("top", flag.ContinueOnError), args: append(args, r.in)},
+		Fetch:   driverFetch{p},
+		Writer:  driverWriter{w},
+		UI:      ui,
+		Sym:     driverSym{},
+	})
+	if err != nil {
+		return fail(exitUsage, fmt.Errorf("top: %w", err))
+	}
+	if len(ui.errs) > 0 {
+		return fail(exitEmpty, errors.New(strings.Join(ui.errs, "; ")))
+	}
+	return nil
+}
+
+// What follows are the plug-ins that make the driver of pprof a function: flags and profile are given, the report goes to
+// a writer, and nothing is asked, looked up or downloaded.
+
+type driverFlags struct {
+	*flag.FlagSet
+	args []string
+}
+
+func (f *driverFlags) StringList(name, def, usage string) *[]*string {
+	return &[]*string{f.String(name, def, usage)}
+}
+func (f *driverFlags) ExtraUsage() string   { return "" }
+func (f *driverFlags) AddExtraUsage(string) {}
+func (f *driverFlags) Parse(usage func()) []string {
+	f.Usage = usage
+	f.SetOutput(io.Discard)
+	if f.FlagSet.Parse(f.args) != nil {
+		return nil
+	}
+	return f.Args()
+}
+
+type driverFetch struct{ p *profile.Profile }
+
+func (f driverFetch) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
+	return f.p, "", nil
+}
+
+type driverWriter struct{ io.Writer }
+
+func (w driverWriter) Open(string) (io.WriteCloser, error) { return w, nil }
+func (w driverWriter) Close() error                        { return nil }
+
+// driverUI keeps what the driver has to say, apart from the line that tells where the report goes.
+type driverUI struct{ errs []string }
+
+func (*driverUI) ReadLine(string) (string, error)     { return "", io.EOF }
+func (*driverUI) Print(...any)                        {}
+func (*driverUI) IsTerminal() bool                    { return false }
+func (*driverUI) WantBrowser() bool                   { return false }
+func (*driverUI) SetAutoComplete(func(string) string) {}
+func (u *driverUI) PrintErr(a ...any) {
+	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") {
+		u.errs = append(u.errs, s)
+	}
+}
+
+type driverSym struct{}
+
+func (driverSym) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
+

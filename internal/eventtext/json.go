@@ -1,0 +1,200 @@
+package eventtext
+
+import (
+	"encoding/hex"
+	"hash/crc32"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// Layouts of time in JSON: of events with all digits, so that lines sort as text; of payloads as .NET prints them.
+const (
+	eventTime = "2006-01-02T15:04:05.000000000Z"
+	fieldTime = "2006-01-02T15:04:05.0000000Z"
+)
+
+// AppendJSON appends the event, which must be of KindEvent, as one JSON object and a line feed.
+func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
+	dst = strconv.AppendInt(append(dst, `{"ticks":`...), int64(e.Time), 10)
+	if t := p.clock.Time(e.Time); !t.IsZero() {
+		dst = append(dst, `,"time":"`...)
+		dst = append(t.AppendFormat(dst, eventTime), '"')
+	}
+	dst = appendWhere(dst, e)
+	dst = p.appendWhat(dst, e)
+	dst = p.appendLabels(dst, e.Labels)
+	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(len(e.Payload)), 10)
+	if p.opts.CRC {
+		dst = appendCRC(append(dst, `,"crc32":"`...), e.Payload)
+		dst = append(dst, '"')
+	}
+	if p.opts.Hex {
+		dst = hex.AppendEncode(append(dst, `,"payload_hex":"`...), e.Payload)
+		dst = append(dst, '"')
+	}
+	dst = p.appendPayload(dst, e)
+	if p.opts.Stacks && e.Stack != nil {
+		dst = p.appendStack(dst, e)
+	}
+	return append(dst, '}', '\n')
+}
+
+// appendWhere appends process, thread and processor.
+func appendWhere(dst []byte, e *ntconv.Event) []byte {
+	if p := e.Thread.Process; p != nil {
+		dst = strconv.AppendUint(append(dst, `,"pid":`...), p.PID, 10)
+	}
+	if e.Thread.TID != ntconv.TIDUnknown {
+		dst = strconv.AppendUint(append(dst, `,"tid":`...), e.Thread.TID, 10)
+	}
+	if e.CPU != ntconv.CPUUnknown {
+		dst = strconv.AppendInt(append(dst, `,"cpu":`...), int64(e.CPU), 10)
+	}
+	return dst
+}
+
+// appendWhat appends the type, with what labels override of it.
+func (p *Printer) appendWhat(dst []byte, e *ntconv.Event) []byte {
+	t := p.typeOf(e)
+	dst = append(append(dst, ','), t.json...)
+	dst = strconv.AppendUint(append(dst, `,"version":`...), uint64(e.Version()), 10)
+	dst = append(append(dst, ','), t.name...)
+	dst = strconv.AppendUint(append(dst, `,"opcode":`...), uint64(e.Opcode()), 10)
+	dst = strconv.AppendUint(append(dst, `,"level":`...), uint64(e.Level()), 10)
+	dst = strconv.AppendUint(append(dst, `,"keywords":"0x`...), e.Keywords(), 16)
+	return append(dst, '"')
+}
+
+func appendCRC(dst, payload []byte) []byte {
+	sum := crc32.ChecksumIEEE(payload)
+	return hex.AppendEncode(dst, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+}
+
+// appendPayload appends the fields, and nothing for an event that has none.
+func (p *Printer) appendPayload(dst []byte, e *ntconv.Event) []byte {
+	open := `,"payload":{`
+	p.scope = p.scope[:0]
+	for f, v := range clr.Fields(e) {
+		if f.Type.Code == ntconv.TypePad64 {
+			continue
+		}
+		dst = append(dst, open...)
+		open = ","
+		dst = append(dst, p.key(f, 0)...)
+		dst = p.appendValue(dst, &f.Type, v)
+	}
+	if open == "," {
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
+	switch v.Kind() {
+	case ntconv.ValueBool:
+		return strconv.AppendBool(dst, v.Bool())
+	case ntconv.ValueInt:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case ntconv.ValueUint:
+		return strconv.AppendUint(dst, v.Uint(), 10)
+	case ntconv.ValueFloat:
+		return appendFloat(dst, v.Float(), floatBits(t))
+	case ntconv.ValueString:
+		return appendStringValue(dst, v)
+	case ntconv.ValueBytes:
+		dst = hex.AppendEncode(append(dst, `"hex:`...), v.Bytes())
+		return append(dst, '"')
+	case ntconv.ValueGUID:
+		return append(v.GUID().Append(append(dst, '"')), '"')
+	case ntconv.ValueTime:
+		return append(v.Time().AppendFormat(append(dst, '"'), fieldTime), '"')
+	case ntconv.ValueList:
+		return p.appendList(dst, t, v)
+	case ntconv.ValueObject:
+		return p.appendObject(dst, v)
+	case ntconv.ValueError:
+		dst = appendQuoted(append(dst, `{"error":`...), v.Err().Error())
+		return append(dst, '}')
+	}
+	return append(dst, "null"...)
+}
+
+func (p *Printer) appendList(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
+	open := byte('[')
+	for m := range v.Elems() {
+		dst = p.appendValue(append(dst, open), t.Elem, m)
+		open = ','
+	}
+	if open == '[' {
+		dst = append(dst, '[')
+	}
+	return append(dst, ']')
+}
+
+func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
+	start := len(p.scope)
+	open := byte('{')
+	for f, m := range v.Fields() {
+		if f.Type.Code == ntconv.TypePad64 {
+			continue
+		}
+		dst = append(append(dst, open), p.key(f, start)...)
+		dst = p.appendValue(dst, &f.Type, m)
+		open = ','
+	}
+	p.scope = p.scope[:start]
+	if open == '{' {
+		dst = append(dst, '{')
+	}
+	return append(dst, '}')
+}
+
+// appendStringValue transcodes behind dst and quotes from there, so that no string is allocated.
+func appendStringValue(dst []byte, v ntconv.Value) []byte {
+	start := len(dst)
+	dst = v.AppendString(dst)
+	end := len(dst)
+	if plain(dst[start:end]) {
+		dst = append(dst, `""`...)
+		copy(dst[start+1:], dst[start:end])
+		dst[start] = '"'
+		return dst
+	}
+	dst = appendQuoted(dst, string(dst[start:end]))
+	return append(dst[:start], dst[end:]...)
+}
+
+// plain reports whether b stands for itself inside a JSON string.
+func plain(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendFloat appends a number, or the text that .NET has for what JSON has no number for.
+func appendFloat(dst []byte, f float64, bits int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	return jsontext.AppendFloat(dst, f, bits)
+}
+
+// floatBits returns the size whose shortest decimal form tells the value apart.
+func floatBits(t *ntconv.FieldType) int {
+	if t != nil && t.Code == ntconv.TypeFloat32 {
+		return 32
+	}
+	return 64
+}

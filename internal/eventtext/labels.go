@@ -1,0 +1,111 @@
+package eventtext
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+)
+
+// appendLabels appends the labels. Sources give runs of events the same list, so the last one's text is kept.
+func (p *Printer) appendLabels(dst []byte, l *ntconv.Labels) []byte {
+	if l == nil {
+		return dst
+	}
+	if p.labels != l {
+		p.labels, p.labelText = l, appendLabels(p.labelText[:0], l)
+	}
+	return append(dst, p.labelText...)
+}
+
+// appendLabels appends the ids of activities and spans, and the object of the other labels.
+func appendLabels(dst []byte, l *ntconv.Labels) []byte {
+	if id, ok := l.ID(ntconv.LabelActivityID); ok {
+		dst = append(dst, `,"activity_id":"`...)
+		dst = append(ntconv.GUID(id).Append(dst), '"')
+	}
+	if id, ok := l.ID(ntconv.LabelRelatedActivityID); ok {
+		dst = append(dst, `,"related_activity_id":"`...)
+		dst = append(ntconv.GUID(id).Append(dst), '"')
+	}
+	if id, ok := l.ID(ntconv.LabelTraceID); ok {
+		dst = hex.AppendEncode(append(dst, `,"trace_id":"`...), id[:])
+		dst = append(dst, '"')
+	}
+	if id, ok := l.ID(ntconv.LabelSpanID); ok {
+		dst = hex.AppendEncode(append(dst, `,"span_id":"`...), id[:8])
+		dst = append(dst, '"')
+	}
+	return appendOthers(dst, l.List)
+}
+
+// other reports whether a label stands in the object of labels. One recorder gives samples without labels one that only
+// tells of an error of its own; it says nothing about the event.
+func other(l *ntconv.Label) bool {
+	switch l.Kind {
+	case ntconv.LabelString:
+		return l.Key != "Error" || l.Str != "Expected actual values"
+	case ntconv.LabelInt:
+		return true
+	}
+	return false
+}
+
+// appendOthers appends the object of the labels that have no key of their own in the line.
+func appendOthers(dst []byte, list []ntconv.Label) []byte {
+	next, first := chains(list)
+	open := `,"labels":{`
+	for i := range list {
+		if !first[i] {
+			continue
+		}
+		dst = append(dst, open...)
+		open = ","
+		dst = append(appendQuoted(dst, list[i].Key), ':')
+		if next[i] < 0 {
+			dst = appendLabel(dst, &list[i])
+			continue
+		}
+		bracket := byte('[')
+		for j := i; j >= 0; j = next[j] {
+			dst = appendLabel(append(dst, bracket), &list[j])
+			bracket = ','
+		}
+		dst = append(dst, ']')
+	}
+	if open == "," {
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+// chains links the labels with one key: first[i] says that i begins a chain, and next[i] is the label after i, or -1.
+func chains(list []ntconv.Label) (next []int, first []bool) {
+	next, first = make([]int, len(list)), make([]bool, len(list))
+	last := make(map[string]int, len(list))
+	for i := range list {
+		next[i] = -1
+		if !other(&list[i]) {
+			continue
+		}
+		if j, ok := last[list[i].Key]; ok {
+			next[j] = i
+		} else {
+			first[i] = true
+		}
+		last[list[i].Key] = i
+	}
+	return next, first
+}
+
+func appendLabel(dst []byte, l *ntconv.Label) []byte {
+	switch {
+	case l.Kind == ntconv.LabelString:
+		return appendQuoted(dst, l.Str)
+	case l.Unit == "":
+		return strconv.AppendInt(dst, l.Num, 10)
+	}
+	dst = strconv.AppendInt(append(dst, `{"value":`...), l.Num, 10)
+	dst = appendQuoted(append(dst, `,"unit":`...), l.Unit)
+	return append(dst, '}')
+}

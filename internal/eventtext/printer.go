@@ -1,0 +1,114 @@
+package eventtext
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// Options choose what a line holds beside the event itself. The zero value adds nothing.
+type Options struct {
+	Hex    bool // the payload's bytes
+	CRC    bool // their CRC-32 (IEEE)
+	Stacks bool // the addresses of the stack
+	// Namer, if not nil, names the addresses. It must have seen the whole trace.
+	Namer ntconv.Namer
+}
+
+// A Printer makes lines of the events of one source. It remembers what is the same for all events of a type, so its
+// memory is bounded by the trace's metadata. It is for one goroutine at a time.
+type Printer struct {
+	clock  ntconv.Clock
+	opts   Options
+	types  map[*ntconv.Type]*typeText
+	last   *typeText
+	lastOf *ntconv.Type
+	keys   map[*ntconv.Field]string
+	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
+	frames []ntconv.Frame
+
+	labels    *ntconv.Labels // those of labelText
+	labelText []byte
+}
+
+// typeText is what all lines of a type have in common.
+type typeText struct {
+	json []byte // "provider":"...","id":1
+	name []byte // "name":"..."
+	text []byte // provider/name, safe for a terminal
+}
+
+// New returns a printer for the events of a source with that clock.
+func New(clock ntconv.Clock, opts Options) *Printer {
+	return &Printer{
+		clock: clock,
+		opts:  opts,
+		types: make(map[*ntconv.Type]*typeText),
+		keys:  make(map[*ntconv.Field]string),
+	}
+}
+
+// typeOf returns the text of the event's type.
+func (p *Printer) typeOf(e *ntconv.Event) *typeText {
+	if p.lastOf == e.Type {
+		return p.last
+	}
+	t := p.types[e.Type]
+	if t == nil {
+		t = newTypeText(e)
+		p.types[e.Type] = t
+	}
+	p.last, p.lastOf = t, e.Type
+	return t
+}
+
+func newTypeText(e *ntconv.Event) *typeText {
+	name := clr.Name(e)
+	t := &typeText{}
+	t.json = appendQuoted(append(t.json, `"provider":`...), e.Type.Provider)
+	t.json = strconv.AppendUint(append(t.json, `,"id":`...), uint64(e.Type.ID), 10)
+	t.name = appendQuoted(append(t.name, `"name":`...), name)
+	t.text = appendWord(t.text, e.Type.Provider)
+	t.text = append(t.text, '/')
+	if name == "" {
+		t.text = strconv.AppendUint(append(t.text, "id="...), uint64(e.Type.ID), 10)
+	} else {
+		t.text = appendWord(t.text, name)
+	}
+	return t
+}
+
+// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD.
+func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s) // the error only tells of what was replaced
+	return dst
+}
+
+// key returns the JSON name of a field, quoted and with its colon. start is where the field's object begins in p.scope.
+// A name that an earlier field of the object has already gets the field's position as a suffix.
+func (p *Printer) key(f *ntconv.Field, start int) string {
+	k, ok := p.keys[f]
+	if !ok {
+		siblings := p.scope[start:]
+		k = quotedKey(f.Name)
+		for n := len(siblings) + 1; p.taken(k, siblings); n++ {
+			k = quotedKey(f.Name + "_" + strconv.Itoa(n))
+		}
+		p.keys[f] = k
+	}
+	p.scope = append(p.scope, f)
+	return k
+}
+
+func (p *Printer) taken(key string, by []*ntconv.Field) bool {
+	for _, f := range by {
+		if p.keys[f] == key {
+			return true
+		}
+	}
+	return false
+}
+
+func quotedKey(name string) string { return string(append(appendQuoted(nil, name), ':')) }

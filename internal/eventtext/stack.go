@@ -1,0 +1,66 @@
+package eventtext
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// appendStack appends the stack, leaf first: addresses, or with a namer [address, module, name].
+func (p *Printer) appendStack(dst []byte, e *ntconv.Event) []byte {
+	dst = append(dst, `,"stack":[`...)
+	if p.opts.Namer == nil && len(e.Stack.PCs) > 0 {
+		for i, pc := range e.Stack.PCs {
+			dst = appendHex(appendComma(dst, i), pc)
+		}
+		return append(dst, ']')
+	}
+	for i, f := range p.framesOf(e) {
+		dst = append(appendComma(dst, i), '[')
+		dst = append(appendHex(dst, f.PC), ',')
+		dst = append(appendQuoted(dst, module(&f)), ',')
+		dst = append(appendQuoted(dst, funcName(&f)), ']')
+	}
+	return append(dst, ']')
+}
+
+// framesOf returns the frames of the event's stack, valid until the next call.
+func (p *Printer) framesOf(e *ntconv.Event) []ntconv.Frame {
+	if p.opts.Namer == nil {
+		return e.Stack.Frames
+	}
+	p.frames = p.opts.Namer.AppendFrames(p.frames[:0], e.Thread.Process, e.Stack, e.Time)
+	return p.frames
+}
+
+func appendComma(dst []byte, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+func appendHex(dst []byte, pc uint64) []byte {
+	return append(strconv.AppendUint(append(dst, '"'), pc, 16), '"')
+}
+
+func funcName(f *ntconv.Frame) string {
+	if f.Func == nil {
+		return ""
+	}
+	return f.Func.Name
+}
+
+// module returns the short name of the frame's file: without directory, whichever separator it has, and extension.
+func module(f *ntconv.Frame) string {
+	if f.Mapping == nil {
+		return ""
+	}
+	name := f.Mapping.File
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		name = name[:dot]
+	}
+	return name
+}

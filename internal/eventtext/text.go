@@ -1,0 +1,195 @@
+package eventtext
+
+import (
+	"encoding/hex"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// AppendText appends the event as a line for people: seconds since the trace's clock was read, process/thread, processor,
+// provider/name, fields and labels. Hex, CRC and Stacks add lines that begin with a space. Nothing that a terminal could
+// take for a command is in it. Of events that are none, losses and sequence points have a line; others have not.
+func (p *Printer) AppendText(dst []byte, e *ntconv.Event) []byte {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		return p.appendEventText(dst, e)
+	case ntconv.KindLost:
+		dst = append(p.appendSeconds(dst, e.Time), "  -- "...)
+		dst = strconv.AppendUint(dst, uint64(e.Lost), 10)
+		dst = append(dst, " events of this thread were lost before: "...)
+		return append(appendThread(dst, e.Capture), '\n')
+	case ntconv.KindMark:
+		dst = append(p.appendSeconds(dst, e.Time), "  -- "...)
+		return append(append(dst, e.Mark.Kind.String()...), '\n')
+	}
+	return dst
+}
+
+func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
+	dst = append(p.appendSeconds(dst, e.Time), ' ', ' ')
+	dst = append(appendThread(dst, e.Thread), ' ', ' ')
+	if e.CPU != ntconv.CPUUnknown {
+		dst = strconv.AppendInt(append(dst, "cpu"...), int64(e.CPU), 10)
+		dst = append(dst, ' ', ' ')
+	}
+	dst = append(dst, p.typeOf(e).text...)
+	p.scope = p.scope[:0]
+	for f, v := range clr.Fields(e) {
+		if v.Kind() == ntconv.ValueNull {
+			continue
+		}
+		dst = append(appendWord(append(dst, ' '), f.Name), '=')
+		dst = p.appendTextValue(dst, &f.Type, v)
+	}
+	dst = p.appendTextLabels(dst, e.Labels)
+	dst = append(dst, '\n')
+	if p.opts.CRC {
+		dst = append(appendCRC(append(dst, "    crc32 "...), e.Payload), '\n')
+	}
+	if p.opts.Hex && len(e.Payload) > 0 {
+		dst = append(hex.AppendEncode(append(dst, "    payload "...), e.Payload), '\n')
+	}
+	if p.opts.Stacks && e.Stack != nil {
+		dst = p.appendStackText(dst, e)
+	}
+	return dst
+}
+
+// appendSeconds appends the time since the clock's tick with a sign and all nanoseconds.
+func (p *Printer) appendSeconds(dst []byte, t ntconv.Ticks) []byte {
+	n, sign := p.clock.Nanos(t), byte('+')
+	u := uint64(n)
+	if n < 0 {
+		u, sign = -u, '-'
+	}
+	dst = strconv.AppendUint(append(dst, sign), u/1e9, 10)
+	frac := strconv.AppendUint(append(dst, '.'), 1e9+u%1e9, 10)
+	copy(frac[len(dst)+1:], frac[len(dst)+2:]) // the leading 1 kept the zeros
+	return append(frac[:len(frac)-1], 's')
+}
+
+// appendThread appends process/thread, with question marks for what was not recorded.
+func appendThread(dst []byte, t *ntconv.Thread) []byte {
+	if t == nil {
+		return append(dst, "?/?"...)
+	}
+	if t.Process == nil {
+		dst = append(dst, '?')
+	} else {
+		dst = strconv.AppendUint(dst, t.Process.PID, 10)
+	}
+	if t.TID == ntconv.TIDUnknown {
+		return append(dst, "/?"...)
+	}
+	return strconv.AppendUint(append(dst, '/'), t.TID, 10)
+}
+
+// appendTextValue appends text quoted as in Go, and everything else as in JSON.
+func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
+	switch v.Kind() {
+	case ntconv.ValueString:
+		return strconv.AppendQuote(dst, v.String())
+	case ntconv.ValueError:
+		return strconv.AppendQuote(append(dst, "!"...), v.Err().Error())
+	case ntconv.ValueList:
+		open := byte('[')
+		for m := range v.Elems() {
+			dst = p.appendTextValue(append(dst, open), t.Elem, m)
+			open = ' '
+		}
+		if open == '[' {
+			dst = append(dst, '[')
+		}
+		return append(dst, ']')
+	case ntconv.ValueObject:
+		open := byte('{')
+		for f, m := range v.Fields() {
+			dst = append(appendWord(append(dst, open), f.Name), '=')
+			dst = p.appendTextValue(dst, &f.Type, m)
+			open = ' '
+		}
+		if open == '{' {
+			dst = append(dst, '{')
+		}
+		return append(dst, '}')
+	}
+	return p.appendValue(dst, t, v)
+}
+
+func (p *Printer) appendTextLabels(dst []byte, l *ntconv.Labels) []byte {
+	if l == nil {
+		return dst
+	}
+	for i := range l.List {
+		a := &l.List[i]
+		switch a.Kind {
+		case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
+			key := "activity"
+			if a.Kind == ntconv.LabelRelatedActivityID {
+				key = "related"
+			}
+			if a.ID != [16]byte{} {
+				dst = append(append(append(dst, " @"...), key...), '=')
+				dst = ntconv.GUID(a.ID).Append(dst)
+			}
+		case ntconv.LabelTraceID:
+			dst = hex.AppendEncode(append(dst, " @trace="...), a.ID[:])
+		case ntconv.LabelSpanID:
+			dst = hex.AppendEncode(append(dst, " @span="...), a.ID[:8])
+		case ntconv.LabelString, ntconv.LabelInt:
+			if !other(a) {
+				continue
+			}
+			dst = append(appendWord(append(dst, " @"...), a.Key), '=')
+			if a.Kind == ntconv.LabelString {
+				dst = strconv.AppendQuote(dst, a.Str)
+				continue
+			}
+			dst = strconv.AppendInt(dst, a.Num, 10)
+			dst = appendWord(dst, a.Unit)
+		}
+	}
+	return dst
+}
+
+func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
+	if p.opts.Namer == nil && len(e.Stack.PCs) > 0 {
+		for _, pc := range e.Stack.PCs {
+			dst = append(strconv.AppendUint(append(dst, "    "...), pc, 16), '\n')
+		}
+		return dst
+	}
+	for _, f := range p.framesOf(e) {
+		dst = append(strconv.AppendUint(append(dst, "    "...), f.PC, 16), ' ')
+		if m := module(&f); m != "" {
+			dst = append(appendPrintable(dst, m), '!')
+		}
+		dst = append(appendPrintable(dst, funcName(&f)), '\n')
+	}
+	return dst
+}
+
+// appendWord appends s as it is if it is one visible word, and quoted otherwise.
+func appendWord(dst []byte, s string) []byte {
+	for _, r := range s {
+		if r == ' ' || r == '"' || r == '=' || r == utf8.RuneError || !unicode.IsPrint(r) {
+			return strconv.AppendQuote(dst, s)
+		}
+	}
+	return append(dst, s...)
+}
+
+// appendPrintable appends s, which may hold spaces, with everything that does not print escaped.
+func appendPrintable(dst []byte, s string) []byte {
+	for _, r := range s {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			q := strconv.Quote(s)
+			return append(dst, q[1:len(q)-1]...)
+		}
+	}
+	return append(dst, s...)
+}

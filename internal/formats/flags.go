@@ -1,0 +1,202 @@
+package formats
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/pflag"
+)
+
+// ReadOptions are what every format that can be read is opened with.
+type ReadOptions struct {
+	Order           reader.Order
+	Strict          bool
+	AllowPrerelease bool
+	Limits          reader.Limits
+	Report          *ntconv.Report
+}
+
+// BindRead defines the flags that say how an input is read.
+func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
+	flags.Var(&choice[reader.Order]{
+		value:   &o.Order,
+		choices: []named[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}},
+	}, "order", "order of events: time or file")
+	flags.BoolVar(&o.Strict, "strict", false, "refuse what Microsoft's reader refuses, and write nothing then")
+	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false, "read files of .NET Core 3.0 previews, which cannot be told for certain")
+}
+
+// BindLimits defines the flags of the limits on what an input can make the reader hold.
+func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
+	l := &o.Limits
+	size := func(v *int, name, def, what string) {
+		flags.Var((*sizeValue)(v), name, what+" (default "+def+")")
+	}
+	count := func(v *int, name, def, what string) {
+		flags.Var((*countValue)(v), name, what+" (default "+def+")")
+	}
+	size(&l.BlockBytes, "max-block", "64MiB", "size of a block")
+	count(&l.Types, "max-types", "1000000", "event types in use")
+	count(&l.Fields, "max-fields", "4096", "fields of an event type")
+	count(&l.FieldDepth, "max-field-depth", "32", "nesting of a field")
+	count(&l.Threads, "max-threads", "1000000", "threads in use")
+	count(&l.LabelLists, "max-label-lists", "1000000", "label lists of a window")
+	count(&l.StackDepth, "max-stack", "10000", "addresses of a stack; outer ones are cut")
+	count(&l.WindowEvents, "max-window-events", "8000000", "events held to bring them in order; more come out unordered")
+	size(&l.WindowBytes, "max-window", "512MiB", "bytes held to bring events in order; more come out unordered")
+}
+
+// SizeFlag defines a flag that takes a number of bytes, as "64MiB".
+func SizeFlag(flags *pflag.FlagSet, v *int64, name, usage string) {
+	flags.Var((*size64Value)(v), name, usage)
+}
+
+// A named is a value that a flag calls by name.
+type named[T comparable] struct {
+	name  string
+	value T
+}
+
+// A choice is a flag that takes one of several names.
+type choice[T comparable] struct {
+	value   *T
+	choices []named[T]
+}
+
+func (c *choice[T]) Set(s string) error {
+	for _, n := range c.choices {
+		if n.name == s {
+			*c.value = n.value
+			return nil
+		}
+	}
+	return fmt.Errorf("want %s", c.Type())
+}
+
+func (c *choice[T]) String() string {
+	if c.value == nil {
+		return ""
+	}
+	for _, n := range c.choices {
+		if n.value == *c.value {
+			return n.name
+		}
+	}
+	return ""
+}
+
+// Type returns the names, which the help shows in place of a type.
+func (c *choice[T]) Type() string {
+	var names []string
+	for _, n := range c.choices {
+		names = append(names, n.name)
+	}
+	return strings.Join(names, "|")
+}
+
+// Choice returns a flag that takes one of several names; the first is the default.
+func Choice(value *string, names ...string) pflag.Value {
+	c := &choice[string]{value: value}
+	for _, n := range names {
+		c.choices = append(c.choices, named[string]{n, n})
+	}
+	*value = names[0]
+	return c
+}
+
+// Choices returns the values of a flag that takes one of several names, for completion, and nil for other flags.
+func Choices(f *pflag.Flag) []string {
+	if !strings.Contains(f.Value.Type(), "|") {
+		return nil
+	}
+	return strings.Split(f.Value.Type(), "|")
+}
+
+type countValue int
+
+func (v *countValue) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n <= 0 {
+		return fmt.Errorf("want a positive number")
+	}
+	*v = countValue(n)
+	return nil
+}
+
+func (v *countValue) String() string {
+	if *v == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*v))
+}
+
+func (v *countValue) Type() string { return "n" }
+
+type sizeValue int
+
+func (v *sizeValue) Set(s string) error {
+	n, err := parseSize(s)
+	if err != nil || int64(int(n)) != n || n == 0 {
+		return errSize
+	}
+	*v = sizeValue(n)
+	return nil
+}
+
+func (v *sizeValue) String() string { return formatSize(int64(*v)) }
+func (v *sizeValue) Type() string   { return "size" }
+
+type size64Value int64
+
+func (v *size64Value) Set(s string) error {
+	n, err := parseSize(s)
+	if err == nil {
+		*v = size64Value(n)
+	}
+	return err
+}
+
+func (v *size64Value) String() string { return formatSize(int64(*v)) }
+func (v *size64Value) Type() string   { return "size" }
+
+var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB or TiB")
+
+var sizeUnits = [...]string{"", "K", "M", "G", "T"}
+
+// parseSize reads "4096", "64MiB", "64M" or "64mb"; all units are powers of 1024.
+func parseSize(s string) (int64, error) {
+	digits := strings.TrimRight(s, "KMGTiBkmgtb")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 {
+		return 0, errSize
+	}
+	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s[len(digits):]), "B"), "I")
+	for i, u := range sizeUnits {
+		if u == unit {
+			if bits.Len64(uint64(n))+10*i > 63 {
+				return 0, errSize
+			}
+			return n << (10 * i), nil
+		}
+	}
+	return 0, errSize
+}
+
+func formatSize(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	i := 0
+	for n%1024 == 0 && i < len(sizeUnits)-1 {
+		n /= 1024
+		i++
+	}
+	if i == 0 {
+		return strconv.FormatInt(n, 10)
+	}
+	return strconv.FormatInt(n, 10) + sizeUnits[i] + "iB"
+}

@@ -1,0 +1,65 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
+)
+
+func nettrace() *Format {
+	return &Format{
+		Name:   "nettrace",
+		Exts:   []string{".nettrace"},
+		Doc:    "traces of .NET 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
+		Binary: true,
+		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
+		Open:   openNettrace,
+	}
+}
+
+func netperf() *Format {
+	return &Format{
+		Name:   "netperf",
+		Exts:   []string{".netperf"},
+		Doc:    "traces of .NET Core 2.1 and 2.2",
+		Binary: true,
+		Sniff:  func(head []byte) bool { return serializedType(head) == "Trace" },
+		Open:   openNettrace,
+	}
+}
+
+// openNettrace opens either format: the reader tells them apart by itself.
+func openNettrace(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
+	src, err := reader.New(r, &reader.Options{
+		Order:           o.Order,
+		Strict:          o.Strict,
+		Report:          o.Report,
+		Limits:          o.Limits,
+		AllowPrerelease: o.AllowPrerelease,
+	})
+	if err != nil {
+		return nil, err // not a nil *reader.Reader in a Source
+	}
+	return src, nil
+}
+
+// serialization begins every stream of .NET's FastSerialization, netperf and gcdump among them: a counted string.
+const serialization = "\x14\x00\x00\x00!FastSerialization.1"
+
+// serializedType returns the name of the first object's type of such a stream, "" if head holds none: two tags, the tag
+// of the type's own type, version and minimum reader version, and a counted string (nettrace-v4-v5, "Objects").
+func serializedType(head []byte) string {
+	const at = len(serialization) + 3 + 8
+	if !bytes.HasPrefix(head, []byte(serialization)) || len(head) < at+4 {
+		return ""
+	}
+	n := binary.LittleEndian.Uint32(head[at:])
+	name := head[at+4:]
+	if n == 0 || uint64(n) > uint64(len(name)) {
+		return ""
+	}
+	return string(name[:n])
+}

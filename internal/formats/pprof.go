@@ -1,0 +1,86 @@
+package formats
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/spf13/pflag"
+)
+
+func pprofFormat() *Format {
+	return &Format{
+		Name:   "pprof",
+		Exts:   []string{".pb.gz", ".pprof"},
+		Doc:    "profiles for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+		Binary: true,
+		Create: createPprof,
+		Names:  NamesLast,
+		Examples: []Example{
+			{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
+			{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},
+			{"the first ten seconds, as a flame graph in a browser", "ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz"},
+		},
+	}
+}
+
+func createPprof(flags *pflag.FlagSet) CreateFunc {
+	var o pprof.Options
+	flags.Var(&choice[pprof.Kind]{
+		value:   &o.Kind,
+		choices: []named[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}},
+	}, "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace")
+	flags.StringSliceVar(&o.DropLabels, "drop-label", nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
+	flags.IntVar(&o.Level, "gzip-level", 0, "level of compression, 1 to 9 (default 1)")
+	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
+		if o.Level < 0 || o.Level > 9 {
+			return nil, fmt.Errorf("--gzip-level %d: want 1 (fast) to 9 (small)", o.Level)
+		}
+		o := o
+		o.Report, o.Comments, o.Uncompressed = t.Report, t.Comments, t.Uncompressed
+		return pprofSink{pprof.New(w, info, t.Namer, &o)}, nil
+	}
+}
+
+type pprofSink struct{ *pprof.Sink }
+
+func (s pprofSink) Result() Result {
+	d := s.Summary()
+	return Result{Items: int64(d.Samples), Unit: "sample", Events: int64(d.Events), Kind: d.Kind.String(), Detail: d.Unresolved}
+}
+
+// isPprof walks over the first fields of what could be a profile: top-level fields 1 to 15 of profile.proto with their
+// wire types. Files of random bytes pass with a chance well below one in a thousand, and all that follows is a hint.
+func isPprof(_ string, head []byte) bool {
+	fields := 0
+	for len(head) > 0 && fields < 8 {
+		tag, n := binary.Uvarint(head)
+		if n <= 0 || tag>>3 == 0 || tag>>3 > 15 {
+			return false
+		}
+		message := tag>>3 <= 6 || tag>>3 == 11
+		if message != (tag&7 == 2) && tag>>3 != 13 || tag&7 != 2 && tag&7 != 0 {
+			return false
+		}
+		head = head[n:]
+		v, n := binary.Uvarint(head)
+		if n <= 0 {
+			return fields > 0 && len(head) < binary.MaxVarintLen64
+		}
+		head = head[n:]
+		if tag&7 == 2 {
+			if v > 1<<30 {
+				return false
+			}
+			// Other protobuf files begin with field 1 as well; here it is a ValueType: two numbers, neither needed.
+			if tag>>3 == 1 && v > 0 && len(head) > 0 && head[0] != 1<<3 && head[0] != 2<<3 {
+				return false
+			}
+			head = head[min(v, uint64(len(head))):]
+		}
+		fields++
+	}
+	return fields > 0
+}

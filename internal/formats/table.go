@@ -1,0 +1,135 @@
+// Package formats is the one table of trace formats: how each is recognized, opened, created and documented. The command's
+// help, its completions, the README's table and the test that sends every trace through every format come from it.
+package formats
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/pflag"
+)
+
+// Names says when a format needs the names of addresses.
+type Names uint8
+
+const (
+	NoNames    Names = iota // never
+	NamesLast               // when the sink is closed: one pass over the input is enough
+	NamesFirst              // with the first event: the input must be read twice
+)
+
+// A Format is a row of the table. Its name, extensions and Doc are what users see.
+type Format struct {
+	Name string
+	Exts []string // lower case, with the dot; the first is the usual one
+	Doc  string   // a phrase that follows "NAME: "
+	// Binary formats are not written to a terminal.
+	Binary bool
+
+	// Sniff reports whether an input that begins with head is of this format. Nil: it cannot be read.
+	Sniff func(head []byte) bool
+	// Open returns a source over decompressed input.
+	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
+
+	// Create defines the flags of the format's sink and returns its constructor, to be called after they are parsed.
+	// Nil: it cannot be written.
+	Create func(flags *pflag.FlagSet) CreateFunc
+	Names  Names
+	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
+	Examples []Example
+}
+
+// An Example is a command line for the help of a verb.
+type Example struct{ Remark, Line string }
+
+// A CreateFunc makes a sink that writes to w.
+type CreateFunc func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error)
+
+// A Target is what a sink may ask the command for.
+type Target struct {
+	Namer  ntconv.Namer
+	Report *ntconv.Report
+	// Comments say what made the output, from what, for formats that have a place for them.
+	Comments []string
+	// Uncompressed asks for output without a compression that the format usually has.
+	Uncompressed bool
+}
+
+// A Sink is a sink that can tell what came of the events.
+type Sink interface {
+	ntconv.Sink
+	// Result is valid after Close.
+	Result() Result
+}
+
+// Result is what a sink has made.
+type Result struct {
+	// Items counts what the output holds, in the format's own unit, and Unit names one: "sample". An output without
+	// items is empty, which a user hardly wanted.
+	Items  int64
+	Unit   string
+	Events int64  // events that went into them
+	Kind   string // which of the things that the format can hold it holds; "" if there is one only
+	Detail string // what else people should know; "" if there is nothing
+}
+
+// NamesFlag defines the flag that chooses how methods are spelled, for formats that need names.
+func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
+	o := new(symbol.Options)
+	flags.Var(&choice[symbol.Names]{
+		value:   &o.Names,
+		choices: []named[symbol.Names]{{"pretty", symbol.NamesPretty}, {"raw", symbol.NamesRaw}},
+	}, "names", "spelling of methods: pretty as in C#, raw as the runtime records them")
+	return o
+}
+
+// All returns the table.
+func All() []*Format { return []*Format{nettrace(), netperf(), pprofFormat()} }
+
+// Readable returns the formats that can be opened.
+func Readable() []*Format {
+	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Open == nil })
+}
+
+// Writable returns the formats that can be created.
+func Writable() []*Format {
+	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Create == nil })
+}
+
+// ByName returns a format of the table, or nil.
+func ByName(table []*Format, name string) *Format {
+	for _, f := range table {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// ByFile returns the format of the table whose extension a file has, the longest one if several fit, or nil.
+func ByFile(table []*Format, file string) *Format {
+	base := strings.ToLower(filepath.Base(file))
+	var best *Format
+	longest := 0
+	for _, f := range table {
+		for _, ext := range f.Exts {
+			if len(ext) > longest && len(base) > len(ext) && strings.HasSuffix(base, ext) {
+				best, longest = f, len(ext)
+			}
+		}
+	}
+	return best
+}
+
+// List returns the names and extensions of formats for messages: "pprof (.pb.gz, .pprof)".
+func List(table []*Format) string {
+	var parts []string
+	for _, f := range table {
+		parts = append(parts, f.Name+" ("+strings.Join(f.Exts, ", ")+")")
+	}
+	return strings.Join(parts, ", ")
+}

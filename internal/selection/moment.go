@@ -1,0 +1,73 @@
+package selection
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A Moment is a place in time as a user says it: a date and time, or a distance from the start of the trace or, if it is
+// negative, from its end. The zero Moment says nothing.
+type Moment struct {
+	kind momentKind
+	wall time.Time
+	dist time.Duration
+}
+
+type momentKind uint8
+
+const (
+	momentNone momentKind = iota
+	momentWall
+	momentStart // dist behind the tick at which the trace's clock was read
+	momentEnd   // dist, which is not positive, before the last event
+)
+
+// ParseMoment reads "2026-11-21T06:52:53.5Z" (RFC 3339), "1.5s" or "-200ms". "-0s" is the end of the trace.
+func ParseMoment(s string) (Moment, error) {
+	if d, err := time.ParseDuration(s); err == nil {
+		if strings.HasPrefix(s, "-") {
+			return Moment{kind: momentEnd, dist: d}, nil
+		}
+		return Moment{kind: momentStart, dist: d}, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return Moment{}, fmt.Errorf("time %q: want a duration such as 1.5s (from the start), -200ms (from the end), "+
+			"or a date and time such as 2026-11-21T06:52:53.5Z", s)
+	}
+	return Moment{kind: momentWall, wall: t}, nil
+}
+
+// FromEnd reports whether the moment is known only when the end of the trace is.
+func (m Moment) FromEnd() bool { return m.kind == momentEnd }
+
+// ticks returns the first tick at or after the moment. last is the time of the last event.
+func (m Moment) ticks(c ntconv.Clock, last ntconv.Ticks) (ntconv.Ticks, error) {
+	switch m.kind {
+	case momentWall:
+		if c.Wall.IsZero() {
+			return 0, fmt.Errorf("time %s: the trace does not say what its clock showed; give a duration from its start, such as 1.5s",
+				m.wall.Format(time.RFC3339Nano))
+		}
+		return c.TicksOf(m.wall), nil
+	case momentEnd:
+		return c.TicksAt(time.Duration(c.Nanos(last)) + m.dist), nil
+	}
+	return c.TicksAt(m.dist), nil
+}
+
+// String returns a text that ParseMoment reads.
+func (m Moment) String() string {
+	switch {
+	case m.kind == momentNone:
+		return ""
+	case m.kind == momentWall:
+		return m.wall.Format(time.RFC3339Nano)
+	case m.kind == momentEnd && m.dist == 0:
+		return "-0s"
+	}
+	return m.dist.String()
+}

@@ -1,0 +1,161 @@
+// Package selection says which events of a trace a user wants: by provider, event, process, thread and time.
+package selection
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// Options are what a user asks for. Everything that is set must hold; of a list, one entry must. The zero value selects
+// every event.
+type Options struct {
+	// Providers and Events are names, in which * stands for any text and ? for one character; case does not count. An
+	// event may also be given by its number, or with its provider as "provider/event".
+	Providers, Events []string
+	PIDs, TIDs        []uint64
+	// From and To bound the time: from is in, to is out, as for slices.
+	From, To Moment
+}
+
+// NeedsEnd reports whether the time of the last event must be known for Compile.
+func (o *Options) NeedsEnd() bool { return o.From.FromEnd() || o.To.FromEnd() }
+
+// Empty reports whether every event is selected.
+func (o *Options) Empty() bool {
+	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs) == 0 && o.From == Moment{} && o.To == Moment{}
+}
+
+// Compile returns a function that reports whether an event is selected, to be used by one goroutine at a time; it does
+// not allocate, but once for each new type. last is the time of the trace's last event and counts only if NeedsEnd says
+// so. The error tells what the clock cannot say.
+//
+// What is no event passes if it belongs to what is selected: definitions of a type or thread that is, losses of a thread
+// that is, and marks always. Blocks of an unknown kind pass only if everything does.
+func (o *Options) Compile(clock ntconv.Clock, last ntconv.Ticks) (func(*ntconv.Event) bool, error) {
+	s := &selector{
+		opts:  *o,
+		all:   o.Empty(),
+		typed: len(o.Providers)+len(o.Events) > 0,
+		from:  math.MinInt64,
+		to:    math.MaxInt64,
+		types: make(map[*ntconv.Type]bool),
+	}
+	var err error
+	if o.From.kind != momentNone {
+		if s.from, err = o.From.ticks(clock, last); err != nil {
+			return nil, err
+		}
+	}
+	if o.To.kind != momentNone {
+		if s.to, err = o.To.ticks(clock, last); err != nil {
+			return nil, err
+		}
+	}
+	s.bounded = o.To.kind != momentNone
+	return s.keep, nil
+}
+
+type selector struct {
+	opts     Options
+	all      bool
+	typed    bool // types must be looked at
+	bounded  bool // to is a bound
+	from, to ntconv.Ticks
+	types    map[*ntconv.Type]bool
+	last     *ntconv.Type
+	lastOK   bool
+}
+
+func (s *selector) keep(e *ntconv.Event) bool {
+	if s.all {
+		return true
+	}
+	switch e.Kind {
+	case ntconv.KindEvent:
+		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e)
+	case ntconv.KindLost:
+		return s.inTime(e.Time) && s.thread(e.Capture)
+	case ntconv.KindDefine:
+		return (e.Thread == nil || s.thread(e.Thread)) && (e.Type == nil || s.typeOf(e))
+	case ntconv.KindOpaque:
+		return false
+	}
+	return true
+}
+
+func (s *selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
+
+func (s *selector) thread(t *ntconv.Thread) bool {
+	if len(s.opts.TIDs) > 0 && (t == nil || !slices.Contains(s.opts.TIDs, t.TID)) {
+		return false
+	}
+	return len(s.opts.PIDs) == 0 || t != nil && t.Process != nil && slices.Contains(s.opts.PIDs, t.Process.PID)
+}
+
+func (s *selector) typeOf(e *ntconv.Event) bool {
+	if !s.typed || e.Type == s.last {
+		return !s.typed || s.lastOK
+	}
+	ok, known := s.types[e.Type]
+	if !known {
+		ok = s.matchType(e)
+		s.types[e.Type] = ok
+	}
+	s.last, s.lastOK = e.Type, ok
+	return ok
+}
+
+func (s *selector) matchType(e *ntconv.Event) bool {
+	provider := e.Type.Provider
+	if len(s.opts.Providers) > 0 && !slices.ContainsFunc(s.opts.Providers, func(p string) bool { return match(p, provider) }) {
+		return false
+	}
+	if len(s.opts.Events) == 0 {
+		return true
+	}
+	name, id := clr.Name(e), strconv.FormatUint(uint64(e.Type.ID), 10)
+	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return matchEvent(p, provider, name, id) })
+}
+
+// matchEvent tries a pattern as an event's name or number, and every slash in it as the one behind the provider: event
+// names may hold slashes too.
+func matchEvent(pattern, provider, name, id string) bool {
+	if pattern == id || match(pattern, name) {
+		return true
+	}
+	for i := range len(pattern) {
+		if pattern[i] == '/' && match(pattern[:i], provider) && (pattern[i+1:] == id || match(pattern[i+1:], name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// String describes the selection as the flags that make it, for messages.
+func (o *Options) String() string {
+	var parts []string
+	for _, p := range o.Providers {
+		parts = append(parts, "--provider "+p)
+	}
+	for _, e := range o.Events {
+		parts = append(parts, "--event "+e)
+	}
+	for _, n := range o.PIDs {
+		parts = append(parts, "--pid "+strconv.FormatUint(n, 10))
+	}
+	for _, n := range o.TIDs {
+		parts = append(parts, "--tid "+strconv.FormatUint(n, 10))
+	}
+	if o.From.kind != momentNone {
+		parts = append(parts, "--from-time "+o.From.String())
+	}
+	if o.To.kind != momentNone {
+		parts = append(parts, "--to-time "+o.To.String())
+	}
+	return strings.Join(parts, " ")
+}
