@@ -1,0 +1,118 @@
+// Package corpus finds traces for tests: the module's own in testdata, and those of other programs that lie beside the
+// checkout where somebody put them.
+package corpus
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A File is a trace for tests.
+type File struct {
+	Name string // without directory and extensions
+	Path string
+	Data []byte // decompressed
+}
+
+// root returns the module's directory.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+// Path returns the path of a file in testdata.
+func Path(name string) string { return filepath.Join(root(), "testdata", name) }
+
+// Trace returns the trace of that name in testdata, such as "cpu-env".
+func Trace(tb testing.TB, name string) File {
+	tb.Helper()
+	return load(tb, Path(name+".nettrace.zst"))
+}
+
+// Traces returns all traces in testdata.
+func Traces(tb testing.TB) []File {
+	tb.Helper()
+	return glob(tb, Path("*.nettrace.zst"))
+}
+
+// Shared returns the path of a file or folder of the reference data: below NTCONV_SHARED, or else in the folder shared
+// beside the checkout. It skips the test where the data is absent.
+func Shared(tb testing.TB, path ...string) string {
+	tb.Helper()
+	dir := os.Getenv("NTCONV_SHARED")
+	if dir == "" {
+		dir = filepath.Join(root(), "..", "shared")
+	}
+	p := filepath.Join(append([]string{dir}, path...)...)
+	if _, err := os.Stat(p); err != nil {
+		tb.Skipf("reference data is absent: %v", err)
+	}
+	return p
+}
+
+// SharedTraces returns all traces of the reference data. It skips the test where the data is absent.
+func SharedTraces(tb testing.TB) []File {
+	tb.Helper()
+	data := Shared(tb, "data")
+	var files []File
+	for _, pattern := range []string{"nettrace/*.nettrace.zst", "netperf/*.netperf.zst", "own/*.nettrace.zst", "otel/*.nettrace.zst"} {
+		files = append(files, glob(tb, filepath.Join(data, pattern))...)
+	}
+	return files
+}
+
+// SharedTrace returns one trace of the reference data, such as "nettrace/roslyn-compile-v6". It skips the test where the
+// data is absent.
+func SharedTrace(tb testing.TB, name string) File {
+	tb.Helper()
+	return load(tb, Shared(tb, "data", name+".nettrace.zst"))
+}
+
+func glob(tb testing.TB, pattern string) []File {
+	tb.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		tb.Fatalf("no traces at %s: %v", pattern, err)
+	}
+	files := make([]File, len(paths))
+	for i, p := range paths {
+		files[i] = load(tb, p)
+	}
+	return files
+}
+
+func load(tb testing.TB, path string) File {
+	tb.Helper()
+	f := File{Path: path, Data: Read(tb, path)}
+	for _, ext := range []string{".zst", ".nettrace", ".netperf"} {
+		path = strings.TrimSuffix(path, ext)
+	}
+	f.Name = filepath.Base(path)
+	return f
+}
+
+// Read returns the content of a file, decompressed if its name ends in .zst.
+func Read(tb testing.TB, path string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if filepath.Ext(path) != ".zst" {
+		return data
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer d.Close()
+	if data, err = d.DecodeAll(data, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
