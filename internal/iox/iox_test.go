@@ -43,7 +43,7 @@ func childMain(mode, dest string) {
 	if mode == "hang" && err == nil {
 		err = out.Flush()
 		fmt.Println("ready", err)
-		select {}
+		time.Sleep(time.Hour) // not select: the runtime would call that a deadlock and end the process itself
 	}
 	err = out.Commit()
 	fmt.Println("commit:", err)

@@ -208,8 +208,14 @@ func TestStaleTempsAreRemoved(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, name), nil, 0o600)
 		os.Chtimes(filepath.Join(dir, name), f.when, f.when)
 	}
+	folder := filepath.Join(dir, tempName("out", 4))
+	os.Mkdir(folder, 0o700)
+	os.Chtimes(folder, old, old)
 	t.Chdir(dir)
 	o := create(t, "out", OutputOptions{})
+	if _, err := os.Stat(folder); err != nil {
+		t.Errorf("a directory was removed: %v", err)
+	}
 	for name, f := range files {
 		if gone := content(t, name) == "absent"; gone != f.gone {
 			t.Errorf("%s gone: %v", name, gone)

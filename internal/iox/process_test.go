@@ -34,10 +34,10 @@ func TestKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n')
-	cmd.Process.Kill()
+	killed := cmd.Process.Kill()
 	cmd.Wait()
-	if strings.TrimSpace(line) != "ready <nil>" {
-		t.Fatalf("child said %q", line)
+	if strings.TrimSpace(line) != "ready <nil>" || killed != nil {
+		t.Fatalf("child said %q; killed: %v", line, killed)
 	}
 	left := temps(t, dir)
 	if content(t, dest) != "old" || len(left) != 1 || !isTemp(filepath.Base(left[0]), "out.parquet") {

@@ -54,6 +54,49 @@ func TestReadAheadIsBoundedAndEndsWithClose(t *testing.T) {
 	}
 }
 
+// slow is a disk that takes its time.
+type slow struct {
+	release chan struct{}
+	reading atomic.Bool
+	closed  atomic.Bool
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	s.reading.Store(true)
+	<-s.release
+	s.reading.Store(false)
+	return len(p), nil
+}
+
+func (s *slow) Close() error {
+	s.closed.Store(true)
+	if s.reading.Load() {
+		return errors.New("closed during a read")
+	}
+	return nil
+}
+
+func TestReadAheadClosesNothingInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{release: make(chan struct{})}
+		a := newReadAhead(s)
+		go func() {
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		if s.closed.Load() {
+			t.Error("Close did not wait for the read in progress")
+		}
+		close(s.release)
+		synctest.Wait()
+		if !s.closed.Load() {
+			t.Error("not closed after the read")
+		}
+	})
+}
+
 func TestReadAheadDeliversEverythingBeforeTheError(t *testing.T) {
 	noLeaks(t)
 	cause := errors.New("bad sector")
