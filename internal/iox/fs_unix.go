@@ -23,5 +23,8 @@ func syncDir(name string) error {
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		err = nil
 	}
-	return errors.Join(err, d.Close())
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
 }
