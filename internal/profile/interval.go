@@ -84,10 +84,15 @@ func (h *intervals) median() uint64 {
 // clamp returns n as a signed number that is not negative.
 func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// addTo adds n >= 0 to a sum that stays at the largest value rather than overflow.
+// addTo adds n to a sum that stays at the largest or the smallest value rather than overflow.
 func addTo(sum *int64, n int64) {
-	if *sum += n; *sum < 0 {
+	before := *sum
+	*sum += n
+	switch {
+	case n > 0 && *sum < before:
 		*sum = math.MaxInt64
+	case n < 0 && *sum > before:
+		*sum = math.MinInt64
 	}
 }
 

@@ -61,6 +61,11 @@ func TestSumsSaturate(t *testing.T) {
 	if sum != math.MaxInt64 {
 		t.Errorf("sum is %d", sum)
 	}
+	sum = math.MinInt64 + 1
+	addTo(&sum, -5)
+	if sum != math.MinInt64 {
+		t.Errorf("sum is %d", sum)
+	}
 	if n := times(math.MaxInt64, 3); n != math.MaxInt64 {
 		t.Errorf("product is %d", n)
 	}

@@ -192,8 +192,8 @@ func TestLabels(t *testing.T) {
 	}
 	want(t, build(testInfo(), &fakeNamer{}, nil, events...),
 		"[2 2000000] f1 {process=shop pid=42id thread=till thread id=7id}",
-		"[2 2000000] f1 {process=shop pid=own thread=till thread id=7id activity_id=04030201-0605-0807-090a-0b0c0d0e0f10 "+
-			"trace_id=0102030405060708090a0b0c0d0e0f10 span_id=0000000000000001 n=0count size=5bytes}",
+		"[2 2000000] f1 {process=shop thread=till thread id=7id activity_id=04030201-0605-0807-090a-0b0c0d0e0f10 "+
+			"trace_id=0102030405060708090a0b0c0d0e0f10 span_id=0000000000000001 n=0count size=5bytes pid=own}",
 		"[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id Error=real}")
 	drop := []string{"trace_id", "span_id", "activity_id", "n", "size", "pid", "thread id", "Error"}
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: drop}, events...), "[5 5000000] f1 {process=shop}")

@@ -27,10 +27,10 @@ type Profile struct {
 type Sample struct {
 	Process *ntconv.Process
 	Thread  *ntconv.Thread // nil if threads are not told apart
-	// Labels are strings and numbers with units, with different keys: process, thread, what the kind knows, the event's.
+	// Labels are strings and numbers with units: process, thread, what the kind knows, and the event's own.
 	Labels []ntconv.Label
 	Frames []ntconv.Frame // leaf first; empty if the sample came without a stack
-	Values []int64        // one a type, never negative
+	Values []int64        // one a type
 }
 
 // Samples visits all samples once: stacks in the order of their first event, the samples of a stack one after another. No two
@@ -198,21 +198,19 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	if m.tag != 0 {
 		s.Labels = append(s.Labels, text(v.p.s.spec.tag, v.p.b.pool.tags.list[m.tag]))
 	}
-	for _, l := range v.labels[m.labels] {
-		s.Labels = withLabel(s.Labels, l)
-	}
+	s.Labels = withLabels(s.Labels, v.labels[m.labels])
 	v.names.count(s.Frames, v.sums[0], s.Values[v.p.Main])
 	return yield(s)
 }
 
-// withLabel adds a label, in place of one with the same key if there is one: of several values of a key consumers show one,
-// and the event's own label knows better than we do.
-func withLabel(list []ntconv.Label, l ntconv.Label) []ntconv.Label {
-	for i := range list {
-		if list[i].Key == l.Key {
-			list[i] = l
-			return list
-		}
+// withLabels appends an event's own labels to the others, in place of those with the same keys: of several values of a key
+// consumers show one, and the event knows better.
+func withLabels(list, own []ntconv.Label) []ntconv.Label {
+	if len(own) == 0 {
+		return list
 	}
-	return append(list, l)
+	list = slices.DeleteFunc(list, func(l ntconv.Label) bool {
+		return slices.ContainsFunc(own, func(o ntconv.Label) bool { return o.Key == l.Key })
+	})
+	return append(list, own...)
 }

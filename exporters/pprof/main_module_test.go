@@ -1,0 +1,35 @@
+package pprof_test
+
+import (
+	"testing"
+
+	"github.com/ntconv/ntconv"
+)
+
+// The first mapping is the program, which pprof names as the profiled file.
+func TestFirstMapping(t *testing.T) {
+	core := &ntconv.Mapping{Start: 1, Limit: 2, File: "/usr/share/dotnet/System.Private.CoreLib.dll"}
+	web := &ntconv.Mapping{Start: 3, Limit: 4, File: `C:\srv\Web.dll`}
+	host := &ntconv.Mapping{Start: 5, Limit: 6, File: "/usr/bin/dotnet"}
+	lib := &ntconv.Mapping{Start: 7, Limit: 8, File: "/srv/Lib.dll"}
+	for _, c := range []struct {
+		name    string
+		process ntconv.ProcessInfo
+		modules []*ntconv.Mapping
+		want    string
+	}{
+		{"named after the process", ntconv.ProcessInfo{Name: "Web"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
+		{"named after the program file", ntconv.ProcessInfo{Name: "Web.exe"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
+		{"run by dotnet", ntconv.ProcessInfo{Name: "dotnet", CommandLine: `/usr/bin/dotnet exec "/srv/Web.dll" --urls Lib.dll`}, []*ntconv.Mapping{core, host, lib, web}, web.File},
+		{"not known: where most of the time goes, but for the runtime", ntconv.ProcessInfo{}, nil, lib.File},
+		{"program without a sample", ntconv.ProcessInfo{Name: "dotnet", CommandLine: "dotnet Other.dll"}, []*ntconv.Mapping{{Start: 9, Limit: 10, File: "/srv/Other.dll"}}, "/srv/Other.dll"},
+	} {
+		namer := (&table{process: c.process, modules: c.modules}).in(core, 1, "c").in(lib, 7, "l").in(web, 3, "w")
+		at := func(pc uint64) *ntconv.Stack { return &ntconv.Stack{PCs: []uint64{pc, 1}} }
+		p := export(t, testInfo(), namer, nil,
+			sample(till, 0, at(1)), sample(till, 1000, at(3)), sample(till, 1100, at(7)), sample(till, 2000, at(3)), sample(till, 2001, at(3)))
+		if got := p.Mapping[0]; got.File != c.want || !got.HasFunctions {
+			t.Errorf("%s: first mapping %+v, want %s", c.name, *got, c.want)
+		}
+	}
+}
