@@ -42,11 +42,38 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 		return append(dst, s.Frames...)
 	}
 	proc := t.process(p)
+	if t.cache == nil {
+		t.cache = make([]cached, cacheSize)
+	}
 	for i, pc := range s.PCs {
-		dst = append(dst, t.frame(proc, pc, at, i > 0))
+		c := &t.cache[pc*hashFactor>>(64-cacheBits)]
+		if c.pc != pc || c.in != proc || c.version != t.version || c.returns != (i > 0) {
+			f := t.frame(proc, pc, at, i > 0)
+			if t.epoch(proc, pc) != 0 {
+				dst = append(dst, f) // another time may have another answer
+				continue
+			}
+			*c = cached{in: proc, pc: pc, version: t.version, returns: i > 0, frame: f}
+		}
+		dst = append(dst, c.frame)
 	}
 	return dst
 }
+
+// A cached frame is the same at all times. The few addresses that make up most frames find theirs here.
+type cached struct {
+	in      *process
+	pc      uint64
+	version uint32 // of the table
+	returns bool   // the address is a return address
+	frame   ntconv.Frame
+}
+
+const (
+	cacheBits  = 12
+	cacheSize  = 1 << cacheBits
+	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
+)
 
 // Epoch returns a number that changes whenever an address of s got another meaning: code was loaded, mapped or named where other
 // code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. As long as it stays
@@ -57,15 +84,20 @@ func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack) uint32 {
 	}
 	proc := t.process(p)
 	n := uint32(0)
-	if proc.methods.when.changed {
-		for _, pc := range s.PCs {
-			n = max(n, proc.methods.when.epoch(pc))
-		}
+	for _, pc := range s.PCs {
+		n = max(n, t.epoch(proc, pc))
 	}
-	if proc.native.when.changed || t.symbolsAt != 0 && len(proc.native.list) > 0 {
-		for _, pc := range s.PCs {
-			n = max(n, t.nativeEpoch(proc, pc))
-		}
+	return n
+}
+
+// epoch returns the number of the last change of meaning of an address.
+func (t *Table) epoch(p *process, pc uint64) uint32 {
+	if t.epochs == 0 {
+		return 0
+	}
+	n := p.methods.when.epoch(pc)
+	if len(p.native.list) > 0 && (p.native.when.changed || t.symbolsAt != 0) {
+		n = max(n, t.nativeEpoch(p, pc))
 	}
 	return n
 }

@@ -10,7 +10,6 @@ import (
 
 // A process is what the table knows about one.
 type process struct {
-	is   *ntconv.Process
 	host string
 	info ntconv.ProcessInfo
 
@@ -27,15 +26,8 @@ type process struct {
 
 type fileKey struct{ file, buildID string }
 
-func newProcess(p *ntconv.Process) *process {
-	s := &process{
-		is: p, modules: make(modules), files: make(map[fileKey]*ntconv.Mapping),
-		memo: make(map[memoKey]named),
-	}
-	if p != nil {
-		s.host = p.Host
-	}
-	return s
+func newProcess(host string) *process {
+	return &process{host: host, modules: make(modules), files: make(map[fileKey]*ntconv.Mapping), memo: make(map[memoKey]named)}
 }
 
 // file returns the mapping that stands for a managed module. Its addresses are not recorded.
@@ -121,7 +113,7 @@ func executable(line string) string {
 // Process returns what events told about p. The name is the recorder's where there is one, else that of the command line, else p's own.
 func (t *Table) Process(p *ntconv.Process) ntconv.ProcessInfo {
 	var info ntconv.ProcessInfo
-	if s := t.processes[p]; s != nil {
+	if s := t.processes[keyOf(p)]; s != nil {
 		info = s.info
 	}
 	if info.Name == "" {
@@ -143,7 +135,7 @@ func (t *Table) ThreadName(th *ntconv.Thread) string {
 
 // Mappings returns the known mappings of p by address, those of managed modules first: their addresses are not recorded.
 func (t *Table) Mappings(p *ntconv.Process) []*ntconv.Mapping {
-	s := t.processes[p]
+	s := t.processes[keyOf(p)]
 	if s == nil {
 		return nil
 	}

@@ -36,11 +36,14 @@ type Table struct {
 	raw    bool
 	report *ntconv.Report
 
-	dull     *ntconv.Type // the last type of no interest: most events stop there
+	dull     [4]*ntconv.Type // types of no interest that came last: most events stop there
+	dulls    uint
 	learners map[*ntconv.Type]learner
+	version  uint32 // counts what was learned
 
-	processes map[*ntconv.Process]*process
-	recent    *process
+	processes map[processKey]*process
+	recent    *ntconv.Process // whose entry is
+	found     *process
 
 	texts     *texts
 	symbols   map[mappingKey]*symbols
@@ -51,6 +54,7 @@ type Table struct {
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved map[unresolvedKey]*ntconv.Function
+	cache      []cached
 
 	method  clr.Method // scratch
 	scratch []byte
@@ -68,7 +72,7 @@ func New(opts *Options) *Table {
 		raw:        opts.Names == NamesRaw,
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
-		processes:  make(map[*ntconv.Process]*process),
+		processes:  make(map[processKey]*process),
 		texts:      newTexts(),
 		symbols:    make(map[mappingKey]*symbols),
 		metadata:   make(map[mappingKey]string),
@@ -96,7 +100,7 @@ func (t *Table) Scan(src ntconv.Source) error {
 
 // Observe learns from an event. It borrows the event and costs next to nothing for events without names.
 func (t *Table) Observe(e *ntconv.Event) {
-	if e.Type == t.dull || e.Kind != ntconv.KindEvent {
+	if e.Type == t.dull[0] || e.Type == t.dull[1] || e.Type == t.dull[2] || e.Type == t.dull[3] || e.Kind != ntconv.KindEvent {
 		return
 	}
 	learn, ok := t.learners[e.Type]
@@ -105,9 +109,11 @@ func (t *Table) Observe(e *ntconv.Event) {
 		t.learners[e.Type] = learn
 	}
 	if learn == nil {
-		t.dull = e.Type
+		t.dull[t.dulls%uint(len(t.dull))] = e.Type
+		t.dulls++
 		return
 	}
+	t.version++
 	learn(t, e)
 }
 
@@ -138,17 +144,31 @@ func (t *Table) unreadable(e *ntconv.Event, why string) {
 	t.report.Note(ntconv.CodePayload, 1, e.Offset, why)
 }
 
+// processKey tells processes apart. It is no pointer, so that a table filled by one reader of a file answers for another.
+type processKey struct {
+	host string
+	pid  uint64
+}
+
+func keyOf(p *ntconv.Process) processKey {
+	if p == nil {
+		return processKey{pid: ^uint64(0)}
+	}
+	return processKey{p.Host, p.PID}
+}
+
 // process returns what is known about a process, which may be nil.
 func (t *Table) process(p *ntconv.Process) *process {
-	if t.recent != nil && t.recent.is == p {
-		return t.recent
+	if t.found != nil && t.recent == p {
+		return t.found
 	}
-	s := t.processes[p]
+	key := keyOf(p)
+	s := t.processes[key]
 	if s == nil {
-		s = newProcess(p)
-		t.processes[p] = s
+		s = newProcess(key.host)
+		t.processes[key] = s
 	}
-	t.recent = s
+	t.recent, t.found = p, s
 	return s
 }
 
