@@ -1,5 +1,224 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
 
-func (a *app) infoCmd() *cobra.Command { return &cobra.Command{Use: "info", Run: func(*cobra.Command, []string) {}} }
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (a *app) infoCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "info IN",
+		Short: "Show what a trace holds and what can be made of it",
+		Long: "Show what a trace holds: its format and clock, processes, threads, providers and events with counts and bytes,\n" +
+			"what was lost, and what can be extracted with which command.",
+		Example: examples(
+			formats.Example{Remark: "what is in the trace", Line: "ntconv info trace.nettrace"},
+			formats.Example{Remark: "the events of one provider only", Line: "ntconv info --provider 'System.*' trace.nettrace"},
+			formats.Example{Remark: "for programs", Line: "ntconv info --json trace.nettrace | jq .lost_events"},
+		),
+		Args:              oneInput,
+		ValidArgsFunction: inputCompletion,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.info(args[0], asJSON) },
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
+	})
+	a.addInputFlags(cmd)
+	return cmd
+}
+
+func (a *app) info(name string, asJSON bool) error {
+	a.sum = &summary{Input: name}
+	o := passOptions{names: &symbol.Options{}}
+	again, err := a.needsTwo(o)
+	if err != nil {
+		return err
+	}
+	in, err := a.openInput(name, formats.Readable(), again)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	p, err := a.begin(in, o)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	v := newInventory()
+	_, err = ntconv.Copy(v, p.src)
+	p.close()
+	fatal, partial := p.ended(err)
+	if fatal != nil {
+		return fatal
+	}
+	p.sumUp()
+	d := v.describe(p)
+	var b bytes.Buffer
+	if asJSON {
+		err = d.writeJSON(&b)
+	} else {
+		d.writeText(&b)
+	}
+	if err != nil {
+		return fail(exitOutput, err)
+	}
+	if _, err := b.WriteTo(a.stdout); err != nil {
+		return outputFailure(err)
+	}
+	return partial
+}
+
+// Lists in text end after this many lines; --json has everything.
+const maxLines = 12
+
+func (d *description) writeText(w io.Writer) {
+	size := ""
+	if d.Size > 0 {
+		size = ", " + count(d.Size, "byte")
+	}
+	fmt.Fprintf(w, "%s: %s%s\n\n", visible(d.File), d.Format, size)
+	d.writeFacts(w)
+	d.writeProcesses(w)
+	d.writeThreads(w)
+	d.writeEvents(w)
+	d.writeExtract(w)
+	d.writeReport(w)
+}
+
+func (d *description) writeFacts(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	recorded := "at an unknown time"
+	if !d.clock.Wall.IsZero() {
+		recorded = d.clock.Wall.Format("2006-01-02 15:04:05.000 UTC")
+	}
+	fmt.Fprintf(t, "recorded\t%s\n", recorded)
+	if d.Events.Events > 0 {
+		fmt.Fprintf(t, "events\t%s from %s to %s after that\n", group(d.Events.Events),
+			duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks)))),
+			duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
+		fmt.Fprintf(t, "\t%s with stacks, %s of payload\n", group(d.Events.Stacks), count(d.Events.Bytes, "byte"))
+	} else {
+		fmt.Fprintf(t, "events\tnone\n")
+	}
+	fmt.Fprintf(t, "clock\t%s Hz\n", group(d.Clock.Frequency))
+	fmt.Fprintf(t, "pointers\t%s\n", count(int64(d.Pointer), "byte"))
+	for _, a := range d.attrs {
+		fmt.Fprintf(t, "%s\t%s\n", visible(a.Key), visible(a.Value))
+	}
+	t.Flush()
+}
+
+func (d *description) writeProcesses(w io.Writer) {
+	fmt.Fprintf(w, "\nProcesses (%s):\n", count(int64(len(d.Threads)), "thread"))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for i, p := range d.Processes {
+		if i == maxLines {
+			fmt.Fprintf(t, "\t\t\t  and %d more\n", len(d.Processes)-i)
+			break
+		}
+		name := p.Name
+		if p.CommandLine != "" {
+			name = p.CommandLine
+		}
+		if p.Host != "" {
+			name += " on " + p.Host
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, count(int64(p.Threads), "thread"), count(p.Events, "event"), visible(name))
+	}
+	t.Flush()
+}
+
+// writeThreads lists the threads by events, unless there is no more to say than that there is one.
+func (d *description) writeThreads(w io.Writer) {
+	if len(d.Threads) < 2 {
+		return
+	}
+	fmt.Fprint(w, "\nThreads:\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for i, th := range d.Threads {
+		if i == maxLines && len(d.Threads) > maxLines+1 {
+			fmt.Fprintf(t, "\t\t  and %d more\n", len(d.Threads)-i)
+			break
+		}
+		lost := ""
+		if th.Lost > 0 {
+			lost = group(int64(th.Lost)) + " lost  "
+		}
+		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), count(th.Events, "event"), lost, visible(th.Name))
+	}
+	t.Flush()
+}
+
+func idText(id *uint64) string {
+	if id == nil {
+		return "?"
+	}
+	return strconv.FormatUint(*id, 10)
+}
+
+func (d *description) writeEvents(w io.Writer) {
+	if len(d.Providers) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "events\tbytes\tstacks\tid\tversion\t  provider, event\n")
+	for _, p := range d.Providers {
+		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", group(p.Events), group(p.Bytes), group(p.Stacks), visible(p.Name))
+		for i, e := range p.Types {
+			if i == maxLines && len(p.Types) > maxLines+1 {
+				var rest tally
+				for _, r := range p.Types[i:] {
+					rest.merge(r.tally)
+				}
+				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more\n", group(rest.Events), group(rest.Bytes), group(rest.Stacks), len(p.Types)-i)
+				break
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", group(e.Events), group(e.Bytes), group(e.Stacks), e.ID, e.Version, visible(e.Name))
+		}
+	}
+	t.Flush()
+}
+
+func (d *description) writeExtract(w io.Writer) {
+	if len(d.Extract) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nTo extract:\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, x := range d.Extract {
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", group(x.Events), x.What, visible(x.Command))
+	}
+	t.Flush()
+}
+
+func (d *description) writeReport(w io.Writer) {
+	var lines []string
+	for _, e := range d.Report {
+		if e.Severity == ntconv.SeverityInfo.String() {
+			continue
+		}
+		s := fmt.Sprintf("  %s: %s %s", e.Severity, group(int64(e.Count)), e.Text)
+		if e.Detail != "" {
+			s += ": " + e.Detail
+		}
+		lines = append(lines, visible(s))
+	}
+	if len(lines) == 0 {
+		fmt.Fprint(w, "\nLosses: none\n")
+		return
+	}
+	fmt.Fprintf(w, "\nLosses and oddities:\n%s\n", strings.Join(lines, "\n"))
+}

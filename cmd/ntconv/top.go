@@ -230,4 +230,3 @@ func (u *driverUI) PrintErr(a ...any) {
 type driverSym struct{}
 
 func (driverSym) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
-
