@@ -191,11 +191,17 @@ func TestTooLarge(t *testing.T) {
 		"block": func() ([]byte, error) {
 			return wire.AppendBlockHeader(dst, wire.BlockHeader{Kind: wire.KindStack, Size: wire.MaxBlockSize + 1})
 		},
-		"thread row":    func() ([]byte, error) { return wire.AppendThread(dst, &wire.Thread{Name: long, Has: 1 << wire.ThreadName}) },
-		"metadata row":  func() ([]byte, error) { return wire.AppendMetadata(dst, &wire.Metadata{Provider: long}) },
-		"field":         func() ([]byte, error) { return wire.AppendMetadata(dst, &wire.Metadata{Fields: []wire.Field{{Name: long}}}) },
+		"thread row": func() ([]byte, error) {
+			return wire.AppendThread(dst, &wire.Thread{Name: long, Has: 1 << wire.ThreadName})
+		},
+		"metadata row": func() ([]byte, error) { return wire.AppendMetadata(dst, &wire.Metadata{Provider: long}) },
+		"field": func() ([]byte, error) {
+			return wire.AppendMetadata(dst, &wire.Metadata{Fields: []wire.Field{{Name: long}}})
+		},
 		"optional part": func() ([]byte, error) { return wire.AppendMetadata(dst, &wire.Metadata{OptionalExtra: []byte(long)}) },
-		"field count":   func() ([]byte, error) { return wire.AppendMetadata(dst, &wire.Metadata{Fields: make([]wire.Field, 1<<16)}) },
+		"field count": func() ([]byte, error) {
+			return wire.AppendMetadata(dst, &wire.Metadata{Fields: make([]wire.Field, 1<<16)})
+		},
 	} {
 		if got, err := do(); !errors.Is(err, bin.ErrLimit) || string(got) != "before" {
 			t.Errorf("%s: %v, %d bytes left in the buffer", name, err, len(got))

@@ -1,8 +1,8 @@
 package legacy
 
 import (
+	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
@@ -106,8 +106,8 @@ func (m *Metadata) parseTag(c *bin.Cursor, p *typeParser) {
 	}
 }
 
-// AppendMetadata is the inverse of [ParseMetadata], with the opcode tag before V2Params, as the runtime writes them.
-func AppendMetadata(dst []byte, m *Metadata) ([]byte, error) {
+// AppendMetadata is the inverse of [ParseMetadata], with the opcode tag before V2Params, as runtimes write them.
+func AppendMetadata(dst []byte, m *Metadata) []byte {
 	dst = bin.AppendU32(dst, m.ID)
 	dst = bin.AppendUTF16Z(dst, m.Provider)
 	dst = bin.AppendU32(dst, m.EventID)
@@ -119,16 +119,14 @@ func AppendMetadata(dst []byte, m *Metadata) ([]byte, error) {
 		dst = appendFieldsV1(dst, m.V1)
 	}
 	if m.Has&HasOpcode != 0 {
-		dst = bin.AppendU32(dst, 1)
-		dst = append(dst, tagOpcode, m.Opcode)
+		dst = append(bin.AppendU32(dst, 1), tagOpcode, m.Opcode)
 	}
 	if m.Has&HasV2 != 0 {
-		body := appendFieldsV2(nil, m.V2)
-		if len(body) > math.MaxInt32 {
-			return dst, fmt.Errorf("V2Params of %d bytes: %w", len(body), bin.ErrLimit)
-		}
-		dst = append(bin.AppendU32(dst, uint32(len(body))), tagV2Params)
-		dst = append(dst, body...)
+		size := len(dst)
+		dst = append(bin.AppendU32(dst, 0), tagV2Params)
+		body := len(dst)
+		dst = appendFieldsV2(dst, m.V2)
+		binary.LittleEndian.PutUint32(dst[size:], uint32(len(dst)-body))
 	}
-	return append(dst, m.Extra...), nil
+	return append(dst, m.Extra...)
 }

@@ -41,17 +41,18 @@ type Object struct {
 // at least [MaxObjectHeader] bytes unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result:
 // nothing tells how to pass over such an object.
 func ParseObject(c *bin.Cursor) (o Object, err error) {
+	at := *c
 	tag := c.At("Object/Tag").U8()
-	if c.Err() != nil {
+	switch {
+	case c.Err() != nil:
 		return o, c.Err()
-	}
-	if tag == tagNull {
+	case tag == tagNull:
 		return Object{End: true}, nil
+	case tag != tagBegin && tag != tagBeginPrivate:
+		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d does not begin an object", bin.ErrValue, tag))
+		*c = at
 	}
 	o.Private = tag == tagBeginPrivate
-	if tag != tagBegin && tag != tagBeginPrivate {
-		c.Fail("", fmt.Errorf("%w: tag %d does not begin an object", bin.ErrValue, tag))
-	}
 	expect(c, tag)
 	expect(c, tagNull)
 	o.Version = c.At("Object/Version").I32()

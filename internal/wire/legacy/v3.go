@@ -24,7 +24,7 @@ type EventV3 struct {
 	Header  wire.EventHeader
 	Payload []byte // borrowed, as are Stack and Padding
 	Stack   []byte // addresses, leaf first
-	Padding []byte // what is left of EventSize
+	Padding []byte // what is left of EventSize; not nil after parsing
 }
 
 // ParseEventV3 reads one event of a version 3 EventBlock. EventSize frames it, padding included. A stack beyond
@@ -47,7 +47,7 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	h.PayloadSize = uint32(len(e.Payload))
 	stack := row
 	e.Stack = row.Bytes(sizeV3(&row, "Event/StackSize", 0))
-	e.Padding = row.Rest()
+	e.Padding = row.Bytes(row.Len())
 	if row.Err() != nil {
 		*c = row
 		return e, c.Err()

@@ -134,3 +134,46 @@ func Blocks(trace []byte) iter.Seq[Block] {
 		}
 	}
 }
+
+// Events returns the events of each event block of a shared trace with compressed headers.
+func Events(tb testing.TB, name string) (blocks [][]byte) {
+	tb.Helper()
+	for b := range Blocks(Read(tb, name)) {
+		c := b.Cursor()
+		if b.Kind != wire.KindEvent {
+			continue
+		}
+		if h, err := wire.ParseEventBlockHeader(&c); err != nil || !h.Compressed() {
+			tb.Fatalf("%s: event block %+v, %v", name, h, err)
+		}
+		blocks = append(blocks, c.Rest())
+	}
+	return blocks
+}
+
+// BenchEvents measures a decoder of compressed headers over all events of a shared trace, block by block in file order.
+func BenchEvents(b *testing.B, name string, parse func([]byte, *wire.EventHeader) int) {
+	blocks := Events(b, name)
+	events, size := 0, 0
+	for _, block := range blocks {
+		size += len(block)
+	}
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	var h wire.EventHeader
+	for b.Loop() {
+		events = 0
+		for _, block := range blocks {
+			h = wire.EventHeader{}
+			for len(block) > 0 {
+				n := parse(block, &h)
+				if n <= 0 || int64(h.PayloadSize) > int64(len(block)-n) {
+					b.Fatalf("block ends in the middle of an event: %+v", h)
+				}
+				block = block[n+int(h.PayloadSize):]
+				events++
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
+}
