@@ -56,6 +56,7 @@ func layoutOf(e *ntconv.Event, p int) *Layout {
 //     one-collect writes it (universal, 1.3). Of kernel tracepoints only the four common fields can be trusted: the rest
 //     is one field of bytes (universal, 1.9);
 //   - the layout of the tables, see [LayoutOf]. An event of a managed provider with neither fields nor payload has none.
+//     Fields inside the data of a GCDynamicEvent follow those of the event, where its kind is known.
 //
 // Values are as those of [ntconv.Event.Fields]: borrowed, and never a panic. It does not allocate after the first event of
 // a type.
@@ -75,6 +76,8 @@ func decode(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
 	}
 	switch {
 	case l != nil && len(e.Payload) == 0 && !providers[p].native:
+	case l != nil && l.ID == gcDynamicEvent && t.Provider == Runtime:
+		decodeDynamic(l, e, yield)
 	case l != nil:
 		ntconv.DecodeFields(l.Fields, e.Payload, e.PointerSize())(yield)
 	case len(t.Fields) == 0:
@@ -88,6 +91,31 @@ func decode(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
 		}
 	default:
 		e.Fields()(yield)
+	}
+}
+
+// gcDynamicEvent is an event of the runtime that wraps events of the collector.
+const gcDynamicEvent = 39
+
+// dynamicEvents is the provider of the tables that has their layouts, by name.
+const dynamicEvents = Runtime + "/GCDynamicEvent"
+
+func decodeDynamic(l *Layout, e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
+	var name, data ntconv.Value
+	for f, v := range ntconv.DecodeFields(l.Fields, e.Payload, e.PointerSize()) {
+		switch f.Name {
+		case "Name":
+			name = v
+		case "Data":
+			data = v
+		}
+		if !yield(f, v) {
+			return
+		}
+	}
+	var buf [64]byte
+	if l := lookupName(providerIndex(dynamicEvents), string(name.AppendString(buf[:0])), 0); l != nil {
+		ntconv.DecodeFields(l.Fields, data.Bytes(), e.PointerSize())(yield)
 	}
 }
 

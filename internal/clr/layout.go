@@ -66,11 +66,11 @@ func valueName(text string, value uint64) string {
 }
 
 func bitNames(text string, value uint64) string {
+	if value == 0 {
+		return valueName(text, 0)
+	}
 	out := ""
 	for bits, name := range pairs(text, 10) {
-		if bits == value {
-			return name
-		}
 		if bits != 0 && value&bits == bits {
 			out = join(out, name)
 			value &^= bits

@@ -28,6 +28,7 @@ var providers = [...]provider{
 	{name: "Microsoft-Diagnostics-DiagnosticSource", guid: "adb401e1-5296-51f8-c125-5fda75826144", native: false, first: 598, last: 611, maps: 41},
 	{name: "Universal.System", guid: "8c107b6c-79f8-5231-4de6-2a0e20a3f562", native: false, first: 611, last: 617, maps: 41},
 	{name: "Universal.Events", guid: "bc5e5d63-9799-5873-33d9-fba8316cef71", native: false, first: 617, last: 619, maps: 41},
+	{name: "Microsoft-Windows-DotNETRuntime/GCDynamicEvent", guid: "00000000-0000-0000-0000-000000000000", native: false, first: 619, last: 620, maps: 41},
 }
 
 // providerIndex returns the place of a provider in providers, or -1.
@@ -81,6 +82,8 @@ func providerIndex(name string) int {
 		return 22
 	case "Universal.Events":
 		return 23
+	case "Microsoft-Windows-DotNETRuntime/GCDynamicEvent":
+		return 24
 	}
 	return -1
 }
@@ -730,6 +733,8 @@ var index = [...]entry{
 	// Universal.Events
 	{0x0, 54782, 1, 0, 0, 0},
 	{0x0, 54798, 2, 0, 0, 0},
+	// Microsoft-Windows-DotNETRuntime/GCDynamicEvent
+	{0x0, 54822, 1, 0, 0, 4},
 }
 
 // layoutText has a line an event: symbol, task and fields in the compact form.
@@ -1352,7 +1357,8 @@ const layoutText = "" +
 	"ProcessSymbol\tProcessSymbol\tId:v MappingId:v StartAddress:v EndAddress:v Name:s\n" +
 	"ProcessMappingMetadata\tProcessMappingMetadata\tId:v SymbolMetadata:s VersionMetadata:s\n" +
 	"cpu\tcpu\tValue:v\n" +
-	"cswitch\tcswitch\tValue:v\n"
+	"cswitch\tcswitch\tValue:v\n" +
+	"CommittedUsage\tGarbageCollection\tVersion:H TotalCommittedInUse:L TotalCommittedInGlobalDecommit:L TotalCommittedInFree:L TotalCommittedInGlobalFree:L TotalBookkeepingCommitted:L\n"
 
 // mapText has a line a map: = for values or | for bits, then number=name;.
 const mapText = "" +
@@ -1422,5 +1428,6 @@ const keywordText = "" +
 	"\n" +
 	"\n" +
 	"1=Messages;2=Events;800=IgnoreShortCutKeywords;1000=AspNetCoreHosting;2000=EntityFrameworkCoreCommands;\n" +
+	"\n" +
 	"\n" +
 	"\n"

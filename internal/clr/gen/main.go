@@ -24,15 +24,26 @@ var sources = []struct {
 
 func main() {
 	log.SetFlags(0)
+	src, err := tables("gen")
+	if err == nil {
+		err = os.WriteFile("tables.go", src, 0o644)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// tables makes tables.go from the texts in a directory.
+func tables(dir string) ([]byte, error) {
 	var all []*provider
 	for _, s := range sources {
-		b, err := os.ReadFile(filepath.Join("gen", s.file))
+		b, err := os.ReadFile(filepath.Join(dir, s.file))
 		if err != nil {
-			log.Fatal(err)
+			return nil, err
 		}
 		found, err := parse(string(b))
 		if err != nil {
-			log.Fatalf("%s: %v", s.file, err)
+			return nil, fmt.Errorf("%s: %w", s.file, err)
 		}
 		for _, p := range found {
 			p.native = s.native || p.name == "Microsoft-DotNETCore-SampleProfiler"
@@ -41,12 +52,5 @@ func main() {
 	}
 	var out bytes.Buffer
 	write(&out, all)
-	src, err := format.Source(out.Bytes())
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile("tables.go", src, 0o644); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("tables.go:", len(src), "bytes")
+	return format.Source(out.Bytes())
 }
