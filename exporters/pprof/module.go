@@ -80,6 +80,15 @@ func better(t *tables, weights []int64, a, b uint32) bool {
 
 func isCoreLib(file string) bool { return strings.HasPrefix(baseName(file), "System.Private.CoreLib") }
 
+// isAssembly reports whether a file holds managed code, going by its name.
+func isAssembly(file string) bool {
+	switch strings.ToLower(path.Ext(baseName(file))) {
+	case ".dll", ".exe":
+		return true
+	}
+	return false
+}
+
 // programs returns names that the main module may have, the best first.
 func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 	var list []string

@@ -174,14 +174,15 @@ func boolBit(b bool) byte {
 	return 0
 }
 
-// describe notes what the mapping of a location is known by. A mapping all of whose frames are stand-ins has no functions,
-// so that pprof looks for its symbols.
+// describe notes what the mapping of a location is known by. A native mapping all of whose frames are stand-ins has no
+// functions, so that pprof looks for its symbols; it could not find any in an assembly.
 func (t *tables) describe(l location, run []ntconv.Frame) {
 	if l.mapping == 0 {
 		return
 	}
 	m := &t.mappings[l.mapping-1]
 	m.inlined = m.inlined || len(run) > 1
+	m.functions = m.functions || isAssembly(m.File)
 	for i := range run {
 		if run[i].Flags&ntconv.FrameUnresolved == 0 {
 			m.functions = true
