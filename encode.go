@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -13,12 +14,20 @@ var ErrValue = errors.New("value does not fit its type")
 
 // AppendFields appends a payload to dst: one value a field, in order. It is the inverse of Event.Fields. Elements of
 // relative and absolute locations are put behind the last field; an absolute location counts from len(dst).
+//
+// A value of another kind than the field's, or one that the field's type cannot hold, is ErrValue: a number that is too
+// large, a NUL in a string that ends with one. Where the last values are ValueNull the payload ends before their fields; a
+// ValueNull elsewhere is written as zero.
 func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) ([]byte, error) {
 	if len(values) != len(fields) {
 		return dst, fmt.Errorf("%d values for %d fields: %w", len(values), len(fields), ErrValue)
 	}
-	e := encoder{b: dst, start: len(dst), ptr: pointerSize}
-	for i := range fields {
+	e := encoder{b: dst, start: len(dst), mode: modeOf(pointerSize)}
+	n := len(fields)
+	for n > 0 && values[n-1].kind == ValueNull && fields[n-1].Type.Code != TypePad64 {
+		n--
+	}
+	for i := range n {
 		if err := e.value(&fields[i].Type, values[i]); err != nil {
 			return dst, fmt.Errorf("field %q: %w", fields[i].Name, err)
 		}
@@ -37,7 +46,7 @@ func AppendValue(dst []byte, f *Field, v Value, pointerSize int) ([]byte, error)
 type encoder struct {
 	b     []byte
 	start int
-	ptr   int
+	mode  mode
 	locs  []pendingLoc
 }
 
@@ -52,11 +61,8 @@ func (e *encoder) value(t *FieldType, v Value) error {
 	switch t.Code {
 	case TypeObject:
 		return e.object(t, v)
-	case TypeUTF16String:
-		e.b = appendUnits(e.b, v.String())
-		e.b = append(e.b, 0, 0)
-	case TypeANSIString:
-		e.b = append(append(e.b, v.String()...), 0)
+	case TypeUTF16String, TypeANSIString:
+		return e.terminated(t.Code, v)
 	case TypeArray:
 		at := len(e.b)
 		e.b = append(e.b, 0, 0)
@@ -69,6 +75,11 @@ func (e *encoder) value(t *FieldType, v Value) error {
 		}
 		binary.LittleEndian.PutUint16(e.b[at:], uint16(n))
 	case TypeFixedArray:
+		if v.kind == ValueNull {
+			n, ok := e.mode.size(t)
+			e.b = append(e.b, make([]byte, n)...)
+			return wrongUnless(ok, t.Code, v)
+		}
 		n, err := e.elems(t.Elem, v)
 		if err == nil && n != int(t.Count) {
 			err = fmt.Errorf("%d elements for %d: %w", n, t.Count, ErrValue)
@@ -78,60 +89,142 @@ func (e *encoder) value(t *FieldType, v Value) error {
 		_, err := e.elems(t.Elem, v)
 		return err
 	case TypeRelLoc, TypeDataLoc:
+		if n, ok := e.mode.size(t.Elem); !ok || n == 0 {
+			return fmt.Errorf("%v: %w: %w", t.Code, ErrValue, errElementSize)
+		}
 		e.locs = append(e.locs, pendingLoc{len(e.b), t, v})
 		e.b = append(e.b, 0, 0, 0, 0)
-	case TypeVarInt:
-		n := v.Int()
-		e.b = binary.AppendUvarint(e.b, uint64(n)<<1^uint64(n>>63))
-	case TypeVarUint:
-		e.b = binary.AppendUvarint(e.b, v.Uint())
 	case TypePad64:
-		if e.ptr == 8 {
-			e.b = append(e.b, 0, 0, 0, 0)
-		}
+		e.b = append(e.b, make([]byte, e.mode.ptr-4)...)
 	default:
 		return e.scalar(t.Code, v)
 	}
 	return nil
 }
 
-func (e *encoder) scalar(c TypeCode, v Value) error {
+// wrongUnless returns an error about a value of a kind that the type cannot hold.
+func wrongUnless(ok bool, c TypeCode, v Value) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("%v as %v: %w", v.kind, c, ErrValue)
+}
+
+// scalarKind returns the kind of value that a scalar other than an integer has.
+func scalarKind(c TypeCode) (k ValueKind, ok bool) {
 	switch c {
-	case TypeInt8, TypeUint8:
-		e.b = append(e.b, byte(v.Uint()))
-	case TypeInt16, TypeUint16:
-		e.b = binary.LittleEndian.AppendUint16(e.b, uint16(v.Uint()))
-	case TypeInt32, TypeUint32:
-		e.b = binary.LittleEndian.AppendUint32(e.b, uint32(v.Uint()))
-	case TypeInt64, TypeUint64:
-		e.b = binary.LittleEndian.AppendUint64(e.b, v.Uint())
-	case TypePointer:
-		if e.ptr == 4 {
-			e.b = binary.LittleEndian.AppendUint32(e.b, uint32(v.Uint()))
-		} else {
-			e.b = binary.LittleEndian.AppendUint64(e.b, v.Uint())
-		}
+	case TypeBool8, TypeBool32:
+		return ValueBool, true
+	case TypeFloat32, TypeFloat64:
+		return ValueFloat, true
+	case TypeDecimal:
+		return ValueBytes, true
+	case TypeDateTime:
+		return ValueTime, true
+	case TypeGUID:
+		return ValueGUID, true
+	case TypeUTF8Unit, TypeUTF16Unit:
+		return ValueString, true
+	}
+	return 0, false
+}
+
+func (e *encoder) scalar(c TypeCode, v Value) error {
+	kind, ok := scalarKind(c)
+	size := c.fixedSize(e.mode)
+	switch {
+	case !ok:
+		return e.integer(c, v)
+	case v.kind == ValueNull:
+		e.b = append(e.b, make([]byte, size)...)
+		return nil
+	case v.kind != kind:
+		return wrongUnless(false, c, v)
+	}
+	switch c {
 	case TypeBool32:
 		e.b = append(e.b, byte(v.num&1), 0, 0, 0)
 	case TypeBool8:
 		e.b = append(e.b, byte(v.num&1))
 	case TypeFloat32:
 		e.b = binary.LittleEndian.AppendUint32(e.b, math.Float32bits(float32(v.Float())))
-	case TypeFloat64:
-		e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v.Float()))
-	case TypeDateTime:
-		e.b = binary.LittleEndian.AppendUint64(e.b, v.FileTime())
-	case TypeGUID:
-		g := v.GUID()
-		e.b = append(e.b, g[:]...)
-	case TypeDecimal:
-		e.b = append(e.b, make([]byte, 16)...)
-		copy(e.b[len(e.b)-16:], v.Bytes())
-	case TypeUTF8Unit, TypeUTF16Unit:
-		return e.unit(c, v)
+	case TypeFloat64, TypeDateTime:
+		e.b = binary.LittleEndian.AppendUint64(e.b, v.num)
+	case TypeGUID, TypeDecimal:
+		e.b = append(e.b, v.raw...)
+		return wrongUnless(len(v.raw) == size, c, v)
 	default:
-		return fmt.Errorf("%v: %w", c, ErrValue)
+		return e.unit(c, v)
 	}
+	return nil
+}
+
+// integer appends a number, checking that it fits.
+func (e *encoder) integer(c TypeCode, v Value) error {
+	n, bits, signed := v.num, 8*c.fixedSize(e.mode), false
+	switch c {
+	case TypeInt8, TypeInt16, TypeInt32, TypeInt64:
+		signed = true
+	case TypeVarInt:
+		signed, bits = true, 64
+	case TypeVarUint:
+		bits = 64
+	case TypeUint8, TypeUint16, TypeUint32, TypeUint64, TypePointer:
+	default:
+		return fmt.Errorf("%v: %w: %w", c, ErrValue, errTypeCode)
+	}
+	negative := v.kind == ValueInt && int64(n) < 0
+	fits := n>>1>>(bits-1) == 0
+	switch {
+	case v.kind == ValueNull:
+		fits = true
+	case v.kind != ValueInt && v.kind != ValueUint:
+		return wrongUnless(false, c, v)
+	case signed && negative:
+		fits = int64(n)>>(bits-1) == -1
+	case signed:
+		fits = n>>(bits-1) == 0
+	case negative:
+		fits = false
+	}
+	if !fits {
+		return fmt.Errorf("%v as %v: %w", v, c, ErrValue)
+	}
+	switch c {
+	case TypeVarInt:
+		e.b = binary.AppendVarint(e.b, int64(n))
+	case TypeVarUint:
+		e.b = binary.AppendUvarint(e.b, n)
+	default:
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], n)
+		e.b = append(e.b, b[:bits/8]...)
+	}
+	return nil
+}
+
+// terminated appends a string and a zero unit.
+func (e *encoder) terminated(c TypeCode, v Value) error {
+	s := v.String()
+	switch {
+	case v.kind == ValueNull:
+		s = ""
+	case v.kind != ValueString:
+		return wrongUnless(false, c, v)
+	case strings.IndexByte(s, 0) >= 0:
+		return fmt.Errorf("%q with a NUL in it as %v: %w", s, c, ErrValue)
+	}
+	if c == TypeUTF16String {
+		e.b = append(appendUnits(e.b, s), 0, 0)
+		return nil
+	}
+	for _, r := range s {
+		if r > 0xff {
+			return fmt.Errorf("%q as %v: %w", s, c, ErrValue)
+		}
+		e.b = append(e.b, byte(r))
+	}
+	e.b = append(e.b, 0)
 	return nil
 }
 
@@ -152,12 +245,14 @@ func (e *encoder) unit(c TypeCode, v Value) error {
 // object appends the members of a decoded or constructed object.
 func (e *encoder) object(t *FieldType, v Value) error {
 	values := v.list
-	if values == nil {
+	if v.kind == ValueNull {
+		values = make([]Value, len(t.Fields))
+	} else if values == nil {
 		for _, m := range v.Fields() {
 			values = append(values, m)
 		}
 	}
-	if v.kind != ValueObject || len(values) != len(t.Fields) {
+	if v.kind != ValueObject && v.kind != ValueNull || len(values) != len(t.Fields) {
 		return fmt.Errorf("%v with %d members for %d: %w", v.kind, len(values), len(t.Fields), ErrValue)
 	}
 	for i := range values {
@@ -171,6 +266,10 @@ func (e *encoder) object(t *FieldType, v Value) error {
 // elems appends the elements of a string, bytes or a list and returns their number.
 func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 	switch {
+	case t == nil:
+		return 0, fmt.Errorf("array: %w: %w", ErrValue, errElementSize)
+	case v.kind == ValueNull:
+		return 0, nil
 	case t.Code == TypeUTF8Unit && v.kind == ValueString:
 		s := v.String()
 		e.b = append(e.b, s...)
@@ -185,12 +284,15 @@ func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 	case v.kind != ValueList:
 		return 0, fmt.Errorf("%v as a list of %v: %w", v.kind, t.Code, ErrValue)
 	}
-	n := 0
+	n, before := 0, len(e.b)
 	for m := range v.Elems() {
 		if err := e.value(t, m); err != nil {
 			return n, fmt.Errorf("element %d: %w", n, err)
 		}
 		n++
+	}
+	if n > 0 && len(e.b) == before {
+		return n, fmt.Errorf("array: %w: %w", ErrValue, errElementSize)
 	}
 	return n, nil
 }

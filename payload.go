@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 )
 
 // Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
@@ -14,11 +15,16 @@ import (
 // Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for others.
 // Where a type has such a field, the sizes under which the payload comes out even are taken.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
-	m := mode{ptr: uint8(e.PointerSize())}
+	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined: nothing escapes
+}
+
+func eachField(e *Event, yield func(*Field, Value) bool) {
+	m := modeOf(e.PointerSize())
 	if e.Type.layoutOf()&layoutAmbiguous != 0 {
 		m.narrow = narrow(e.Type.Fields, e.Payload, m)
 	}
-	return decodeFields(e.Type.Fields, e.Payload, m)
+	d := decoder{b: e.Payload, payload: e.Payload, mode: m}
+	d.each(e.Type.Fields, yield)
 }
 
 // Field returns the first field of that name of the payload, and false if the Type has none.
@@ -33,30 +39,28 @@ func (e *Event) Field(name string) (Value, bool) {
 
 // DecodeFields is Event.Fields with a layout from elsewhere: exactly as it says, with no guess about sizes.
 func DecodeFields(fields []Field, payload []byte, pointerSize int) iter.Seq2[*Field, Value] {
-	return decodeFields(fields, payload, mode{ptr: uint8(pointerSize)})
-}
-
-func decodeFields(fields []Field, payload []byte, m mode) iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
-		d := decoder{b: payload, payload: payload, mode: m}
+		d := decoder{b: payload, payload: payload, mode: modeOf(pointerSize)}
 		d.each(fields, yield)
 	}
 }
 
 // narrow reports whether the payload comes out even with narrow sizes and not with the stated ones.
 func narrow(fields []Field, payload []byte, m mode) bool {
-	even := func(m mode) bool {
-		d := decoder{b: payload, payload: payload, mode: m}
-		ok := true
-		d.each(fields, func(_ *Field, v Value) bool {
-			ok = v.kind != ValueError && v.kind != ValueNull
-			return ok
-		})
-		return ok && d.off == len(payload)
-	}
-	wide, slim := m, m
+	slim := m
 	slim.narrow = true
-	return !even(wide) && even(slim)
+	return !even(fields, payload, m) && even(fields, payload, slim)
+}
+
+// even reports whether the payload holds the fields and nothing else.
+func even(fields []Field, payload []byte, m mode) bool {
+	d := decoder{b: payload, payload: payload, mode: m, probe: true}
+	ok := true
+	d.each(fields, func(_ *Field, v Value) bool {
+		ok = v.kind != ValueError && v.kind != ValueNull
+		return ok
+	})
+	return ok && d.off == len(payload)
 }
 
 // A decoder walks over encoded values. b is the payload up to the end of what is decoded and off a position in it; payload
@@ -66,6 +70,7 @@ type decoder struct {
 	off     int
 	payload []byte
 	mode    mode
+	probe   bool // errors need not say anything
 	err     error
 }
 
@@ -87,7 +92,7 @@ func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
 		switch {
 		case d.err != nil:
 			v = errorValue(d.err)
-		case d.off == len(d.b) && len(fields[i].Type.Fields) == 0 && d.mode.sizeOrOne(&fields[i].Type) > 0:
+		case d.off == len(d.b) && fields[i].Type.Code != TypeObject && d.mode.sizeOrOne(&fields[i].Type) > 0:
 			v = Value{}
 		default:
 			v = d.value(&fields[i].Type, fields, start)
@@ -105,6 +110,8 @@ func (m mode) sizeOrOne(t *FieldType) int {
 		return int(t.Count)
 	case TypePad64:
 		return int(m.ptr) - 4
+	case TypeObject:
+		return len(t.Fields)
 	case TypeCounted:
 		return 0
 	}
@@ -113,6 +120,10 @@ func (m mode) sizeOrOne(t *FieldType) int {
 
 // fail records the first error.
 func (d *decoder) fail(err error) Value {
+	if d.probe {
+		d.err, d.off = err, len(d.b)
+		return errorValue(err)
+	}
 	d.err = fmt.Errorf("byte %d of the payload: %w", d.off, err)
 	d.off = len(d.b)
 	return errorValue(d.err)
@@ -229,18 +240,33 @@ func (d *decoder) object(t *FieldType) Value {
 // terminated decodes a string that ends with a zero unit of that size.
 func (d *decoder) terminated(unit int, enc encoding) Value {
 	rest := d.b[d.off:]
-	for i := 0; i+unit <= len(rest); i += unit {
-		n := bytes.IndexByte(rest[i:], 0)
-		if n < 0 {
-			break
-		}
-		i += n / unit * unit
-		if i+unit <= len(rest) && rest[i] == 0 && rest[i+unit-1] == 0 {
-			d.off += i + unit
-			return Value{kind: ValueString, enc: enc, raw: rest[:i:i]}
+	n := bytes.IndexByte(rest, 0)
+	if unit == 2 {
+		n = zeroUnit(rest)
+	}
+	if n < 0 {
+		return d.fail(errPayloadShort)
+	}
+	d.off += n + unit
+	return Value{kind: ValueString, enc: enc, raw: rest[:n:n]}
+}
+
+// zeroUnit returns the position of the first 16-bit unit that is zero, or -1. It looks at four units at a time.
+func zeroUnit(b []byte) int {
+	const ones, tops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if zero := (x - ones) &^ x & tops; zero != 0 {
+			return i + bits.TrailingZeros64(zero)/16*2
 		}
 	}
-	return d.fail(errPayloadShort)
+	for ; i+2 <= len(b); i += 2 {
+		if b[i]|b[i+1] == 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 func (d *decoder) varint(code TypeCode) Value {
@@ -261,6 +287,9 @@ func (d *decoder) array(elem *FieldType, n int) Value {
 		return d.fail(errTypeCode)
 	}
 	start := d.off
+	if elem == nil {
+		return d.fail(errTypeCode)
+	}
 	if size := elem.Code.fixedSize(d.mode); size > 0 {
 		if n < 0 || n > (len(d.b)-d.off)/size {
 			return d.fail(errPayloadShort)
@@ -294,25 +323,23 @@ func (d *decoder) run(elem *FieldType, start, end int) Value {
 	return d.inside(ValueList, elem, start, end)
 }
 
-// loc decodes elements that lie elsewhere in the payload. An error in them does not affect the fields that follow.
+// loc decodes elements that lie elsewhere in the payload. An error in them does not affect the fields that follow. Only
+// their number is checked here, so a payload full of locations that point at each other costs no more than another.
 func (d *decoder) loc(t *FieldType, at uint32) Value {
-	if t.Elem == nil {
-		return d.fail(errTypeCode)
-	}
 	start, size := int(at&0xffff), int(at>>16)
 	if t.Code == TypeRelLoc {
 		start += d.off
 	}
 	end := start + size
-	if end > len(d.payload) {
-		return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, errLocRange))
-	}
-	elems := decoder{b: d.payload[:end], off: start, payload: d.payload, mode: d.mode}
-	for elems.off < end {
-		before := elems.off
-		if elems.value(t.Elem, nil, 0); elems.err != nil || elems.off == before {
-			return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, errLocSize))
-		}
+	fail := func(err error) Value { return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, err)) }
+	elem, ok := d.mode.size(t.Elem)
+	switch {
+	case !ok || elem == 0:
+		return fail(errElementSize)
+	case end > len(d.payload):
+		return fail(errLocRange)
+	case size%elem != 0:
+		return fail(errLocSize)
 	}
 	return d.run(t.Elem, start, end)
 }

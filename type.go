@@ -113,7 +113,7 @@ const (
 	TypeVarUint     TypeCode = 21 // LEB128
 	TypeFixedArray  TypeCode = 22 // Count elements
 	TypeUTF8Unit    TypeCode = 23
-	TypeRelLoc      TypeCode = 24 // 32 bits: low half the position behind this field, high half the size in bytes
+	TypeRelLoc      TypeCode = 24 // 32 bits: low half the position behind this field, high half the size in bytes; Elem of fixed size
 	TypeDataLoc     TypeCode = 25 // the same with the position from the start of the payload
 	TypeBool8       TypeCode = 26
 
@@ -175,6 +175,41 @@ type mode struct {
 	narrow bool  // bool32 has 1 byte and decimal 8
 }
 
+// modeOf returns the mode for pointers of that size; any but 4 counts as 8.
+func modeOf(pointerSize int) mode {
+	if pointerSize == 4 {
+		return mode{ptr: 4}
+	}
+	return mode{ptr: 8}
+}
+
+// maxFixedSize bounds size: no payload holds more.
+const maxFixedSize = 1 << 30
+
+// size returns the bytes of a value of type t, if they are the same for all values.
+func (m mode) size(t *FieldType) (n int, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	switch t.Code {
+	case TypeObject:
+		for i := range t.Fields {
+			k, ok := m.size(&t.Fields[i].Type)
+			if n += k; !ok || n > maxFixedSize {
+				return 0, false
+			}
+		}
+		return n, true
+	case TypeFixedArray:
+		k, ok := m.size(t.Elem)
+		return k * int(t.Count), ok && k <= maxFixedSize/(int(t.Count)+1)
+	case TypePad64:
+		return int(m.ptr) - 4, true
+	}
+	n = t.Code.fixedSize(m)
+	return n, n > 0
+}
+
 const (
 	layoutKnown     = 1 << iota
 	layoutAmbiguous // has a field whose size the type code does not settle
@@ -185,7 +220,8 @@ func (t *Type) layoutOf() uint32 {
 	l := atomic.LoadUint32(&t.layout)
 	if l == 0 {
 		l = layoutKnown
-		if ambiguous(t.Fields) {
+		// Sources with narrow values know no locations, and with those it is hard to say whether a payload comes out even.
+		if hasCode(t.Fields, TypeBool32, TypeDecimal) && !hasCode(t.Fields, TypeRelLoc, TypeDataLoc) {
 			l |= layoutAmbiguous
 		}
 		atomic.StoreUint32(&t.layout, l)
@@ -193,10 +229,11 @@ func (t *Type) layoutOf() uint32 {
 	return l
 }
 
-func ambiguous(fields []Field) bool {
+// hasCode reports whether one of two type codes occurs in the fields.
+func hasCode(fields []Field, a, b TypeCode) bool {
 	for i := range fields {
 		for t := &fields[i].Type; t != nil; t = t.Elem {
-			if t.Code == TypeBool32 || t.Code == TypeDecimal || ambiguous(t.Fields) {
+			if t.Code == a || t.Code == b || hasCode(t.Fields, a, b) {
 				return true
 			}
 		}

@@ -251,35 +251,39 @@ func (v Value) Len() int {
 
 // Elems iterates over the elements of a ValueList.
 func (v Value) Elems() iter.Seq[Value] {
-	return func(yield func(Value) bool) {
-		if v.kind != ValueList {
-			return
-		}
+	return func(yield func(Value) bool) { eachElem(&v, yield) }
+}
+
+func eachElem(v *Value, yield func(Value) bool) {
+	if v.kind != ValueList {
+		return
+	}
+	if v.list != nil {
 		for _, e := range v.list {
 			if !yield(e) {
 				return
 			}
 		}
-		if v.list != nil {
+		return
+	}
+	for d := v.decoder(); d.off < len(d.b); {
+		if !yield(d.value(v.typ, nil, 0)) {
 			return
-		}
-		for d := v.decoder(); d.off < len(d.b); {
-			if !yield(d.value(v.typ, nil, 0)) {
-				return
-			}
 		}
 	}
 }
 
 // Fields iterates over the members of a decoded ValueObject. A constructed object has no names: it yields none.
 func (v Value) Fields() iter.Seq2[*Field, Value] {
-	return func(yield func(*Field, Value) bool) {
-		if v.kind != ValueObject || v.typ == nil {
-			return
-		}
-		d := v.decoder()
-		d.each(v.typ.Fields, yield)
+	return func(yield func(*Field, Value) bool) { eachMember(&v, yield) }
+}
+
+func eachMember(v *Value, yield func(*Field, Value) bool) {
+	if v.kind != ValueObject || v.typ == nil {
+		return
 	}
+	d := v.decoder()
+	d.each(v.typ.Fields, yield)
 }
 
 // Field returns the first member of that name of a ValueObject.
