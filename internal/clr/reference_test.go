@@ -270,3 +270,67 @@ func TestReferenceTraces(t *testing.T) {
 		})
 	}
 }
+
+// TestReferenceVectors checks the events of the conformance vectors that TraceEvent decodes by its own parsers.
+func TestReferenceVectors(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(wiretest.Shared(t), "data", "vectors", "*.expect.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no vectors: ", err)
+	}
+	compared := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type fields []struct {
+			Name  string
+			Value any
+		}
+		var vector struct {
+			Events []struct {
+				Provider, Name, PayloadHex string
+				ID                         uint32
+				Version                    uint8
+				Payload                    fields
+			}
+			TypedParsers struct {
+				EventDifferences []struct {
+					Index   int
+					Payload fields
+				}
+			}
+		}
+		if err := json.Unmarshal(b, &vector); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, d := range vector.TypedParsers.EventDifferences {
+			vector.Events[d.Index].Payload = d.Payload
+		}
+		for _, v := range vector.Events {
+			ref := refEvent{Provider: v.Provider, ID: v.ID, Version: v.Version, Name: v.Name, Hex: v.PayloadHex, ptr: 8}
+			e := ref.event(t)
+			if LayoutOf(e) == nil || len(e.Payload) == 0 {
+				continue
+			}
+			ours := map[string]ntconv.Value{}
+			for f, value := range Fields(e) {
+				ours[f.Name] = value
+			}
+			for _, want := range v.Payload {
+				got, ok := ours[want.Name]
+				if slices.Contains(computed, want.Name) || !ok && laterField(e, want.Name) {
+					continue
+				}
+				if got.String() != want.Value && !sameValue(want.Value, got) {
+					t.Errorf("%s: %s.%s: %v, reference %s", filepath.Base(file), v.Name, want.Name, got, want.Value)
+				}
+				compared++
+			}
+		}
+	}
+	if compared < 40 {
+		t.Errorf("%d values compared", compared)
+	}
+	t.Log(compared, "values")
+}
