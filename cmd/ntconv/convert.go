@@ -158,15 +158,12 @@ func (a *app) convert(c *conversion) error {
 	if err != nil {
 		return errors.Join(fail(exitUsage, err), out.Abort())
 	}
-	err = p.deliver(sink, out, func() error {
-		r := sink.Result()
-		p.sumUp().result(r)
-		if r.Items == 0 {
-			return p.nothing(r.Unit + "s")
-		}
-		return nil
-	})
 	s := p.sumUp()
+	err = p.deliver(sink, out, func() (string, bool) {
+		s.result(sink.Result())
+		return s.Unit + "s", s.Items == 0
+	}, c.to.Advice)
+	p.sumUp()
 	s.Output, s.Bytes = out.Name(), out.Written()
 	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
 	return err

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
@@ -69,6 +70,9 @@ func inputFailure(name string, err error) error {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	if isLimit(err) {
+		if flag := formats.LimitFlag(err); flag != "" {
+			err = fmt.Errorf("%w; %s raises it", err, flag)
+		}
 		return fail(exitLimit, err)
 	}
 	return fail(exitInput, err)

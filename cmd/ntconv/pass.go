@@ -21,6 +21,7 @@ type pass struct {
 	namer ntconv.Namer  // nil if no names are needed
 	total int64         // events of the input
 	kept  int64         // events of the selection
+	cause error         // why the input is incomplete, or nil
 	close func()        // ends it; may be called again
 }
 
@@ -75,20 +76,17 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 // prepare sets the namer, and makes the pass that goes before where one is needed. It returns what must see every event of
 // the pass that follows, and the time of the last event if the selection needs it.
 func (p *pass) prepare(o passOptions, sel *selection.Options) (see func(*ntconv.Event), last ntconv.Ticks, err error) {
-	learn := func(*ntconv.Event) {}
-	see = learn
-	switch {
-	case o.names == nil:
-	case o.first:
-		r := newRecall(symbol.New(o.names))
-		learn, see, p.namer = r.learn, r.meet, r
-		defer r.again()
-	default:
+	nothing := func(*ntconv.Event) {}
+	see, before := nothing, nothing
+	if o.names != nil {
 		t := symbol.New(o.names)
 		see, p.namer = t.Observe, t
+		if o.first {
+			see, before = nothing, t.Observe
+		}
 	}
 	if o.first || sel.NeedsEnd() {
-		last, err = p.app.scan(p.in, learn)
+		last, err = p.app.scan(p.in, before)
 	}
 	return see, last, err
 }
@@ -143,7 +141,8 @@ func (p *pass) ended(err error) (fatal, partial error) {
 	case isLimit(err), p.app.read.Strict, p.total == 0:
 		return p.locate(src.Err), nil
 	}
-	return nil, &failure{exitIncomplete, fmt.Errorf("%w; the %s before that were kept", p.locate(src.Err), count(p.total, "event"))}
+	p.cause = src.Err
+	return nil, failf(exitIncomplete, "%w; what came before that was kept", p.locate(src.Err))
 }
 
 // locate names the input in an error and gives the code that it has if nothing is kept.
@@ -153,7 +152,8 @@ func (p *pass) locate(err error) error { return inputFailure(p.in.name(), err) }
 func (p *pass) incomplete() error {
 	r := p.app.read.Report
 	if r.Worst() >= ntconv.SeverityLoss {
-		return failf(exitIncomplete, "%s: %s", p.in.name(), worst(r))
+		p.cause = errors.New(worst(r))
+		return failf(exitIncomplete, "%s: %w", p.in.name(), p.cause)
 	}
 	if n := r.Count(ntconv.CodeEventsLost); p.app.failOnLoss && n > 0 {
 		return failf(exitIncomplete, "%s: %s lost by the recorder (--fail-on-loss); record with a larger buffer or fewer providers",
@@ -177,25 +177,69 @@ func worst(r *ntconv.Report) string {
 	return s
 }
 
-// nothing is the error of a selection that leaves nothing.
-func (p *pass) nothing(what string) error {
+// nothing is the error of a pass that leaves nothing to write: it tells what there is instead, and what to do.
+func (p *pass) nothing(what, advice string) error {
+	name := p.in.name()
 	sel, err := p.app.pick.options()
 	if err != nil {
 		return fail(exitUsage, err)
 	}
+	text := fmt.Sprintf("no %s among %s", what, count(p.total, "event"))
 	switch {
 	case p.total == 0:
-		return failf(exitEmpty, "%s: the trace holds no events", p.in.name())
+		text, advice = "the trace holds no events", "record again, with providers that have something to tell"
 	case !sel.Empty():
-		return failf(exitEmpty, "%s: no %s left by %s, of %s; ntconv info %s lists what there is",
-			p.in.name(), what, sel, count(p.total, "event"), p.in.name())
+		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, count(p.total, "event"))
+		advice = "ntconv info " + shellWord(name) + " lists what there is"
+	case p.in.raw.Again():
+		has, use := p.content()
+		text += " (" + has + ")"
+		if use != "" {
+			advice = use
+		}
 	}
-	return failf(exitEmpty, "%s: no %s among %s; ntconv info %s lists what there is", p.in.name(), what, count(p.total, "event"), p.in.name())
+	if p.cause != nil {
+		text += "; the trace is incomplete: " + p.cause.Error()
+	}
+	if advice != "" {
+		text += "; " + advice
+	}
+	return failf(exitEmpty, "%s: %s", name, text)
+}
+
+// content reads the input once more and tells what it holds: the largest providers, and what can be extracted.
+func (p *pass) content() (has, use string) {
+	v := newInventory()
+	_, err := p.app.scan(p.in, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory takes everything
+	if err != nil {
+		return err.Error(), ""
+	}
+	list := v.providers()
+	for i, provider := range list {
+		if i == 3 {
+			has += fmt.Sprintf(", %d more", len(list)-i)
+			break
+		}
+		if i > 0 {
+			has += ", "
+		}
+		has += provider.Name + " " + group(provider.Events)
+	}
+	for i, x := range v.extract(p.in.name()) {
+		if i == 2 {
+			break
+		}
+		if i > 0 {
+			use += "; "
+		}
+		use += "for its " + x.What + ": " + x.Command
+	}
+	return has, use
 }
 
 // deliver runs a pass into a sink and an output: it keeps the output if that is right, and removes it otherwise.
-// result tells after Close whether the output holds anything: an error of it means that it is not to be kept.
-func (p *pass) deliver(sink ntconv.Sink, out *iox.Output, result func() error) error {
+// empty tells after Close whether the output holds nothing, and is not to be kept therefore; advice is for that.
+func (p *pass) deliver(sink ntconv.Sink, out *iox.Output, empty func() (what string, yes bool), advice string) error {
 	_, err := ntconv.Copy(sink, p.src)
 	p.close()
 	fatal, partial := p.ended(err)
@@ -205,8 +249,8 @@ func (p *pass) deliver(sink ntconv.Sink, out *iox.Output, result func() error) e
 	if err := sink.Close(); err != nil {
 		return errors.Join(outputFailure(err), out.Abort())
 	}
-	if err := result(); err != nil {
-		return errors.Join(err, out.Abort())
+	if what, yes := empty(); yes {
+		return errors.Join(p.nothing(what, advice), out.Abort())
 	}
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)

@@ -85,12 +85,7 @@ func (a *app) print(r *printing) error {
 	}
 	r.lines.Namer = p.namer
 	sink := newLineSink(out, p.info.Clock, r, !in.raw.Again())
-	err = p.deliver(sink, out, func() error {
-		if sink.n == 0 {
-			return p.nothing("events")
-		}
-		return nil
-	})
+	err = p.deliver(sink, out, func() (string, bool) { return "events", sink.n == 0 }, "")
 	s := p.sumUp()
 	s.Bytes = out.Written()
 	if !isStdout(r.out) {

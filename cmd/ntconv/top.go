@@ -117,7 +117,7 @@ func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
 	s := pass.sumUp()
 	s.result(sink.Result())
 	if s.Items == 0 {
-		return nil, nil, pass.nothing(s.Unit + "s")
+		return nil, nil, pass.nothing(s.Unit+"s", r.to.Advice)
 	}
 	s.done = true
 	p, err = profile.ParseData(b.Bytes())

@@ -63,7 +63,7 @@ func (p *Printer) appendWhat(dst []byte, e *ntconv.Event) []byte {
 	dst = append(append(dst, ','), t.json...)
 	dst = strconv.AppendUint(append(dst, `,"version":`...), uint64(e.Version()), 10)
 	dst = append(append(dst, ','), t.name...)
-	dst = strconv.AppendUint(append(dst, `,"opcode":`...), uint64(e.Opcode()), 10)
+	dst = strconv.AppendUint(append(dst, `,"opcode":`...), uint64(t.opcode(e)), 10)
 	dst = strconv.AppendUint(append(dst, `,"level":`...), uint64(e.Level()), 10)
 	dst = strconv.AppendUint(append(dst, `,"keywords":"0x`...), e.Keywords(), 16)
 	return append(dst, '"')

@@ -38,6 +38,17 @@ type typeText struct {
 	json []byte // "provider":"...","id":1
 	name []byte // "name":"..."
 	text []byte // provider/name, safe for a terminal
+	// layout is what the tables of runtime events say, or nil; events of one type but another version, which labels can
+	// make, share it.
+	layout *clr.Layout
+}
+
+// opcode returns the event's opcode: traces do not record those of the runtime's own events.
+func (t *typeText) opcode(e *ntconv.Event) uint8 {
+	if n := e.Opcode(); n != 0 || e.Type.HasOpcode || t.layout == nil {
+		return n
+	}
+	return t.layout.Opcode
 }
 
 // New returns a printer for the events of a source with that clock.
@@ -66,7 +77,7 @@ func (p *Printer) typeOf(e *ntconv.Event) *typeText {
 
 func newTypeText(e *ntconv.Event) *typeText {
 	name := clr.Name(e)
-	t := &typeText{}
+	t := &typeText{layout: clr.LayoutOf(e)}
 	t.json = appendQuoted(append(t.json, `"provider":`...), e.Type.Provider)
 	t.json = strconv.AppendUint(append(t.json, `,"id":`...), uint64(e.Type.ID), 10)
 	t.name = appendQuoted(append(t.name, `"name":`...), name)

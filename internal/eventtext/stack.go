@@ -2,9 +2,9 @@ package eventtext
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
 )
 
 // appendStack appends the stack, leaf first: addresses, or with a namer [address, module, name].
@@ -52,15 +52,10 @@ func funcName(f *ntconv.Frame) string {
 	return f.Func.Name
 }
 
-// module returns the short name of the frame's file: without directory, whichever separator it has, and extension.
+// module returns the short name of the frame's file: shop for shop.dll, and libc.so.6 as it is.
 func module(f *ntconv.Frame) string {
 	if f.Mapping == nil {
 		return ""
 	}
-	name := f.Mapping.File
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
-		name = name[:dot]
-	}
-	return name
+	return dotnet.ShortModule(f.Mapping.File)
 }

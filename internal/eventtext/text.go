@@ -36,7 +36,8 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 		dst = strconv.AppendInt(append(dst, "cpu"...), int64(e.CPU), 10)
 		dst = append(dst, ' ', ' ')
 	}
-	dst = append(dst, p.typeOf(e).text...)
+	t := p.typeOf(e)
+	dst = append(dst, t.text...)
 	p.scope = p.scope[:0]
 	for f, v := range clr.Fields(e) {
 		if v.Kind() == ntconv.ValueNull {
@@ -44,6 +45,7 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 		}
 		dst = append(appendWord(append(dst, ' '), f.Name), '=')
 		dst = p.appendTextValue(dst, &f.Type, v)
+		dst = appendMapName(dst, t.layout, f.Name, v)
 	}
 	dst = p.appendTextLabels(dst, e.Labels)
 	dst = append(dst, '\n')
@@ -88,9 +90,15 @@ func appendThread(dst []byte, t *ntconv.Thread) []byte {
 	return strconv.AppendUint(append(dst, '/'), t.TID, 10)
 }
 
-// appendTextValue appends text quoted as in Go, and everything else as in JSON.
+// appendTextValue appends text quoted as in Go, pointers in hexadecimal, and everything else as in JSON.
 func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
 	switch v.Kind() {
+	case ntconv.ValueUint:
+		if t.Code == ntconv.TypePointer {
+			return strconv.AppendUint(append(dst, "0x"...), v.Uint(), 16)
+		}
+	case ntconv.ValueGUID:
+		return v.GUID().Append(dst)
 	case ntconv.ValueString:
 		return strconv.AppendQuote(dst, v.String())
 	case ntconv.ValueError:
@@ -118,6 +126,17 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 		return append(dst, '}')
 	}
 	return p.appendValue(dst, t, v)
+}
+
+// appendMapName appends the name that the runtime's manifest has for a value, if it has one: Type=2:Managed.
+func appendMapName(dst []byte, l *clr.Layout, field string, v ntconv.Value) []byte {
+	if l == nil || v.Kind() != ntconv.ValueUint && v.Kind() != ntconv.ValueInt || !l.HasMap(field) {
+		return dst
+	}
+	if name := l.MapName(field, v.Uint()); name != "" {
+		dst = append(append(dst, ':'), name...)
+	}
+	return dst
 }
 
 func (p *Printer) appendTextLabels(dst []byte, l *ntconv.Labels) []byte {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -48,6 +49,27 @@ func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	count(&l.StackDepth, "max-stack", "10000", "addresses of a stack; outer ones are cut")
 	count(&l.WindowEvents, "max-window-events", "8000000", "events held to bring them in order; more come out unordered")
 	size(&l.WindowBytes, "max-window", "512MiB", "bytes held to bring events in order; more come out unordered")
+}
+
+// LimitFlag returns the flag that raises the limit that err tells of, "" if it tells of none of BindLimits.
+func LimitFlag(err error) string {
+	if !errors.Is(err, ntconv.ErrLimit) {
+		return ""
+	}
+	text := err.Error()
+	for _, l := range []struct{ phrase, flag string }{
+		{"block of", "--max-block"},
+		{"metadata rows", "--max-types"},
+		{"too many fields", "--max-fields"},
+		{"nested more than", "--max-field-depth"},
+		{"threads in use", "--max-threads"},
+		{"label lists", "--max-label-lists"},
+	} {
+		if strings.Contains(text, l.phrase) {
+			return l.flag
+		}
+	}
+	return ""
 }
 
 // SizeFlag defines a flag that takes a number of bytes, as "64MiB".

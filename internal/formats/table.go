@@ -39,6 +39,8 @@ type Format struct {
 	// Nil: it cannot be written.
 	Create func(flags *pflag.FlagSet) CreateFunc
 	Names  Names
+	// Advice tells users of traces that hold nothing for the format how to record one that does.
+	Advice string
 	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
 	Examples []Example
 }
