@@ -1,0 +1,225 @@
+package ntconv_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ntconv/ntconv"
+
+// importRules say which package may know which, and why. Patterns are those of the go
+// command, relative to this module where they begin with "./"; "std" is the standard library. They hold for everything that
+// is compiled into a program, however far away, unless direct is set. Tests may import what they like.
+var importRules = []struct {
+	of     []string // the packages that the rule is about
+	except []string // and those it is not about
+	only   []string // what they may import; nil: anything but never
+	never  []string
+	direct bool // concerns only what stands in the packages' own files
+	why    string
+}{
+	{
+		of: []string{"./"}, only: []string{"std"},
+		why: "the model is the only thing that all packages share, so it must cost nobody a dependency",
+	},
+	{
+		of: []string{"./internal/bin"}, only: []string{"std"},
+		why: "bytes and numbers only",
+	},
+	{
+		of: []string{"./internal/wire/..."}, except: []string{"./internal/wire/wiretest"}, only: []string{"std", "./internal/bin", "./internal/wire/..."},
+		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
+	},
+	{
+		of: []string{"./internal/iox"}, only: []string{"std", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "inputs and outputs work for any format",
+	},
+	{
+		of: []string{"./internal/dotnet"}, only: []string{"std"},
+		why: "the notation of .NET names is text to text",
+	},
+	{
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/bin", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
+	},
+	{
+		of: []string{"./writer"}, only: []string{"std", "./", "./internal/bin", "./internal/wire/..."},
+		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
+	},
+	{
+		of: []string{"./internal/clr"}, only: []string{"std", "./"},
+		why: "what .NET events mean does not depend on the file that they came from",
+	},
+	{
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr"},
+		why: "samples are made of events, whichever source they came from and whatever is made of them",
+	},
+	{
+		of: []string{"./symbol"}, never: []string{"./reader", "./writer", "./exporters/...", "./internal/profile", "./internal/wire/...", "./internal/formats"},
+		why: "names are learned from events of any source and asked for by any sink",
+	},
+	{
+		of: []string{"./exporters/..."}, never: []string{"./reader", "./writer", "./symbol", "./internal/wire/...", "./internal/formats"},
+		why: "a sink takes events of any source, and knows names through Namer alone",
+	},
+	{
+		of: []string{"./exporters/pprof"}, only: []string{
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/profile", "github.com/klauspost/compress/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+		},
+		why: "a user of one exporter compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
+		why: "only the command talks to a terminal",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/clr/gen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		why: "only the command logs and parses flags; the table of formats says which flags there are",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/wire/wiretest", "./internal/corpus", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/wire/wiretest", "./internal/corpus"},
+		why: "what is for tests stays in tests",
+	},
+}
+
+// listed is what the go command tells about a package.
+type listed struct {
+	ImportPath, Name, Dir string
+	Standard              bool
+	GoFiles, Imports      []string
+	Deps                  []string
+	DepOnly               bool
+}
+
+func listPackages(t *testing.T) map[string]*listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Dir,Standard,GoFiles,Imports,Deps,DepOnly", "./...")
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Skipf("the go command cannot be run: %v", err)
+	}
+	all := map[string]*listed{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(listed)
+		if err := dec.Decode(p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p
+	}
+}
+
+// matches reports whether a package is one of those that patterns describe.
+func matches(p *listed, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		if pattern == "std" {
+			return p.Standard
+		}
+		if rest, ok := strings.CutPrefix(pattern, "./"); ok {
+			pattern = strings.TrimSuffix(module+"/"+rest, "/")
+		}
+		prefix, tree := strings.CutSuffix(pattern, "/...")
+		return p.ImportPath == prefix || tree && strings.HasPrefix(p.ImportPath, prefix+"/")
+	})
+}
+
+func TestImportRules(t *testing.T) {
+	all := listPackages(t)
+	for _, rule := range importRules {
+		concerned := 0
+		for _, p := range all {
+			if p.DepOnly || !matches(p, rule.of) || matches(p, rule.except) {
+				continue
+			}
+			concerned++
+			imports := p.Deps
+			if rule.direct {
+				imports = p.Imports
+			}
+			for _, path := range imports {
+				q := all[path]
+				if q == nil {
+					if path != "C" {
+						t.Fatalf("%s imports %s, which is not listed", p.ImportPath, path)
+					}
+					continue
+				}
+				if rule.only != nil && !matches(q, rule.only) || matches(q, rule.never) {
+					t.Errorf("%s must not import %s (%s): %s", p.ImportPath, path, chain(all, p, path), rule.why)
+				}
+			}
+		}
+		if concerned == 0 {
+			t.Errorf("no package matches %q: the rule is out of date", rule.of)
+		}
+	}
+}
+
+// chain returns a way by which p comes to import path.
+func chain(all map[string]*listed, p *listed, path string) string {
+	from := map[string]string{p.ImportPath: ""}
+	for queue := []string{p.ImportPath}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range all[queue[0]].Imports {
+			if _, seen := from[next]; seen || all[next] == nil {
+				continue
+			}
+			from[next] = queue[0]
+			queue = append(queue, next)
+		}
+	}
+	way := path
+	for at := from[path]; at != ""; at = from[at] {
+		way = at + " -> " + way
+	}
+	return way
+}
+
+// TestPackagesDoNothingOnTheirOwn: no package acts because it is imported, and only programs end a program.
+func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.DepOnly {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range f.Imports {
+				if path, _ := strconv.Unquote(imp.Path.Value); imp.Name != nil && imp.Name.Name == "_" && path != "embed" {
+					t.Errorf("%v: blank import of %s", fset.Position(imp.Pos()), path)
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if n.Recv == nil && n.Name.Name == "init" {
+						t.Errorf("%v: func init", fset.Position(n.Pos()))
+					}
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" && p.Name != "main" && slices.Contains([]string{"Exit", "Stderr", "Args"}, n.Sel.Name) {
+						t.Errorf("%v: os.%s outside a program", fset.Position(n.Pos()), n.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
