@@ -2,40 +2,16 @@ package reader
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
 )
-
-// load returns a trace of the reference data, decompressed.
-func load(tb testing.TB, path ...string) []byte {
-	tb.Helper()
-	packed, err := os.ReadFile(shared(tb, append([]string{"data"}, path...)...))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if filepath.Ext(path[len(path)-1]) != ".zst" {
-		return packed
-	}
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer d.Close()
-	data, err := d.DecodeAll(packed, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
-}
 
 // BenchmarkReader reads whole traces. Compare ns/event with BenchmarkPlainLoop of internal/wire on the same file.
 func BenchmarkReader(b *testing.B) {
 	for _, name := range []string{"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-only-managed-samples", "onecollect-3windows-v6", "roslyn-compile-v6"} {
-		data := load(b, "nettrace", name+".nettrace.zst")
+		data := corpus.SharedTrace(b, "nettrace/"+name).Data
 		for _, order := range []struct {
 			name  string
 			order Order

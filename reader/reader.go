@@ -109,7 +109,7 @@ func (r *Reader) traceBlock(b *block) (err error) {
 	}
 	switch {
 	case b.partial:
-		return r.frame.ended(io.EOF, "Trace block")
+		return r.frame.ended(r.in.err, "Trace block")
 	case err != nil:
 		return r.frame.at(err, ntconv.ErrCorrupt)
 	}
@@ -241,7 +241,10 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 		r.events.body = nil
 		return nil, err
 	case r.opts.Order == ByTime && r.row.flags&ntconv.FlagSorted == 0:
-		return nil, r.fill(true)
+		if err := r.fill(true); err != nil {
+			r.fail(err)
+		}
+		return r.nextEvent() // what the window releases; there is no block to go on with
 	}
 	return r.deliver(&r.row, r.events.body, r.events.offset)
 }
@@ -351,6 +354,8 @@ func (r *Reader) fill(keep bool) error {
 	switch {
 	case w.left >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
 		r.report.Add(ntconv.CodeWindowCap, 1, offset)
+		w.release(0, true)
+	case r.err != nil: // the last block of an input that is cut off
 		w.release(0, true)
 	case released:
 		w.release(bound, false)

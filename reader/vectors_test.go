@@ -16,21 +16,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
 )
-
-// shared returns the path of a file or folder of reference data that lies beside the checkout, and skips the test if it
-// is not there.
-func shared(t testing.TB, path ...string) string {
-	root := os.Getenv("NTCONV_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	p := filepath.Join(append([]string{root}, path...)...)
-	if _, err := os.Stat(p); err != nil {
-		t.Skipf("reference data is not here: %v", err)
-	}
-	return p
-}
 
 // A deviation is a conformance vector on which this reader differs from Microsoft's on purpose in strict mode.
 type deviation struct {
@@ -109,7 +96,7 @@ func (s *stackText) UnmarshalJSON(b []byte) error {
 
 // TestVectors holds strict mode against what Microsoft's reader makes of each small stream.
 func TestVectors(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "data", "vectors"), "*.nettrace"))
+	files, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.nettrace"))
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d vectors: %v", len(files), err)
 	}
@@ -352,7 +339,7 @@ func plain(v ntconv.Value) any {
 // TestVectorsLenient reads every vector in lenient mode: only what is no trace at all, or not of a version that can be
 // read, or broken in its framing, is refused, and never less than in strict mode is delivered.
 func TestVectorsLenient(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(shared(t, "data", "vectors"), "*.nettrace"))
+	files, _ := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.nettrace"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
