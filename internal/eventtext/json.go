@@ -153,22 +153,19 @@ func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
 	return append(dst, '}')
 }
 
-// appendStringValue transcodes behind dst and quotes from there, so that no string is allocated.
+// appendStringValue transcodes behind dst and quotes in place, so that no string is allocated but for the few with
+// characters that have to be escaped.
 func appendStringValue(dst []byte, v ntconv.Value) []byte {
 	start := len(dst)
 	dst = v.AppendString(dst)
-	end := len(dst)
-	if plain(dst[start:end]) {
-		dst = append(dst, `""`...)
-		copy(dst[start+1:], dst[start:end])
-		dst[start] = '"'
-		return dst
+	if plain(dst[start:]) {
+		return enclose(dst, start)
 	}
-	dst = appendQuoted(dst, string(dst[start:end]))
-	return append(dst[:start], dst[end:]...)
+	s := string(dst[start:])
+	return appendQuoted(dst[:start], s)
 }
 
-// plain reports whether b stands for itself inside a JSON string.
+// plain reports whether b stands for itself between quotes, in JSON and in Go.
 func plain(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -176,6 +173,14 @@ func plain(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// enclose puts quotes around what begins at start.
+func enclose(dst []byte, start int) []byte {
+	dst = append(dst, `""`...)
+	copy(dst[start+1:], dst[start:len(dst)-2])
+	dst[start] = '"'
+	return dst
 }
 
 // appendFloat appends a number, or the text that .NET has for what JSON has no number for.

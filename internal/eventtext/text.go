@@ -100,7 +100,7 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 	case ntconv.ValueGUID:
 		return v.GUID().Append(dst)
 	case ntconv.ValueString:
-		return strconv.AppendQuote(dst, v.String())
+		return appendTextString(dst, v)
 	case ntconv.ValueError:
 		return strconv.AppendQuote(append(dst, "!"...), v.Err().Error())
 	case ntconv.ValueList:
@@ -192,8 +192,28 @@ func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
 	return dst
 }
 
+// appendTextString appends a string value quoted as in Go.
+func appendTextString(dst []byte, v ntconv.Value) []byte {
+	start := len(dst)
+	dst = v.AppendString(dst)
+	if plain(dst[start:]) {
+		return enclose(dst, start)
+	}
+	s := string(dst[start:])
+	return strconv.AppendQuote(dst[:start], s)
+}
+
 // appendWord appends s as it is if it is one visible word, and quoted otherwise.
 func appendWord(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '=' {
+			return appendOddWord(dst, s)
+		}
+	}
+	return append(dst, s...)
+}
+
+func appendOddWord(dst []byte, s string) []byte {
 	for _, r := range s {
 		if r == ' ' || r == '"' || r == '=' || r == utf8.RuneError || !unicode.IsPrint(r) {
 			return strconv.AppendQuote(dst, s)
