@@ -8,8 +8,8 @@ import (
 // what those cannot say, so that a frame comes back from a file as it went in:
 //
 //	Mapping  what the mapping of that id was in the source, if anything: its real addresses and its build id
-//	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function but for
-//	         its name, which is the symbol's
+//	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function. It has the
+//	         name that the symbol has, too: symbols of a merged trace go by ids that both parts may have
 const (
 	definitionProvider = "ntconv"
 	mappingDefinition  = "Mapping"
@@ -38,7 +38,7 @@ func frameDefinitionType() *ntconv.Type {
 		field("Address", ntconv.TypeVarUint), field("PC", ntconv.TypeVarUint), field("Flags", ntconv.TypeUint8),
 		field("Line", ntconv.TypeVarInt), field("Column", ntconv.TypeVarInt),
 		field("Named", ntconv.TypeBool8), field("StartLine", ntconv.TypeVarInt),
-		textField("SystemName"), textField("File"),
+		textField("Name"), textField("SystemName"), textField("File"),
 	}}
 }
 
@@ -87,6 +87,8 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 			d.named = v.Bool()
 		case "StartLine":
 			d.fn.StartLine = int32(v.Int())
+		case "Name":
+			d.fn.Name = v.String()
 		case "SystemName":
 			d.fn.SystemName = v.String()
 		case "File":
@@ -130,7 +132,7 @@ func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 		}
 	}
 	p := t.processOf(e)
-	n := p.native.ids[mappingKey{p.host, id}]
+	n := p.native.ids[mappingKey{p.host, id}].mapping
 	if n == nil {
 		t.unreadable(e, "Mapping definition of a mapping that is not there")
 		return
@@ -162,10 +164,7 @@ func (t *Table) restore(p *process, pc uint64, at ntconv.Ticks, d *definition) n
 	}
 	m := p.native.at(pc, at)
 	d.frame.Mapping = t.show(m)
-	if in, i, ok := t.symbolAt(p, m, pc, at); ok && d.named {
-		d.fn.Name = string(t.texts.get(in.list[i].name))
-	}
-	d.complete = m != nil
+	d.complete = m != nil && m.restored
 	if d.named {
 		d.frame.Func = t.function(d.fn)
 	}

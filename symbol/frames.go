@@ -70,7 +70,7 @@ type cached struct {
 }
 
 const (
-	cacheBits  = 12
+	cacheBits  = 13
 	cacheSize  = 1 << cacheBits
 	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
 )

@@ -55,7 +55,7 @@ func (s *methods) learn(n method, action clr.MethodAction, now ntconv.Ticks, epo
 	if o := s.when.now.find(n.start); o != nil && s.list[o.owner].is(&n) {
 		return s.again(o.owner, &n, action, now, epochs)
 	}
-	since, taken, live := s.before(n.start, n.last(), now)
+	since, taken, live := s.before(n.start, n.last(), now, action == clr.MethodUnloaded)
 	if action == clr.MethodUnloaded && live {
 		return 0, false // late: others have its place already
 	}
@@ -96,16 +96,18 @@ func (s *methods) again(owner uint32, n *method, action clr.MethodAction, now nt
 }
 
 // before looks at who had the addresses up to now: since when they are free, whether there was somebody, and whether
-// somebody still is there.
-func (s *methods) before(start, last uint64, now ntconv.Ticks) (since ntconv.Ticks, taken, live bool) {
+// somebody still is there. Where several went at different times, they count as free from now on: one time must do for all
+// of them, and it must be one at which all of them change their epoch. With first it only looks for somebody who still is there.
+func (s *methods) before(start, last uint64, now ntconv.Ticks, first bool) (since ntconv.Ticks, taken, live bool) {
 	since = always
-	s.when.now.overlapping(start, last, func(o *span) {
-		taken = true
-		end := s.list[o.owner].end
-		if end > now {
-			live, end = true, now
+	s.when.now.overlapping(start, last, func(o *span) bool {
+		end := min(s.list[o.owner].end, now)
+		live = live || s.list[o.owner].end > now
+		if taken && end != since {
+			end = now
 		}
-		since = max(since, end)
+		since, taken = end, true
+		return !live || !first
 	})
 	return since, taken, live
 }

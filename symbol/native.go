@@ -9,8 +9,9 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// mappingKey names a mapping, or the metadata of one. Ids count per machine. A forked child has its parent's mappings under
-// the same ids, and a symbol is for all processes that have its mapping (universal.md, 1.8 and 3.3).
+// mappingKey is the id of a mapping, or of the metadata of one. Ids count per recording. A forked child has its parent's mappings
+// under the same ids, and a symbol is for all processes that have its mapping (universal.md, 1.8 and 3.3). Only a trace merged from
+// several has an id twice; then the mappings differ in address or file.
 type mappingKey struct {
 	host string
 	id   uint64
@@ -20,7 +21,6 @@ type mappingKey struct {
 type mapping struct {
 	ntconv.Mapping // Limit is the first address behind it; File and BuildID as they will be shown
 	last           uint64
-	key            mappingKey
 	metadata       mappingKey
 	syms           []*symbols      // one a mapping id: a mapping that grows gets another one
 	shown          *ntconv.Mapping // made on demand
@@ -44,10 +44,19 @@ const kernelStart = 0xffff_8000_0000_0000
 // A nativeMap is the mappings of a process over time.
 type nativeMap struct {
 	list []*mapping
-	when timeline                // entries are indexes of list
-	ids  map[mappingKey]*mapping // of all mappings
-	wide []*symbols              // of these mappings
-	seen int                     // length of Table.wide when it was last looked at
+	when timeline             // entries are indexes of list
+	ids  map[mappingKey]bound // the latest one of each
+	wide []*symbols           // of these mappings
+	seen int                  // length of Table.wide when it was last looked at
+}
+
+// mostGrown is how many ids a mapping that grows may have had.
+const mostGrown = 256
+
+// bound is what an id stands for in a process.
+type bound struct {
+	mapping *mapping
+	syms    *symbols
 }
 
 func (t *Table) learnMapping(e *ntconv.Event) {
@@ -60,7 +69,6 @@ func (t *Table) learnMapping(e *ntconv.Event) {
 	n := &mapping{
 		Mapping: ntconv.Mapping{Start: m.Start, Limit: m.Limit(), Offset: m.Offset, File: string(m.File)},
 		last:    m.End,
-		key:     mappingKey{p.host, m.ID},
 	}
 	if m.Limit() > m.Start && m.End != ^uint64(0) {
 		n.last = m.Limit() - 1
@@ -68,8 +76,8 @@ func (t *Table) learnMapping(e *ntconv.Event) {
 	if m.MetadataID != 0 {
 		n.metadata = mappingKey{p.host, m.MetadataID}
 	}
-	s := t.symbolsOf(n.key)
-	s.cover(n.Start, m.End, isGenerated(n.File))
+	s := t.symbolsOf(mappingKey{p.host, m.ID}, n)
+	s.cover(m.End)
 	t.noteWide(s)
 	n.syms = []*symbols{s}
 	p.native.learn(n, e.Time, &t.epochs)
@@ -80,18 +88,18 @@ func (t *Table) learnMapping(e *ntconv.Event) {
 // learn adds a mapping. One of the same file that begins where another one does is that one, grown.
 func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 	syms := n.syms[0]
-	known := s.ids[syms.key] != nil
+	known := s.ids[syms.key].syms == syms
 	if s.ids == nil {
-		s.ids = make(map[mappingKey]*mapping)
+		s.ids = make(map[mappingKey]bound)
 	}
 	if !known && syms.wide {
 		s.wide = append(s.wide, syms)
 	}
-	s.ids[syms.key] = n
+	s.ids[syms.key] = bound{n, syms}
 	if old := s.when.now.find(n.Start); old != nil {
 		if o := s.list[old.owner]; o.Start == n.Start && o.File == n.File && o.Offset == n.Offset {
-			s.ids[syms.key] = o
-			if !known {
+			s.ids[syms.key] = bound{o, syms}
+			if !known && len(o.syms) < mostGrown {
 				o.syms = append(o.syms, syms)
 			}
 			if n.last > o.last {
@@ -107,12 +115,15 @@ func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 
 // place makes an entry the owner of its addresses. Among mappings of one time the smaller one wins: the kernel's covers others.
 func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
-	taken, inside := false, true
-	s.when.now.overlapping(n.start, n.last, func(o *span) {
+	taken, inside, count := false, true, 0
+	s.when.now.overlapping(n.start, n.last, func(o *span) bool {
 		if o.owner != n.owner {
 			taken = true
 			inside = inside && o.from == now && n.start <= o.start && o.last <= n.last && o.last-o.start < n.last-n.start
 		}
+		count++
+		inside = inside && count <= mostInside
+		return !taken || inside
 	})
 	if taken && inside {
 		s.when.now.fill(n)
@@ -142,39 +153,64 @@ type symbolEntry struct {
 	name       text
 }
 
-// symbols are the named ranges of a mapping, of whatever process, over time.
+// symbols are the named ranges of a mapping, in whatever processes, over time.
 type symbols struct {
 	key  mappingKey
 	list []symbolEntry
 	when timeline // entries are indexes of list
 
-	mapped      bool // low, high and fixed are the mapping's
-	fixed       bool // the code is a file's: a second name for it is an alias, whenever it comes
-	low, high   uint64
+	mapped      bool   // the mapping came; until then what follows is unknown
+	low, high   uint64 // where it lies
+	fixed       bool   // the code is a file's: a second name for it is an alias, whenever it comes
 	first, last uint64 // of all symbols
 	wide        bool   // some symbol lies outside of the mapping, and this is in Table.wide
 }
 
-func (t *Table) symbolsOf(key mappingKey) *symbols {
+// symbolsKey tells symbols apart where an id is not enough.
+type symbolsKey struct {
+	mappingKey
+	start uint64
+	file  string
+}
+
+// symbolsOf returns the symbols of a mapping.
+func (t *Table) symbolsOf(id mappingKey, m *mapping) *symbols {
+	key := symbolsKey{id, m.Start, m.File}
 	s := t.symbols[key]
 	if s == nil {
-		s = &symbols{key: key, first: ^uint64(0)}
+		if s = t.firstOf(id); s.mapped {
+			s = &symbols{key: id, first: ^uint64(0)}
+		}
+		s.mapped, s.fixed, s.low, s.high = true, !isGenerated(m.File), m.Start, m.last
 		t.symbols[key] = s
 	}
 	return s
 }
 
-// cover extends the range of the mapping that the symbols are for.
-func (s *symbols) cover(start, end uint64, generated bool) {
-	if !s.mapped {
-		s.mapped, s.fixed, s.low, s.high = true, !generated, start, end
+// firstOf returns the symbols of the mapping that had the id first, or will have it.
+func (t *Table) firstOf(id mappingKey) *symbols {
+	s := t.first[id]
+	if s == nil {
+		s = &symbols{key: id, first: ^uint64(0)}
+		t.first[id] = s
 	}
-	s.low, s.high = min(s.low, start), max(s.high, end)
+	return s
 }
+
+// symbolsFor returns the symbols that an event of a process is about. Its mapping may be that of another process, or still to come.
+func (t *Table) symbolsFor(p *process, id mappingKey) *symbols {
+	if s := p.native.ids[id].syms; s != nil {
+		return s
+	}
+	return t.firstOf(id)
+}
+
+// cover extends the range of the mapping that the symbols are for.
+func (s *symbols) cover(end uint64) { s.high = max(s.high, end) }
 
 // noteWide puts symbols into the list of those that are looked at for addresses of other mappings.
 func (t *Table) noteWide(s *symbols) {
-	if !s.wide && s.mapped && len(s.list) > 0 && (s.first < s.low || s.last > s.high) {
+	if !s.wide && s.mapped && (s.first < s.low || s.last > s.high) {
 		s.wide = true
 		t.wide = append(t.wide, s)
 	}
@@ -193,7 +229,8 @@ func (t *Table) learnSymbol(e *ntconv.Event) {
 		t.unreadable(e, "ProcessSymbol has an impossible range")
 		return
 	}
-	s := t.symbolsOf(mappingKey{t.processOf(e).host, m.MappingID})
+	p := t.processOf(e)
+	s := t.symbolsFor(p, mappingKey{p.host, m.MappingID})
 	s.first, s.last = min(s.first, m.Start), max(s.last, m.End)
 	t.noteWide(s)
 	if s.learn(symbolEntry{m.Start, m.End, t.texts.add(m.Name)}, e.Time, &t.epochs) {
@@ -208,13 +245,15 @@ func (s *symbols) learn(n symbolEntry, now ntconv.Ticks, epochs *uint32) bool {
 	if last > n.start {
 		last-- // the next symbol may begin where this one ends; at takes in the end if none does
 	}
-	taken, same, together := false, true, true
-	s.when.now.overlapping(n.start, last, func(o *span) {
-		taken = true
+	same, together, count := true, true, 0
+	s.when.now.overlapping(n.start, last, func(o *span) bool {
 		same = same && s.list[o.owner] == n
 		together = together && o.from == now
+		count++
+		return count <= mostInside
 	})
-	if taken && same {
+	taken := count > 0
+	if taken && same || count > mostInside {
 		return false
 	}
 	add := span{start: n.start, last: last, from: now, owner: uint32(len(s.list))}
@@ -266,7 +305,7 @@ func (t *Table) symbolAt(p *process, m *mapping, pc uint64, when ntconv.Ticks) (
 func (t *Table) wideOf(p *process) []*symbols {
 	n := &p.native
 	for ; n.seen < len(t.wide); n.seen++ {
-		if s := t.wide[n.seen]; n.ids[s.key] != nil {
+		if s := t.wide[n.seen]; n.ids[s.key].syms == s {
 			n.wide = append(n.wide, s)
 		}
 	}

@@ -74,17 +74,20 @@ func (s *spans) find(addr uint64) *span {
 	return nil
 }
 
-// overlapping calls see for every span that shares an address with [start, last]. see may change what does not decide
-// about the order.
-func (s *spans) overlapping(start, last uint64, see func(*span)) {
+// overlapping calls see for every span that shares an address with [start, last], until see returns false. see may change what
+// does not decide about the order.
+func (s *spans) overlapping(start, last uint64, see func(*span) bool) {
 	for p := s.seek(start); ; p = s.next(p) {
 		o := s.get(p)
-		if o == nil || o.start > last {
+		if o == nil || o.start > last || !see(o) {
 			return
 		}
-		see(o)
 	}
 }
+
+// mostInside is how many spans may lie where another one only fills the gaps. All else takes the place of what it covers, so
+// that the work is paid for by those that were put there; this is not, and inputs may lie.
+const mostInside = 4096
 
 // put makes n the owner of its addresses. What other spans lose to it goes to lost.
 func (s *spans) put(n span, lost func(span)) {

@@ -41,6 +41,8 @@ type synthesizer struct {
 	info *ntconv.Info
 
 	processes   map[*ntconv.Process]*synthetic
+	regions     uint64 // so many so far; ids and addresses are unique in the trace
+	symbols     uint64
 	frameType   *ntconv.Type
 	mappingType *ntconv.Type
 	system      [6]*ntconv.Type // Universal.System by id
@@ -60,8 +62,6 @@ type synthetic struct {
 	name    string
 	slots   map[ntconv.Frame]uint64
 	regions map[*ntconv.Mapping]*region
-	count   uint64 // of regions
-	symbols uint64
 	stacks  map[string]*ntconv.Stack // by addresses
 	key     []byte
 }
@@ -160,20 +160,20 @@ func (s *synthesizer) addFrame(e *ntconv.Event, p *synthetic, f *ntconv.Frame) u
 	if fn == nil {
 		fn = &ntconv.Function{Name: "0x" + strconv.FormatUint(f.PC, 16)}
 	}
-	p.symbols++
-	s.define(e, p, s.system[4], ntconv.UintValue(p.symbols-1), ntconv.UintValue(r.id), ntconv.UintValue(slot),
+	s.symbols++
+	s.define(e, p, s.system[4], ntconv.UintValue(s.symbols-1), ntconv.UintValue(r.id), ntconv.UintValue(slot),
 		ntconv.UintValue(slot+slotSize-1), ntconv.StringValue(cut(fn.Name)))
 	s.define(e, p, s.frameType, ntconv.UintValue(slot+slotSize/2), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
 		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), ntconv.BoolValue(f.Func != nil),
-		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)))
+		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)))
 	return slot
 }
 
 // addRegion maps m, which may be nil: then the file is named after the process.
 func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
-	start := firstRegion + p.count*regionSize
-	r := &region{id: p.count, next: start, limit: start + regionSize}
-	p.count++
+	start := firstRegion + s.regions*regionSize
+	r := &region{id: s.regions, next: start, limit: start + regionSize}
+	s.regions++
 	p.regions[m] = r
 	c := ntconv.Mapping{File: p.name}
 	if m != nil {

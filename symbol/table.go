@@ -46,8 +46,9 @@ type Table struct {
 	found     *process
 
 	texts     *texts
-	symbols   map[mappingKey]*symbols
-	wide      []*symbols // those with a symbol outside of their mapping
+	symbols   map[symbolsKey]*symbols
+	first     map[mappingKey]*symbols // of each id; for symbols that come before their mapping
+	wide      []*symbols              // those with a symbol outside of their mapping
 	metadata  map[mappingKey]string
 	epochs    uint32 // number of the last change of meaning in any process
 	symbolsAt uint32 // the same for symbols alone
@@ -74,7 +75,8 @@ func New(opts *Options) *Table {
 		learners:   make(map[*ntconv.Type]learner),
 		processes:  make(map[processKey]*process),
 		texts:      newTexts(),
-		symbols:    make(map[mappingKey]*symbols),
+		symbols:    make(map[symbolsKey]*symbols),
+		first:      make(map[mappingKey]*symbols),
 		metadata:   make(map[mappingKey]string),
 		funcs:      make(map[ntconv.Function]*ntconv.Function),
 		unresolved: make(map[unresolvedKey]*ntconv.Function),

@@ -47,12 +47,15 @@ func (t *timeline) put(n span) {
 	}
 }
 
-// renumber gives a range that keeps its owner a new epoch.
+// renumber gives a range that keeps its owner a new epoch, or as much of it as an honest input can have.
 func (t *timeline) renumber(start, last uint64, owner, epoch uint32) {
-	t.now.overlapping(start, last, func(s *span) {
+	count := 0
+	t.now.overlapping(start, last, func(s *span) bool {
 		if s.owner == owner {
 			s.epoch = epoch
 		}
+		count++
+		return count < mostInside
 	})
 	t.note(start, last)
 }

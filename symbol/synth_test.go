@@ -1,0 +1,208 @@
+package symbol_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+func isDefinition(e *ntconv.Event) bool {
+	return e.Type != nil && (e.Type.Provider == "ntconv" || e.Type.Provider == "Universal.System")
+}
+
+// sameFrame compares frames by content: what came back from a file has pointers of its own.
+func sameFrame(a, b ntconv.Frame) bool {
+	fa, fb, ma, mb := a.Func, b.Func, a.Mapping, b.Mapping
+	a.Func, a.Mapping, b.Func, b.Mapping = nil, nil, nil, nil
+	return a == b && (fa == nil) == (fb == nil) && (fa == nil || *fa == *fb) && (ma == nil) == (mb == nil) && (ma == nil || *ma == *mb)
+}
+
+// backFromFile returns a stack as it comes back from a file: addresses only.
+func backFromFile(s *ntconv.Stack) *ntconv.Stack { return &ntconv.Stack{PCs: slices.Clone(s.PCs)} }
+
+// checkSynthesis states what Synthesize promises about a source of these events.
+func checkSynthesis(t failer, info *ntconv.Info, events []*ntconv.Event) {
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.Poison(ntconvtest.NewSource(info, events...))))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	table := symbol.New(nil)
+	seq := map[*ntconv.Thread]uint32{}
+	for i, e := range got {
+		if !isDefinition(e) {
+			want := events[0]
+			events = events[1:]
+			if want.Kind == ntconv.KindEvent && want.Stack != nil && len(want.Stack.Frames) > 0 {
+				checkStack(t, table, want, e)
+				want = want.Clone()
+				want.Stack = e.Stack
+			}
+			if err := ntconvtest.Equal(e, want); err != nil {
+				t.Fatalf("event %d: %v", i, err)
+			}
+			continue
+		}
+		seq[e.Capture]++
+		if e.Kind != ntconv.KindEvent || e.Time != events[0].Time || e.Thread.Process != events[0].Thread.Process || e.Stack != nil ||
+			e.Seq != seq[e.Capture] || e.Thread.TID != 0 {
+			t.Fatalf("definition %d: %+v before %+v", i, e, events[0])
+		}
+		for f, v := range e.Fields() {
+			if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
+				t.Fatalf("definition %d: field %s: %v", i, f.Name, v)
+			}
+		}
+		table.Observe(e)
+	}
+	if len(events) > 0 {
+		t.Fatalf("%d events did not come", len(events))
+	}
+}
+
+// checkStack: the names are known when the stack comes, and they are the source's.
+func checkStack(t failer, table *symbol.Table, want, got *ntconv.Event) {
+	frames := table.AppendFrames(nil, got.Thread.Process, backFromFile(got.Stack), got.Time)
+	if len(frames) != len(want.Stack.Frames) {
+		t.Fatalf("%d frames, want %d", len(frames), len(want.Stack.Frames))
+	}
+	for i, f := range frames {
+		if w := want.Stack.Frames[i]; !sameFrame(f, w) {
+			t.Fatalf("frame %d: %+v %+v %+v, want %+v %+v %+v", i, f, f.Func, f.Mapping, w, w.Func, w.Mapping)
+		}
+	}
+	if e := table.Epoch(got.Thread.Process, backFromFile(got.Stack)); e != 0 {
+		t.Fatalf("epoch %d: synthetic addresses are used once", e)
+	}
+}
+
+func TestSynthesizeFixtures(t *testing.T) {
+	for _, f := range ntconvtest.Fixtures() {
+		t.Run(f.Name, func(t *testing.T) { checkSynthesis(t, f.Info, f.Events) })
+	}
+}
+
+func TestSynthesizeGenerated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := ntconvtest.Text(20)
+		some := func(label string, n int) int { return rapid.IntRange(0, n).Draw(t, label) }
+		mappings := []*ntconv.Mapping{nil, {}}
+		for range some("mappings", 4) {
+			mappings = append(mappings, &ntconv.Mapping{
+				Start: rapid.Uint64().Draw(t, "start"), Limit: rapid.Uint64().Draw(t, "limit"), Offset: rapid.Uint64().Draw(t, "offset"),
+				File: text.Draw(t, "file"), BuildID: rapid.SampledFrom([]string{"", "00ff", "go/build/id", "F"}).Draw(t, "build id"),
+			})
+		}
+		funcs := []*ntconv.Function{nil, {Name: "void [M] T::F()[Tier0]"}}
+		for i := range some("funcs", 4) {
+			funcs = append(funcs, &ntconv.Function{
+				Name: fmt.Sprint("f", i, text.Draw(t, "name")), SystemName: text.Draw(t, "system name"), File: text.Draw(t, "source"), StartLine: rapid.Int32().Draw(t, "line"),
+			})
+		}
+		procs := []*ntconv.Process{{PID: 1, Name: "one"}, {PID: 2}}
+		var events []*ntconv.Event
+		typ := &ntconv.Type{Provider: "pprof", ID: 1, Name: "sample"}
+		for i := range some("events", 12) {
+			th := &ntconv.Thread{TID: 5, Process: rapid.SampledFrom(procs).Draw(t, "process")}
+			e := &ntconv.Event{Time: ntconv.Ticks(i), Type: typ, Thread: th, Capture: th, Payload: []byte{1}}
+			for range some("frames", 5) {
+				if e.Stack == nil {
+					e.Stack = &ntconv.Stack{PCs: []uint64{7}}
+				}
+				e.Stack.Frames = append(e.Stack.Frames, ntconv.Frame{
+					Func: rapid.SampledFrom(funcs).Draw(t, "func"), Mapping: rapid.SampledFrom(mappings).Draw(t, "mapping"),
+					PC: rapid.Uint64().Draw(t, "pc"), Line: rapid.Int32().Draw(t, "line"), Column: rapid.Int32().Draw(t, "column"),
+					Flags: ntconv.FrameFlags(rapid.Uint8().Draw(t, "flags")),
+				})
+			}
+			events = append(events, e)
+		}
+		checkSynthesis(t, nil, events)
+	})
+}
+
+// frameEvent returns an event whose stack has only frames.
+func frameEvent(p *ntconv.Process, frames ...ntconv.Frame) *ntconv.Event {
+	th := &ntconv.Thread{TID: 9, Process: p}
+	return &ntconv.Event{Time: 100, Type: &ntconv.Type{Provider: "pprof", Name: "sample"}, Thread: th, Capture: th, Stack: &ntconv.Stack{Frames: frames}}
+}
+
+// TestSynthesizeForOthers: a tool that knows nothing of our definitions finds processes, files and names.
+func TestSynthesizeForOthers(t *testing.T) {
+	exe := &ntconv.Mapping{Start: 0x400000, Limit: 0x500000, File: "/opt/app/shop", BuildID: "5f1e0c9a"}
+	libc := &ntconv.Mapping{Start: 0x7f0000000000, Limit: 0x7f0000100000, File: "/lib/libc.so.6"}
+	leaf, root := &ntconv.Function{Name: "malloc"}, &ntconv.Function{Name: "main.main"}
+	p := &ntconv.Process{PID: 77}
+	e := frameEvent(p, ntconv.Frame{Func: leaf, Mapping: libc, PC: 0x7f0000000123}, ntconv.Frame{Func: leaf}, ntconv.Frame{Func: root, Mapping: exe, PC: 0x400123})
+	src := symbol.Synthesize(ntconvtest.NewSource(&ntconv.Info{PointerSize: 4, Clock: ntconv.Clock{Freq: 1}}, e, e))
+	if src.Info().PointerSize != 8 {
+		t.Errorf("pointer size %d is too small for synthetic addresses", src.Info().PointerSize)
+	}
+	got, err := ntconvtest.Record(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	table := symbol.New(nil)
+	for _, e := range got {
+		names = append(names, e.Type.Name)
+		if e.Type.Provider != "ntconv" {
+			table.Observe(e)
+		}
+	}
+	const want = "ExistingProcess ProcessMapping Mapping ProcessSymbol Frame ProcessMapping Mapping ProcessSymbol Frame " +
+		"ProcessMappingMetadata ProcessMapping Mapping ProcessSymbol Frame sample sample"
+	if s := strings.Join(names, " "); s != want {
+		t.Errorf("events %s\nwant   %s", s, want)
+	}
+	if got[len(got)-1].Stack != got[len(got)-2].Stack {
+		t.Error("equal stacks are two")
+	}
+	if info := table.Process(p); info.Name != "shop" {
+		t.Errorf("process %+v, want the name of the outermost frame's file", info)
+	}
+	frames := table.AppendFrames(nil, p, backFromFile(got[len(got)-1].Stack), 100)
+	for i, w := range []struct{ name, file, build string }{{"malloc", "/lib/libc.so.6", ""}, {"malloc", "shop", ""}, {"main.main", "/opt/app/shop", "5f1e0c9a"}} {
+		f := frames[i]
+		if f.Func.Name != w.name || f.Mapping == nil || f.Mapping.File != w.file || f.Mapping.BuildID != w.build || f.Flags != 0 {
+			t.Errorf("frame %d: %+v %+v %+v, want %+v", i, f, f.Func, f.Mapping, w)
+		}
+	}
+}
+
+func TestSynthesizeCutsLongTexts(t *testing.T) {
+	long := strings.Repeat("ä", 40000) // two bytes each, and the limit is odd
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long}}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := symbol.New(nil)
+	for _, e := range got {
+		table.Observe(e)
+	}
+	last := got[len(got)-1]
+	f := table.AppendFrames(nil, last.Thread.Process, backFromFile(last.Stack), 100)[0]
+	if want := long[:65534]; f.Func.Name != want {
+		t.Errorf("name of %d bytes, want %d", len(f.Func.Name), len(want))
+	}
+}
+
+func TestSynthesizeError(t *testing.T) {
+	src := ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}}))
+	src.Err = ntconv.ErrTruncated
+	s := symbol.Synthesize(src)
+	got, err := ntconvtest.Record(s)
+	if len(got) != 6 || !errors.Is(err, ntconv.ErrTruncated) {
+		t.Fatalf("%d events, %v", len(got), err)
+	}
+	if _, err := s.Next(); !errors.Is(err, ntconv.ErrTruncated) {
+		t.Errorf("the error did not stay: %v", err)
+	}
+}
