@@ -35,6 +35,7 @@ type encoder struct {
 	msg     []byte // the message at hand
 	sub     []byte // one inside of it
 	locs    []uint64
+	labels  []encodedLabel // of the last sample, by place: most are the same again
 	samples int
 	err     error
 }
@@ -105,14 +106,27 @@ func (e *encoder) sample(s *profile.Sample, t *tables) {
 	}
 	e.msg = appendBytes(e.msg, 2, e.sub)
 	for i := range s.Labels {
-		e.label(&s.Labels[i], t)
+		e.msg = append(e.msg, e.label(i, &s.Labels[i], t)...)
 	}
 	e.put(fieldSample, e.msg)
 	e.samples++
 }
 
-// label appends Label{key = 1, str = 2, num = 3, num_unit = 4} to the sample at hand.
-func (e *encoder) label(l *ntconv.Label, t *tables) {
+// An encodedLabel is a label as a field of a sample.
+type encodedLabel struct {
+	ntconv.Label
+	field []byte
+}
+
+// label returns Label{key = 1, str = 2, num = 3, num_unit = 4} as a field, valid until the next label in that place.
+func (e *encoder) label(place int, l *ntconv.Label, t *tables) []byte {
+	if place == len(e.labels) {
+		e.labels = append(e.labels, encodedLabel{})
+	}
+	last := &e.labels[place]
+	if last.Label == *l && len(last.field) > 0 {
+		return last.field
+	}
 	e.sub = appendNumber(e.sub[:0], 1, t.text(l.Key))
 	if l.Kind == ntconv.LabelInt {
 		e.sub = appendNumber(e.sub, 3, uint64(l.Num))
@@ -120,7 +134,9 @@ func (e *encoder) label(l *ntconv.Label, t *tables) {
 	} else {
 		e.sub = appendNumber(e.sub, 2, t.text(l.Str))
 	}
-	e.msg = appendBytes(e.msg, 3, e.sub)
+	last.Label = *l
+	last.field = appendBytes(last.field[:0], 3, e.sub)
+	return last.field
 }
 
 // tables appends everything that samples refer to but the strings.

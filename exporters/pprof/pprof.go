@@ -43,7 +43,7 @@ type Options struct {
 	Kind   Kind
 	Report *ntconv.Report // what happened to the trace so far; its entries become comments of the profile
 	// DropLabels lists keys of labels to leave out. Samples are not told apart by them, which makes profiles smaller:
-	// process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an event's own key.
+	// host, process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an event's own key.
 	DropLabels []string
 	// Level of gzip from 1, the fastest, to 9; 0 means 1.
 	Level int

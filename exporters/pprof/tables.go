@@ -8,7 +8,8 @@ import (
 )
 
 // tables numbers what samples refer to. Everything is told apart by content, so that a definition which a source or a
-// namer made twice is written once; maps by pointer before that spare the look at the content.
+// namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when they
+// outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
 type tables struct {
 	strings []string
 	texts   map[string]uint64
@@ -26,13 +27,9 @@ type tables struct {
 	locations []location
 	lines     []line
 	frameIDs  map[ntconv.Frame]uint64 // locations of one frame
+	recent    []recentFrame           // some of them, by address: the few that make up most stacks find themselves here
 	runIDs    map[string]uint64       // locations by what they are made of
 	key       []byte
-
-	// The frames of the last stack and their locations, by distance from the root: neighbors share most of their stack.
-	// Zero where a frame is a part of a location.
-	lastFrames []ntconv.Frame
-	lastIDs    []uint64
 }
 
 type function struct {
@@ -68,6 +65,7 @@ func newTables() *tables {
 		mappingIDs:    map[*ntconv.Mapping]uint32{},
 		mappingKeys:   map[ntconv.Mapping]uint32{},
 		frameIDs:      map[ntconv.Frame]uint64{},
+		recent:        make([]recentFrame, 1<<recentBits),
 		runIDs:        map[string]uint64{},
 	}
 }
@@ -90,51 +88,52 @@ func (t *tables) text(s string) uint64 {
 
 // appendLocations appends the ids of a stack's locations, leaf first. A frame and the frames inlined into it are one.
 func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
-	shared := t.shared(frames)
-	for i := 0; i < len(frames); {
+	for len(frames) > 0 {
 		n := 1
-		for frames[i+n-1].Flags&ntconv.FrameInlined != 0 && i+n < len(frames) {
+		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
 			n++
 		}
-		root := len(frames) - i - 1
-		if n == 1 && root < shared && t.lastIDs[root] != 0 {
-			dst = append(dst, t.lastIDs[root])
+		if n > 1 {
+			dst = append(dst, t.run(frames[:n]))
 		} else {
-			id := t.location(frames[i : i+n])
-			if n == 1 {
-				t.lastIDs[root] = id
-			}
-			dst = append(dst, id)
+			dst = append(dst, t.frame(&frames[0]))
 		}
-		i += n
+		frames = frames[n:]
 	}
 	return dst
 }
 
-// shared makes frames the last stack and returns how many frames from the root on it shares with the one before.
-func (t *tables) shared(frames []ntconv.Frame) (n int) {
-	limit := min(len(frames), len(t.lastFrames))
-	for n < limit && t.lastFrames[n] == frames[len(frames)-1-n] {
-		n++
-	}
-	t.lastFrames, t.lastIDs = t.lastFrames[:n], t.lastIDs[:n]
-	for i := len(frames) - 1 - n; i >= 0; i-- {
-		t.lastFrames, t.lastIDs = append(t.lastFrames, frames[i]), append(t.lastIDs, 0)
-	}
-	return n
+type recentFrame struct {
+	frame ntconv.Frame
+	id    uint64 // of the location; 0 if there is none
 }
 
-// location returns the id of a frame with the frames inlined into it before it.
-func (t *tables) location(run []ntconv.Frame) uint64 {
-	if len(run) > 1 {
-		return t.run(run)
+const (
+	recentBits = 13
+	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
+)
+
+// frame returns the id of the location of a frame by itself.
+func (t *tables) frame(f *ntconv.Frame) uint64 {
+	r := &t.recent[(f.PC+uint64(f.Line))*hashFactor>>(64-recentBits)]
+	if r.id != 0 && r.frame == *f {
+		return r.id
 	}
-	id, ok := t.frameIDs[run[0]]
+	id, ok := t.frameIDs[*f]
 	if !ok {
-		id = t.run(run)
-		t.frameIDs[run[0]] = id
+		id = t.run([]ntconv.Frame{*f})
+		remember(t.frameIDs, *f, id, len(t.locations))
 	}
+	*r = recentFrame{*f, id}
 	return id
+}
+
+// remember adds to a map of pointers to one of n things.
+func remember[K comparable, V any](m map[K]V, k K, v V, n int) {
+	if len(m) > 4*n+1<<10 {
+		clear(m)
+	}
+	m[k] = v
 }
 
 // run finds a location by content: the key is made of everything that is written of it.
@@ -214,7 +213,7 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 		id = uint32(len(t.functions))
 		t.functionNames[*p] = id
 	}
-	t.functionIDs[p] = id
+	remember(t.functionIDs, p, id, len(t.functions))
 	return id
 }
 
@@ -239,7 +238,7 @@ func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
 		id = uint32(len(t.mappings))
 		t.mappingKeys[*p] = id
 	}
-	t.mappingIDs[p] = id
+	remember(t.mappingIDs, p, id, len(t.mappings))
 	return id
 }
 

@@ -107,11 +107,11 @@ func inclusive(p *profile.Profile, tid int64, part string) (sum float64) {
 	return sum
 }
 
-// The time of every thread is the one that the program measured, and that of every method has the share that it measured,
-// as far as samples can tell: a pause of the sampler hides what happens in it, so each interval may be wrong by about half
-// of itself, independently of the others. That is less than two points where the sampler could keep its pace.
+// The time of every thread is the one that the program measured, and that of every method has the share that it measured, to
+// two and a half points. Samples cannot always tell that well: a pause of the sampler hides what happens in it, so each
+// interval may be wrong by about half of itself. The two traces of 50 samples or less are given what that comes to.
 func TestSharesAreTrue(t *testing.T) {
-	for _, name := range []string{"cpu-default", "cpu-env", "cpu-netperf3", "cpu-norundown"} {
+	for name, points := range map[string]float64{"cpu-default": 2.5, "cpu-env": 2.5, "cpu-netperf3": 0, "cpu-norundown": 0} {
 		p := convert(t, name, reader.ByTime, &pprof.Options{})
 		samples := referenceSamples(t, name)
 		for _, th := range readTruth(t, name).Threads {
@@ -120,7 +120,10 @@ func TestSharesAreTrue(t *testing.T) {
 				t.Errorf("%s: thread %s has %.1f ms, lived %.1f ms", name, th.Name, wall/1e6, lived/1e6)
 			}
 			if th.Name == "till-1" {
-				checkShares(t, name, p, th, tolerance(samples, th.TID))
+				if points == 0 {
+					points = tolerance(samples, th.TID)
+				}
+				checkShares(t, name, p, th, points)
 			}
 		}
 	}

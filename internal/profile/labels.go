@@ -10,6 +10,7 @@ import (
 
 // Keys of the labels that samples get beside those of their events.
 const (
+	LabelHost       = "host"
 	LabelProcess    = "process"
 	LabelPID        = "pid"
 	LabelThread     = "thread"

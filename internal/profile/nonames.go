@@ -6,16 +6,20 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// noNames is a Namer for sources that carry their names themselves.
-type noNames struct{}
+// noNames is a Namer for sources that carry their names themselves. Addresses get stand-ins.
+type noNames map[uint64]*ntconv.Function
 
-func (noNames) AppendFrames(dst []ntconv.Frame, _ *ntconv.Process, s *ntconv.Stack, _ ntconv.Ticks) []ntconv.Frame {
+func (n noNames) AppendFrames(dst []ntconv.Frame, _ *ntconv.Process, s *ntconv.Stack, _ ntconv.Ticks) []ntconv.Frame {
 	if len(s.Frames) > 0 {
 		return append(dst, s.Frames...)
 	}
 	for _, pc := range s.PCs {
-		name := "0x" + strconv.FormatUint(pc, 16)
-		dst = append(dst, ntconv.Frame{Func: &ntconv.Function{Name: name}, PC: pc, Flags: ntconv.FrameUnresolved})
+		f := n[pc]
+		if f == nil {
+			f = &ntconv.Function{Name: "0x" + strconv.FormatUint(pc, 16)}
+			n[pc] = f
+		}
+		dst = append(dst, ntconv.Frame{Func: f, PC: pc, Flags: ntconv.FrameUnresolved})
 	}
 	return dst
 }

@@ -10,9 +10,9 @@ type owners struct {
 
 // ownerName is what makes owners equal for a reader of the profile.
 type ownerName struct {
-	pid, tid        uint64
-	process, thread string
-	hasPID, hasTID  bool
+	pid, tid              uint64
+	host, process, thread string
+	hasPID, hasTID        bool
 }
 
 func mergeOwners(p *Profile) owners {
@@ -35,6 +35,9 @@ func mergeOwners(p *Profile) owners {
 func (b *Builder) nameOwner(o owner) (n ownerName) {
 	drop := b.pool.drop
 	if p := o.process; p != nil {
+		if !drop[LabelHost] {
+			n.host = p.Host
+		}
 		if !drop[LabelProcess] {
 			if n.process = b.namer.Process(p).Name; n.process == "" {
 				n.process = p.Name
@@ -56,6 +59,9 @@ func (b *Builder) nameOwner(o owner) (n ownerName) {
 }
 
 func (n ownerName) labels() (list []ntconv.Label) {
+	if n.host != "" {
+		list = append(list, text(LabelHost, n.host))
+	}
 	if n.process != "" {
 		list = append(list, text(LabelProcess, n.process))
 	}

@@ -199,6 +199,18 @@ func TestLabels(t *testing.T) {
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: drop}, events...), "[5 5000000] f1 {process=shop}")
 }
 
+// Equal ids on two machines are not the same thread.
+func TestMachinesAreToldApart(t *testing.T) {
+	var events []*ntconv.Event
+	for _, host := range []string{"a", "b"} {
+		th := &ntconv.Thread{TID: 7, Process: &ntconv.Process{PID: 42, Host: host}}
+		events = append(events, cpuEvent(th, 0, 1, stack(1)))
+	}
+	want(t, build(testInfo(), &fakeNamer{}, nil, events...),
+		"[1 1000000] f1 {host=a pid=42id thread id=7id}", "[1 1000000] f1 {host=b pid=42id thread id=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: []string{"host"}}, events...), "[2 2000000] f1 {pid=42id thread id=7id}")
+}
+
 // Stacks that carry names are told apart by what the frames say, not by who made them.
 func TestStacksWithFrames(t *testing.T) {
 	named := func(name string, line int32) *ntconv.Stack {
