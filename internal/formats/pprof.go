@@ -56,6 +56,9 @@ func (s pprofSink) Result() Result {
 // wire types. Files of random bytes pass with a chance well below one in a thousand, and all that follows is a hint.
 func isPprof(_ string, head []byte) bool {
 	fields := 0
+	if isText("", head) {
+		return false
+	}
 	for len(head) > 0 && fields < 8 {
 		tag, n := binary.Uvarint(head)
 		if n <= 0 || tag>>3 == 0 || tag>>3 > 15 {

@@ -1,0 +1,357 @@
+package formats
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/pflag"
+	"pgregory.net/rapid"
+)
+
+func TestTable(t *testing.T) {
+	names, exts := make(map[string]bool), make(map[string]string)
+	for _, f := range All() {
+		if !regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(f.Name) || names[f.Name] {
+			t.Errorf("name %q is used twice or no word", f.Name)
+		}
+		names[f.Name] = true
+		if len(f.Exts) == 0 || f.Doc == "" || strings.HasSuffix(f.Doc, ".") {
+			t.Errorf("%s: no extension or no phrase that says what it is", f.Name)
+		}
+		for _, e := range f.Exts {
+			if !strings.HasPrefix(e, ".") || e != strings.ToLower(e) || exts[e] != "" {
+				t.Errorf("%s: extension %q: no dot, upper case, or that of %s too", f.Name, e, exts[e])
+			}
+			exts[e] = f.Name
+			if ByFile(All(), "dir.x/TRACE"+strings.ToUpper(e)) != ByName(All(), f.Name) && ByFile(All(), "TRACE"+e).Name != f.Name {
+				t.Errorf("%s: not found by %s", f.Name, e)
+			}
+			if ByFile(All(), e) != nil {
+				t.Errorf("%s: a file without a name is not of the format", e)
+			}
+		}
+		if (f.Open == nil) != (f.Sniff == nil) {
+			t.Errorf("%s: a format that can be opened can be recognized, and the other way round", f.Name)
+		}
+		if f.Open == nil && f.Create == nil {
+			t.Errorf("%s: can neither be read nor written", f.Name)
+		}
+		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "") {
+			t.Errorf("%s: no example or no advice", f.Name)
+		}
+	}
+}
+
+func traces(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob("../../testdata/*.nettrace.zst")
+	if err != nil || len(list) == 0 {
+		t.Fatal("no traces: ", err)
+	}
+	return list
+}
+
+func open(t *testing.T, path string) (*iox.Input, io.ReadCloser) {
+	t.Helper()
+	in, err := iox.Open(path, iox.InputOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := in.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(); in.Close() })
+	return in, s
+}
+
+// Every format that can be written takes every trace that can be read: no panic, no error but those of the trace.
+func TestEveryFormatTakesEveryTrace(t *testing.T) {
+	for _, path := range traces(t) {
+		for _, to := range Writable() {
+			t.Run(to.Name+"/"+filepath.Base(path), func(t *testing.T) {
+				in, s := open(t, path)
+				head := make([]byte, HeadSize)
+				n, err := io.ReadFull(s, head)
+				if err != nil && err != io.ErrUnexpectedEOF {
+					t.Fatal(err)
+				}
+				from, err := Detect(Readable(), in.Name(), head[:n])
+				if err != nil {
+					t.Fatal(err)
+				}
+				report := new(ntconv.Report)
+				src, err := from.Open(io.MultiReader(bytes.NewReader(head[:n]), s), &ReadOptions{Report: report})
+				if err != nil {
+					t.Fatal(err)
+				}
+				flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+				create := to.Create(flags)
+				table := symbol.New(nil)
+				var out bytes.Buffer
+				sink, err := create(&out, src.Info(), &Target{Namer: table, Report: report})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = ntconv.Copy(sink, symbol.Watch(src, table))
+				var of *ntconv.SourceError
+				if err != nil && (!errors.As(err, &of) || !errors.Is(err, ntconv.ErrTruncated)) {
+					t.Fatal(err)
+				}
+				if err := sink.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if sink.Result().Unit == "" {
+					t.Error("a result without a unit")
+				}
+				checkOutput(t, to, out.Bytes(), sink.Result())
+			})
+		}
+	}
+}
+
+// checkOutput lets an independent reader of the format look at an output.
+func checkOutput(t *testing.T, f *Format, out []byte, r Result) {
+	switch f.Name {
+	case "pprof":
+		p, err := profile.ParseData(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.CheckValid(); err != nil || int64(len(p.Sample)) != r.Items {
+			t.Errorf("%v; %d samples, %d were counted", err, len(p.Sample), r.Items)
+		}
+		if raw := gunzip(t, out); !IsPprof(raw[:min(len(raw), HeadSize)]) || !IsPprof(raw[:min(len(raw), 100)]) {
+			t.Error("not recognized as a profile")
+		}
+	default:
+		t.Errorf("%s: no check of the output", f.Name)
+	}
+}
+
+func gunzip(t *testing.T, b []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestDetect(t *testing.T) {
+	gcdump := serialization + "\x05\x05\x01\x08\x00\x00\x00\x08\x00\x00\x00\x0a\x00\x00\x00GCHeapDump"
+	netperf2 := serialization + "\x05\x05\x01\x02\x00\x00\x00\x00\x00\x00\x00\x26\x00\x00\x00Microsoft.DotNet.Runtime.EventPipeFile"
+	netperf3 := serialization + "\x05\x05\x01\x03\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00Trace"
+	etl := strings.Repeat("\x00\x10", 36) + "\x02\x00\x02\xc0" + strings.Repeat("\x01", 100)
+	for _, c := range []struct{ name, head, want string }{
+		{"a", "Nettrace\x14\x00\x00\x00", "nettrace"},
+		{"a", "Nettrace", "nettrace"},
+		{"a", netperf3, "netperf"},
+		{"a", "", "empty"},
+		{"a", "\x00\x00\x00", "zeros"},
+		{"a", "Nettra", "ends inside"},
+		{"a", "PERFILE2xxxx", "perf.data"},
+		{"a", netperf2, "version 1 or 2"},
+		{"a", gcdump, "gcdump"},
+		{"a.gcdump", serialization + "\x05\x05", "gcdump"},
+		{"a", serialization + "\x05\x05", "FastSerialization"},
+		{"a", "\x7fELF\x02\x01\x01\x00", "ELF"},
+		{"a", "MZ\x90\x00\x03", "Windows program"},
+		{"a", "PK\x03\x04\x14", "zip"},
+		{"a", "FLR\x00\x00\x02", "Java"},
+		{"a", etl, ".etl"},
+		{"a.binlog", "\x12\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
+		{"a", "\x15\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
+		{"a", `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":1}`, "speedscope"},
+		{"a", ` [ {"ph":"X","ts":1}`, "Chrome"},
+		{"a", `{"traceEvents":[]}`, "Chrome"},
+		{"a", `{"resourceSpans":[]}`, "OTLP"},
+		{"a", `{"a":1}`, "JSON"},
+		{"a", "\ufeff{}", "JSON"},
+		{"a", "just some words\n", "text"},
+		{"a", "caf\xc3", "text"},
+		{"a", "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x07\x0a\x01\x01\x12\x02\x01\x02", "pprof"},
+		{"a", "\x01\x02\xff\x00garbage", "01 02 ff 00"},
+	} {
+		f, err := Detect(Readable(), c.name, []byte(c.head))
+		switch {
+		case f != nil && f.Name != c.want:
+			t.Errorf("%q: %s, want %s", c.head, f.Name, c.want)
+		case f == nil && !strings.Contains(err.Error(), c.want):
+			t.Errorf("%q: %v, want %s", c.head, err, c.want)
+		case f == nil:
+			checkHelp(t, err)
+		}
+	}
+}
+
+// checkHelp fails unless an error says where, what was expected, and what to do.
+func checkHelp(t *testing.T, err error) {
+	t.Helper()
+	for _, part := range []string{"byte 0", "expected nettrace or netperf", "; "} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v: no %q", err, part)
+		}
+	}
+	if !errors.Is(err, ntconv.ErrFormat) || !IsUnknown(err) {
+		t.Errorf("%v: not an error of the format", err)
+	}
+}
+
+// A trace is recognized by the few bytes that a live one may have.
+func TestSniffQuickly(t *testing.T) {
+	for _, path := range traces(t) {
+		if strings.Contains(path, "netperf") {
+			continue // no live stream: the runtime writes that format to files
+		}
+		_, s := open(t, path)
+		head := make([]byte, QuickSize)
+		if _, err := io.ReadFull(s, head); err != nil {
+			t.Fatal(err)
+		}
+		if f := Sniff(Readable(), head); f == nil || f.Name != "nettrace" {
+			t.Errorf("%s: %v", path, f)
+		}
+	}
+}
+
+func FuzzDetect(f *testing.F) {
+	f.Add("x.etl", []byte("Nettrace"))
+	f.Add("x.gcdump", []byte(serialization))
+	f.Add("x", []byte("\x0a\x04\x08\x01\x10\x02"))
+	f.Fuzz(func(t *testing.T, name string, head []byte) {
+		got, err := Detect(Readable(), name, head)
+		if (got == nil) == (err == nil) {
+			t.Errorf("%v and %v", got, err)
+		}
+		if err != nil {
+			checkHelp(t, err)
+		}
+	})
+}
+
+func TestSizes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Min(1).Draw(t, "bytes")
+		if got, err := parseSize(formatSize(n)); err != nil || got != n {
+			t.Fatalf("%d: %s, read as %d, %v", n, formatSize(n), got, err)
+		}
+	})
+	for text, want := range map[string]int64{"0": 0, "4096": 4096, "64MiB": 64 << 20, "64M": 64 << 20, "1kb": 1024, "2g": 2 << 30, "1TiB": 1 << 40} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1", "1.5G", "1X", "9223372036854775807K", "1 M", "1BB", "1iB2"} {
+		if n, err := parseSize(text); err == nil {
+			t.Errorf("%s: %d", text, n)
+		}
+	}
+}
+
+func TestReadFlags(t *testing.T) {
+	var o ReadOptions
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.BindRead(flags)
+	o.BindLimits(flags)
+	err := flags.Parse([]string{"--order=file", "--strict", "--max-block", "1MiB", "--max-threads", "5"})
+	if err != nil || o.Order != reader.FileOrder || !o.Strict || o.Limits.BlockBytes != 1<<20 || o.Limits.Threads != 5 {
+		t.Errorf("%v, %+v", err, o)
+	}
+	for _, bad := range []string{"--order=size", "--max-block=0", "--max-block=x", "--max-threads=0", "--max-threads=-1"} {
+		if err := flags.Parse([]string{bad}); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+	if got := strings.Join(Choices(flags.Lookup("order")), " "); got != "time file" {
+		t.Errorf("choices of --order: %s", got)
+	}
+	if Choices(flags.Lookup("strict")) != nil {
+		t.Error("choices of a flag that has none")
+	}
+}
+
+// A limit that is reached names the flag that raises it.
+func TestLimitFlag(t *testing.T) {
+	for flag, limits := range map[string]reader.Limits{
+		"--max-types":       {Types: 1},
+		"--max-block":       {BlockBytes: 100},
+		"--max-fields":      {Fields: 1},
+		"--max-field-depth": {FieldDepth: 1},
+		"--max-threads":     {Threads: 1},
+	} {
+		found := ""
+		for _, path := range traces(t) {
+			_, s := open(t, path)
+			src, err := reader.New(s, &reader.Options{Limits: limits})
+			if err == nil {
+				_, err = ntconv.Copy(discard{}, src)
+			}
+			if errors.Is(err, ntconv.ErrLimit) {
+				if found = LimitFlag(err); found == flag {
+					break
+				}
+				t.Errorf("%s: %v: %q", flag, err, found)
+			}
+		}
+		if found == "" {
+			t.Errorf("%s: no trace reached the limit", flag)
+		}
+	}
+	// No trace here has label lists enough.
+	if f := LimitFlag(fmt.Errorf("%w: 1 label lists in a window", ntconv.ErrLimit)); f != "--max-label-lists" {
+		t.Error(f)
+	}
+	if f := LimitFlag(errors.New("threads in use")); f != "" {
+		t.Errorf("%s for what is no limit", f)
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(*ntconv.Event) error { return nil }
+func (discard) Close() error              { return nil }
+
+func TestPprofFlags(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	create := ByName(All(), "pprof").Create(flags)
+	for _, bad := range []string{"--kind=heap", "--gzip-level=x"} {
+		if err := flags.Parse([]string{bad}); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+	if err := flags.Parse([]string{"--gzip-level=12"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(io.Discard, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil {
+		t.Error("gzip level 12 was accepted")
+	}
+}
+
+// What JSON tools write is told from traces, whatever the file is called.
+func TestJSONIsNoTrace(t *testing.T) {
+	b, err := json.Marshal(map[string]any{"a": []int{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Detect(Readable(), "x.nettrace", b); f != nil || !strings.Contains(err.Error(), "JSON") {
+		t.Errorf("%v, %v", f, err)
+	}
+}

@@ -1,0 +1,215 @@
+package selection
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"pgregory.net/rapid"
+)
+
+// match is what the regular expression says that the pattern stands for.
+func TestMatchIsARegularExpression(t *testing.T) {
+	letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbß.*?/ſ")), 0, 12, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		pattern, s := letters.Draw(t, "pattern"), letters.Draw(t, "text")
+		expr := regexp.QuoteMeta(pattern)
+		expr = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(expr)
+		want := regexp.MustCompile(`(?is)^` + expr + `$`).MatchString(s)
+		// Simple folding in the regular expression takes ſ for s, which neither text holds, and nothing else here.
+		if got := match(pattern, s); got != want {
+			t.Fatalf("match(%q, %q) = %v", pattern, s, got)
+		}
+	})
+}
+
+// Many stars over a long text take no time to speak of: trying every way would outlast the test.
+func TestMatchManyStars(t *testing.T) {
+	if match(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 10_000)) {
+		t.Error("matched")
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add("a*b?", "axxb\xff")
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if !match("*", s) {
+			t.Error("* does not match", s)
+		}
+		// Bytes that are no UTF-8 may become a character where two strings meet.
+		if utf8.ValidString(pattern) && utf8.ValidString(s) && match(pattern, s) && !match(pattern+"*", s+pattern) {
+			t.Errorf("%q matches %q but not with more behind a star", pattern, s)
+		}
+		_ = match(s, pattern)
+	})
+}
+
+func TestParseMoment(t *testing.T) {
+	wall := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	clock := ntconv.Clock{Freq: 10_000_000, Tick: 1000, Wall: wall}
+	const last = 1000 + 60*10_000_000 // a minute
+	for text, want := range map[string]ntconv.Ticks{
+		"0s": 1000, "1.5s": 15_001_000, "100ns": 1001, "150ns": 1002, "-1s": last - 10_000_000, "-0s": last, "-2m": 1000 - 600_000_000,
+		"2026-11-21T06:00:01Z": 10_001_000, "2026-11-21T07:00:00.5+01:00": 5_001_000,
+	} {
+		m, err := ParseMoment(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		got, err := m.ticks(clock, last)
+		if err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+		if again, err := ParseMoment(m.String()); err != nil || again.kind != m.kind || again.dist != m.dist || !again.wall.Equal(m.wall) {
+			t.Errorf("%s: printed as %s, read as %v, %v", text, m, again, err)
+		}
+	}
+	for _, text := range []string{"", "1", "yesterday", "2026-11-21", "5 s"} {
+		if _, err := ParseMoment(text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
+	}
+}
+
+func TestMomentWithoutWallClock(t *testing.T) {
+	m, err := ParseMoment("2026-11-21T06:00:01Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Options{From: m}).Compile(ntconv.Clock{Freq: 1}, 0); err == nil {
+		t.Error("no error")
+	}
+}
+
+func event(provider, name string, id uint32, pid, tid uint64, at ntconv.Ticks) *ntconv.Event {
+	return &ntconv.Event{
+		Time:   at,
+		Type:   &ntconv.Type{Provider: provider, Name: name, ID: id},
+		Thread: &ntconv.Thread{TID: tid, Process: &ntconv.Process{PID: pid}},
+	}
+}
+
+func moment(t *testing.T, s string) Moment {
+	t.Helper()
+	m, err := ParseMoment(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestSelect(t *testing.T) {
+	e := event("My.Provider", "sched/wakeup", 12, 5, 7, 1000)
+	gc := event("Microsoft-Windows-DotNETRuntime", "", 80, 5, 7, 1000) // its name is not in the trace
+	for _, c := range []struct {
+		name  string
+		opts  Options
+		event *ntconv.Event
+		want  bool
+	}{
+		{"all", Options{}, e, true},
+		{"provider", Options{Providers: []string{"my.provider"}}, e, true},
+		{"provider glob", Options{Providers: []string{"Other", "My.*"}}, e, true},
+		{"other provider", Options{Providers: []string{"My"}}, e, false},
+		{"event", Options{Events: []string{"SCHED/wakeup"}}, e, true},
+		{"event number", Options{Events: []string{"12"}}, e, true},
+		{"number is no prefix", Options{Events: []string{"1"}}, e, false},
+		{"provider/event", Options{Events: []string{"my.*/sched/*"}}, e, true},
+		{"provider/number", Options{Events: []string{"My.Provider/12"}}, e, true},
+		{"other provider/event", Options{Events: []string{"Your.Provider/12"}}, e, false},
+		{"runtime event", Options{Events: []string{"ExceptionThrown"}}, gc, true},
+		{"both must hold", Options{Providers: []string{"X"}, Events: []string{"12"}}, e, false},
+		{"pid", Options{PIDs: []uint64{1, 5}}, e, true},
+		{"other pid", Options{PIDs: []uint64{1}}, e, false},
+		{"tid", Options{TIDs: []uint64{7}}, e, true},
+		{"other tid", Options{TIDs: []uint64{5}}, e, false},
+		{"from is in", Options{From: moment(t, "1us")}, e, true},
+		{"to is out", Options{To: moment(t, "1us")}, e, false},
+		{"between", Options{From: moment(t, "0s"), To: moment(t, "2us")}, e, true},
+		{"too early", Options{From: moment(t, "2us")}, e, false},
+	} {
+		keep, err := c.opts.Compile(ntconv.Clock{Freq: 1e9}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the answer is kept per type
+			if got := keep(c.event); got != c.want {
+				t.Errorf("%s: %v", c.name, got)
+			}
+		}
+		if c.opts.Empty() != (c.name == "all") {
+			t.Errorf("%s: Empty is %v", c.name, c.opts.Empty())
+		}
+	}
+}
+
+func TestLastTickIsNotBeyondReach(t *testing.T) {
+	keep, err := new(Options).Compile(ntconv.Clock{Freq: 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !keep(event("P", "", 1, 1, 1, math.MaxInt64)) || !keep(event("P", "", 1, 1, 1, math.MinInt64)) {
+		t.Error("an event was dropped")
+	}
+}
+
+// Marks pass, losses and definitions pass with what they belong to, unknown blocks only with everything.
+func TestSelectWhatIsNoEvent(t *testing.T) {
+	in, out := event("P", "", 1, 5, 7, 0), event("Q", "", 1, 6, 8, 0)
+	keep, err := (&Options{Providers: []string{"P"}, TIDs: []uint64{7}}).Compile(ntconv.Clock{Freq: 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		event ntconv.Event
+		want  bool
+	}{
+		{ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{}}, true},
+		{ntconv.Event{Kind: ntconv.KindLost, Capture: in.Thread}, true},
+		{ntconv.Event{Kind: ntconv.KindLost, Capture: out.Thread}, false},
+		{ntconv.Event{Kind: ntconv.KindDefine, Type: in.Type}, true},
+		{ntconv.Event{Kind: ntconv.KindDefine, Type: out.Type}, false},
+		{ntconv.Event{Kind: ntconv.KindDefine, Thread: out.Thread}, false},
+		{ntconv.Event{Kind: ntconv.KindOpaque}, false},
+	} {
+		if got := keep(&c.event); got != c.want {
+			t.Errorf("%v: %v", c.event.Kind, got)
+		}
+	}
+}
+
+// The empty selection is the identity.
+func TestEmptySelectionKeepsEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := ntconvtest.Traces().Draw(t, "trace")
+		keep, err := new(Options).Compile(tr.Info.Clock, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ntconvtest.EqualStreams(tr.Source(), ntconv.Filter(tr.Source(), keep), nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestNoAllocationPerEvent(t *testing.T) {
+	o := Options{Providers: []string{"P*"}, Events: []string{"*"}, PIDs: []uint64{5}, TIDs: []uint64{7}, From: moment(t, "0s"), To: moment(t, "1h")}
+	keep, err := o.Compile(ntconv.Clock{Freq: 1e9}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := event("P1", "", 1, 5, 7, 0), event("P2", "", 2, 5, 7, 0)
+	if n := testing.AllocsPerRun(100, func() {
+		if !keep(a) || !keep(b) {
+			t.Error("dropped")
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
