@@ -47,6 +47,7 @@ const (
 	CodeUnresolved
 	CodePayload
 	CodeNoStack
+	CodeNamesDropped
 	CodeFiltered
 	CodeEvents
 	numCodes
@@ -83,6 +84,7 @@ var codes = [numCodes]codeSpec{
 	CodeUnresolved:    {"unresolved", SeverityNotice, "stack frames have no name"},
 	CodePayload:       {"payload", SeverityNotice, "payloads that do not fit the layout of their event"},
 	CodeNoStack:       {"no-stack", SeverityNotice, "samples came without a stack"},
+	CodeNamesDropped:  {"names-dropped", SeverityLoss, "stack frames lost their names: the output has room for addresses only"},
 	CodeFiltered:      {"filtered", SeverityInfo, "events were left out by the selection"},
 	CodeEvents:        {"events", SeverityInfo, "events were read"},
 }

@@ -11,8 +11,13 @@ import (
 )
 
 // Options say what EqualStreams overlooks. Everything is compared where an option does not say otherwise, but for
-// Event.Offset, the placement of KindDefine events (see EqualStreams), the difference between a stack or label list that is
-// missing and one that is empty, and FlagPlaceholder and FlagLate, which tell about the reading, not about the trace.
+//
+//   - Event.Offset,
+//   - the placement of KindDefine events (see EqualStreams),
+//   - the difference between a stack or label list that is missing and one that is empty,
+//   - sequence numbers that one of the streams does not know,
+//   - the time of marks that end threads, which formats do not record,
+//   - FlagPlaceholder and FlagLate, which tell about the reading, not about the trace.
 type Options struct {
 	// EmptyMarks overlooks sequence points without threads and flags: a writer may insert them.
 	EmptyMarks bool
@@ -201,9 +206,9 @@ func (c *comparer) events(a, b *ntconv.Event) error {
 	switch {
 	case a.Kind != b.Kind:
 		return fmt.Errorf("kind: %v and %v", a.Kind, b.Kind)
-	case a.Time != b.Time:
+	case a.Time != b.Time && !removal(a):
 		return fmt.Errorf("time: %d and %d", a.Time, b.Time)
-	case a.Seq != b.Seq:
+	case !sameSeq(a.Seq, b.Seq):
 		return fmt.Errorf("sequence number: %d and %d", a.Seq, b.Seq)
 	case a.Lost != b.Lost:
 		return fmt.Errorf("lost events: %d and %d", a.Lost, b.Lost)
@@ -231,6 +236,15 @@ func (c *comparer) events(a, b *ntconv.Event) error {
 	}
 	return c.marks(a.Mark, b.Mark)
 }
+
+// removal reports whether e is a mark that ends threads, the one thing without a time of its own: readers give it the time
+// of its neighbors.
+func removal(e *ntconv.Event) bool {
+	return e.Kind == ntconv.KindMark && e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved
+}
+
+// sameSeq compares sequence numbers. Zero is a number that was not recorded.
+func sameSeq(a, b uint32) bool { return a == b || a == 0 || b == 0 }
 
 // differ says where two byte slices part.
 func differ(a, b []byte) string {
@@ -313,7 +327,7 @@ func (c *comparer) marks(a, b *ntconv.Mark) error {
 		if err := c.threads.match(x.Thread, y.Thread); err != nil {
 			return fmt.Errorf("mark: entry %d: %w", i, err)
 		}
-		if x.Seq != y.Seq {
+		if !sameSeq(x.Seq, y.Seq) {
 			return fmt.Errorf("mark: entry %d: sequence number %d and %d", i, x.Seq, y.Seq)
 		}
 	}

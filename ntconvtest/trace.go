@@ -25,7 +25,7 @@ func (t *Trace) Source() *SliceSource { return NewSource(t.Info, t.Events...) }
 func Traces() *rapid.Generator[*Trace] {
 	return rapid.Custom(func(t *rapid.T) *Trace {
 		g := newTraceGen(t)
-		for g.window = range rapid.IntRange(0, 4).Draw(t, "windows") {
+		for range rapid.IntRange(0, 4).Draw(t, "windows") {
 			g.fill()
 			g.mark()
 		}
@@ -38,7 +38,8 @@ func Traces() *rapid.Generator[*Trace] {
 type traceGen struct {
 	Trace
 	t       *rapid.T
-	window  int
+	flushes bool // marks may flush tables; then no two rows are equal, as one that comes back is taken for the flushed one
+	rows    int
 	start   ntconv.Ticks // of the window: none of its events is earlier
 	latest  ntconv.Ticks // of all events
 	procs   []*ntconv.Process
@@ -55,7 +56,7 @@ type genThread struct {
 }
 
 func newTraceGen(t *rapid.T) *traceGen {
-	g := &traceGen{t: t}
+	g := &traceGen{t: t, flushes: rapid.Bool().Draw(t, "flushes")}
 	g.Info = &ntconv.Info{
 		Format: "generated",
 		Clock: ntconv.Clock{
@@ -125,6 +126,10 @@ func (g *traceGen) typ() *ntconv.Type {
 	}
 	if rapid.Bool().Draw(t, "has guid") {
 		y.GUID = ntconv.GUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "guid"))
+	}
+	if g.flushes {
+		g.rows++
+		y.Provider = fmt.Sprint(y.Provider, g.rows)
 	}
 	if len(y.Fields) > 0 && rapid.Bool().Draw(t, "extra field bytes") {
 		y.Fields[0].Extra = rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(t, "field extra")
@@ -206,6 +211,10 @@ func (g *traceGen) newThread() *genThread {
 	case 1:
 		th.Name = Text(8).Draw(t, "thread name")
 	}
+	if g.flushes {
+		g.rows++
+		th.TID, th.Name = uint64(g.rows), ""
+	}
 	n := &genThread{th, 0, g.start}
 	g.threads = append(g.threads, n)
 	return n
@@ -278,7 +287,10 @@ func (g *traceGen) payload(e *ntconv.Event) []byte {
 
 // mark generates a sequence point that ends the window.
 func (g *traceGen) mark() {
-	m := &ntconv.Mark{Flags: rapid.Uint32Range(0, 3).Draw(g.t, "flags")}
+	m := &ntconv.Mark{}
+	if g.flushes {
+		m.Flags = rapid.Uint32Range(0, 3).Draw(g.t, "flags")
+	}
 	g.start = g.latest
 	for _, th := range g.threads {
 		if rapid.Bool().Draw(g.t, "listed") {

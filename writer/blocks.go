@@ -1,0 +1,178 @@
+package writer
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// A block gathers rows of one kind. buf begins with room for the block header and for what a block of that kind has in
+// front of its rows.
+type block struct {
+	kind wire.Kind
+	head int // bytes before the first row
+	buf  []byte
+	rows int
+}
+
+func newBlock(kind wire.Kind, head int) block {
+	return block{kind: kind, head: wire.BlockHeaderSize + head, buf: make([]byte, wire.BlockHeaderSize+head)}
+}
+
+// clear forgets the rows.
+func (b *block) clear() { b.buf, b.rows = b.buf[:b.head], 0 }
+
+// room reports whether n more bytes fit. Where they would not fit into an empty block either it returns an error.
+func (b *block) room(n int) (bool, error) {
+	const most = wire.BlockHeaderSize + wire.MaxBlockSize
+	if b.head+n > most {
+		return false, fmt.Errorf("%w: %d bytes in one %v block of at most %d", ntconv.ErrLimit, n, b.kind, wire.MaxBlockSize)
+	}
+	return len(b.buf)+n <= most, nil
+}
+
+// makeRoom makes room for n bytes in a block, writing all blocks if need be.
+func (w *Writer) makeRoom(b *block, n int) error {
+	ok, err := b.room(n)
+	if ok || err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// eventBlock gathers events with compressed headers.
+type eventBlock struct {
+	block
+	heads    [2]wire.EventHeader // of the last event and the next, by turns
+	last     int
+	min, max uint64 // times, in the order of signed numbers
+
+	// sorted are the events of the block that are flagged as sorted, by time and position; an event that is earlier than
+	// one of them shows that the flag is wrong, and it is taken back.
+	sorted  []sortedEvent
+	flushed int64 // time of the latest sorted event in a block that is written
+	claimed bool  // flushed means something
+}
+
+type sortedEvent struct {
+	time int64
+	pos  int // of the flags byte
+}
+
+// reset begins a new block: the first event's header is relative to a header of zeros.
+func (b *eventBlock) reset() {
+	if b.buf == nil {
+		b.block = newBlock(wire.KindEvent, wire.MinEventBlockHeaderSize)
+	}
+	b.clear()
+	b.heads = [2]wire.EventHeader{}
+	if n := len(b.sorted); n > 0 {
+		if t := b.sorted[n-1].time; !b.claimed || t > b.flushed {
+			b.flushed, b.claimed = t, true
+		}
+		b.sorted = b.sorted[:0]
+	}
+}
+
+// finish fills in the header.
+func (b *eventBlock) finish() *block {
+	h := wire.EventBlockHeader{Flags: wire.FlagCompressed, Min: b.min, Max: b.max}
+	wire.AppendEventBlockHeader(b.buf[:wire.BlockHeaderSize], &h)
+	return &b.block
+}
+
+// next returns the header of the next event, to be filled in before append.
+func (b *eventBlock) next() *wire.EventHeader { return &b.heads[1-b.last] }
+
+// append adds the event whose header next has returned.
+func (b *eventBlock) append(payload []byte) {
+	prev, h := &b.heads[b.last], &b.heads[1-b.last]
+	t := int64(h.Time)
+	for n := len(b.sorted); n > 0 && t < b.sorted[n-1].time; n-- {
+		b.buf[b.sorted[n-1].pos] &^= wire.IsSorted
+		b.sorted = b.sorted[:n-1]
+	}
+	if h.Sorted {
+		b.sorted = append(b.sorted, sortedEvent{t, len(b.buf)})
+	}
+	if b.rows == 0 || t < int64(b.min) {
+		b.min = h.Time
+	}
+	if b.rows == 0 || t > int64(b.max) {
+		b.max = h.Time
+	}
+	b.buf = append(wire.AppendCompressed(b.buf, prev, h), payload...)
+	b.last = 1 - b.last
+	b.rows++
+}
+
+// maxHeader is the size of the largest compressed event header.
+const maxHeader = 1 + 6*5 + 3*10
+
+// event writes an event.
+func (w *Writer) event(e *ntconv.Event) error {
+	if n := len(e.Payload); n > maxPayload && !w.opts.AllowLarge {
+		return fmt.Errorf("payload of %d bytes: %w: Microsoft's reader takes at most %d", n, ntconv.ErrLimit, maxPayload)
+	}
+	meta, err := w.typ(e.Type)
+	if err != nil {
+		return err
+	}
+	capture, err := w.thread(e.Capture)
+	if err != nil {
+		return err
+	}
+	about := capture
+	if e.Thread != e.Capture {
+		if about, err = w.thread(e.Thread); err != nil {
+			return err
+		}
+	}
+	stack, err := w.stack(e.Stack)
+	if err != nil {
+		return err
+	}
+	labels, err := w.labelList(e.Labels)
+	if err != nil {
+		return err
+	}
+	b := &w.events
+	if err := w.makeRoom(&b.block, maxHeader+len(e.Payload)); err != nil {
+		return err
+	}
+	h := b.next() // only now: all of the above may have begun a new block
+	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(capture.id), uint64(about.id), stack, labels
+	h.Time, h.CPU, h.PayloadSize = uint64(e.Time), uint32(e.CPU), uint32(len(e.Payload))
+	h.Sequence = capture.number(e.Seq, w.opts.Renumber)
+	h.Sorted = e.Flags&ntconv.FlagSorted != 0
+	w.checkOrder(e)
+	b.append(e.Payload)
+	if !w.full() {
+		return nil
+	}
+	if w.opts.Ordered && !w.unordered {
+		w.inserted = w.latest
+		return w.sequencePoint(wire.SequencePoint{Time: uint64(w.latest)})
+	}
+	return w.flush()
+}
+
+// checkOrder notes where an event belies what was written already.
+func (w *Writer) checkOrder(e *ntconv.Event) {
+	t := int64(e.Time)
+	w.latest = max(w.latest, t)
+	if b := &w.events; b.claimed && t < b.flushed || t < w.inserted {
+		w.opts.Report.Add(ntconv.CodeOutOfOrder, 1, e.Offset)
+		w.unordered = w.unordered || t < w.inserted
+	}
+}
+
+// appendWord appends an address of the trace's size.
+func appendWord(dst []byte, v uint64, size int) []byte {
+	if size == 4 {
+		return bin.AppendU32(dst, uint32(v))
+	}
+	return bin.AppendU64(dst, v)
+}

@@ -1,0 +1,42 @@
+package writer
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// Options configure a Writer. The zero value is ready to use.
+type Options struct {
+	// BlockBytes is the size at which blocks are written: 1 MiB by default. Blocks grow beyond it by one row at most.
+	BlockBytes int
+	// BlockEvents is the number of events at which blocks are written: 1,000,000 by default.
+	BlockEvents int
+	// Ordered says that events come in the order of time, as a reader by time delivers them. Every time blocks are written a
+	// sequence point follows, so that readers and this writer can forget stacks and label lists. Without it only the
+	// source's own marks allow that, and memory grows with the distinct stacks between two of them.
+	Ordered bool
+	// Renumber numbers the events of each thread anew, with gaps only where KindLost events tell of losses. Set it where
+	// events were left out on the way here, or else readers take them for lost.
+	Renumber bool
+	// AllowLarge writes payloads and stacks that Microsoft's reader cannot read.
+	AllowLarge bool
+	// Report counts what is not written; may be nil.
+	Report *ntconv.Report
+}
+
+func (o Options) withDefaults() Options {
+	if o.BlockBytes <= 0 {
+		o.BlockBytes = 1 << 20
+	}
+	o.BlockBytes = min(o.BlockBytes, wire.MaxBlockSize)
+	if o.BlockEvents <= 0 {
+		o.BlockEvents = 1_000_000
+	}
+	return o
+}
+
+// Limits of Microsoft's reader: it keeps the sizes of payloads, and of stacks with 8 bytes on top, in 16 bits.
+const (
+	maxPayload    = 1<<16 - 1
+	maxStackBytes = 1<<16 - 1 - 8
+)

@@ -1,0 +1,150 @@
+package writer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// Attributes of thread rows for what the format has no place for; package reader knows them too.
+const (
+	attrHost        = "host.name"
+	attrPointerSize = "ntconv.pointer-size"
+	attrProcessName = "ntconv.process-name"
+	attrProcess     = "ntconv.process."
+)
+
+// metadataRow makes the row of a type.
+func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
+	m = wire.Metadata{
+		ID: id, Provider: t.Provider, EventID: t.ID, Name: t.Name, Opcode: t.Opcode, Level: t.Level, Version: t.Version, Keywords: t.Keywords,
+		ProviderGUID: t.GUID, Message: t.Message, Description: t.Description, Extra: t.Extra,
+	}
+	for kind, has := range [...]bool{
+		wire.OptOpcode: t.HasOpcode, wire.OptKeywords: t.Keywords != 0, wire.OptMessage: t.Message != "", wire.OptDescription: t.Description != "",
+		wire.OptProviderGUID: !t.GUID.IsZero(), wire.OptLevel: t.Level != 0, wire.OptVersion: t.Version != 0,
+	} {
+		if has {
+			m.Has |= 1 << kind
+		}
+	}
+	for _, a := range t.Attrs {
+		m.KeyValues = append(m.KeyValues, wire.KeyValue{Key: a.Key, Value: a.Value})
+	}
+	m.Fields, err = fieldRows(t.Fields)
+	return m, err
+}
+
+func fieldRows(fields []ntconv.Field) (out []wire.Field, err error) {
+	for i := range fields {
+		f := wire.Field{Name: fields[i].Name, Extra: fields[i].Extra}
+		if fields[i].Type.Code == 0 { // not understood by the reader; its bytes are in Extra
+			f.Opaque = true
+		} else if f.Type, err = fieldType(&fields[i].Type); err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func fieldType(t *ntconv.FieldType) (out wire.Type, err error) {
+	out = wire.Type{Code: wire.TypeCode(t.Code), Count: t.Count}
+	spec := out.Code.Spec()
+	switch {
+	case spec.Name == "":
+		return out, fmt.Errorf("%v stands in no nettrace file: %w", t.Code, ntconv.ErrUnsupported)
+	case spec.Elem && t.Elem == nil:
+		return out, fmt.Errorf("%v without an element type: %w", t.Code, ntconv.ErrUnsupported)
+	case spec.Elem:
+		elem, err := fieldType(t.Elem)
+		if err != nil {
+			return out, err
+		}
+		out.Elem = &elem
+	case t.Code == ntconv.TypeObject:
+		out.Fields, err = fieldRows(t.Fields)
+	}
+	return out, err
+}
+
+// threadRow makes the row of a thread. native is the pointer size of the trace.
+func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
+	row := wire.Thread{Index: index, Name: th.Name, TID: th.TID}
+	if th.Name != "" {
+		row.Has |= 1 << wire.ThreadName
+	}
+	if th.TID != ntconv.TIDUnknown {
+		row.Has |= 1 << wire.ThreadTID
+	}
+	attr := func(key, value string) {
+		row.KeyValues = append(row.KeyValues, wire.KeyValue{Key: key, Value: value})
+	}
+	for _, a := range th.Attrs {
+		attr(a.Key, a.Value)
+	}
+	p := th.Process
+	if p == nil {
+		p = &ntconv.Process{}
+	}
+	row.PID = p.PID
+	row.Has |= 1 << wire.ThreadPID
+	if p.Host != "" {
+		attr(attrHost, p.Host)
+	}
+	if p.Name != "" {
+		attr(attrProcessName, p.Name)
+	}
+	if p.PointerSize != 0 && p.PointerSize != native {
+		attr(attrPointerSize, strconv.Itoa(int(p.PointerSize)))
+	}
+	for _, a := range p.Attrs {
+		attr(attrProcess+a.Key, a.Value)
+	}
+	return row
+}
+
+// appendStack appends a stack's row: its size in bytes and its addresses.
+func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
+	pcs := s.PCs
+	if len(s.Frames) > 0 {
+		if len(pcs) == 0 {
+			return dst, fmt.Errorf("stack of %d frames without addresses: %w: addresses must be made up first", len(s.Frames), ntconv.ErrUnsupported)
+		}
+		w.opts.Report.Add(ntconv.CodeNamesDropped, uint64(len(s.Frames)), -1)
+	}
+	n := len(pcs) * w.large
+	if n > maxStackBytes && !w.opts.AllowLarge {
+		return dst, fmt.Errorf("stack of %d addresses: %w: Microsoft's reader takes at most %d", len(pcs), ntconv.ErrLimit, maxStackBytes/w.large)
+	}
+	dst = bin.AppendU32(dst, uint32(n))
+	for _, pc := range pcs {
+		if w.large == 4 && pc > math.MaxUint32 {
+			return dst, fmt.Errorf("stack with address %#x in a trace of 4-byte addresses: %w", pc, ntconv.ErrUnsupported)
+		}
+		dst = appendWord(dst, pc, w.large)
+	}
+	return dst, nil
+}
+
+// unitSuffix makes a key of the label that holds the unit of the label before.
+const unitSuffix = "#unit"
+
+// appendLabels makes the rows of a label list. A unit becomes a label of its own.
+func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
+	for i := range list {
+		l := &list[i]
+		if l.Kind < ntconv.LabelActivityID || l.Kind > ntconv.LabelVersion {
+			return dst, fmt.Errorf("label of kind %d: %w", l.Kind, ntconv.ErrUnsupported)
+		}
+		dst = append(dst, wire.Label{Kind: wire.LabelKind(l.Kind), Value: wire.Value{Key: l.Key, Str: l.Str, Num: l.Num, ID: l.ID}})
+		if l.Kind == ntconv.LabelInt && l.Unit != "" {
+			dst = append(dst, wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: l.Key + unitSuffix, Str: l.Unit}})
+		}
+	}
+	return dst, nil
+}

@@ -1,0 +1,306 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// entry is the number of a type or thread. It is described again when a mark has made readers forget it, under the same
+// number.
+type entry struct {
+	id    uint32
+	epoch uint32 // in which it was described last
+}
+
+// typeTable numbers types, counting from 1.
+type typeTable struct {
+	block
+	ids   map[*ntconv.Type]entry
+	next  uint32
+	epoch uint32
+	last  *ntconv.Type
+	id    uint32 // of last
+}
+
+func (t *typeTable) init() {
+	t.block = newBlock(wire.KindMetadata, 2)
+	t.ids = map[*ntconv.Type]entry{}
+}
+
+// forget says that readers have forgotten all types.
+func (t *typeTable) forget() { t.epoch, t.last = t.epoch+1, nil }
+
+// typ returns the number of a type and describes it if need be.
+func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
+	t := &w.types
+	if typ == t.last && typ != nil {
+		return t.id, nil
+	}
+	if typ == nil {
+		return 0, errors.New("event without a type")
+	}
+	e, known := t.ids[typ]
+	if !known {
+		e.id = t.next + 1
+	}
+	if !known || e.epoch != t.epoch {
+		e.epoch = t.epoch
+		m, err := metadataRow(typ, e.id)
+		if err != nil {
+			return 0, fmt.Errorf("type %s/%d %q: %w", typ.Provider, typ.ID, typ.Name, err)
+		}
+		row, err := wire.AppendMetadata(nil, &m)
+		if err != nil {
+			return 0, fmt.Errorf("type %s/%d %q: %w", clip(typ.Provider), typ.ID, clip(typ.Name), limit(err))
+		}
+		if err := w.makeRoom(&t.block, len(row)); err != nil {
+			return 0, err
+		}
+		t.buf = append(t.buf, row...)
+		t.rows++
+		t.ids[typ] = e
+		t.next = max(t.next, e.id)
+	}
+	t.last, t.id = typ, e.id
+	return e.id, nil
+}
+
+// clip shortens a text for an error.
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "..."
+	}
+	return s
+}
+
+// threadTable numbers threads, counting from 1, and their events.
+type threadTable struct {
+	block
+	states map[*ntconv.Thread]*threadState
+	next   uint32
+	epoch  uint32
+	last   *ntconv.Thread
+	state  *threadState // of last
+}
+
+type threadState struct {
+	entry
+	seq  uint32 // number of the last event that the thread captured, as written
+	lost uint32 // events that are missing since then, as the source says
+}
+
+func (t *threadTable) init() {
+	t.block = newBlock(wire.KindThread, 0)
+	t.states = map[*ntconv.Thread]*threadState{}
+}
+
+// forget says that readers have forgotten all threads. Their events are counted from 1 again.
+func (t *threadTable) forget() { t.epoch, t.last = t.epoch+1, nil }
+
+// remove says that a thread has ended. Its number is not used again: not all readers can bear that.
+func (t *threadTable) remove(th *ntconv.Thread) {
+	delete(t.states, th)
+	t.last = nil
+}
+
+// thread returns the number and the state of a thread and describes it if need be. The result is good until the next mark.
+func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
+	t := &w.threads
+	if th == t.last && th != nil {
+		return t.state, nil
+	}
+	if th == nil {
+		return nil, errors.New("event without a thread")
+	}
+	s := t.states[th]
+	if s == nil {
+		s = &threadState{entry: entry{id: t.next + 1, epoch: t.epoch - 1}}
+	}
+	if s.epoch != t.epoch {
+		if t.next == math.MaxUint32 {
+			return nil, fmt.Errorf("%w: %d threads", ntconv.ErrLimit, t.next)
+		}
+		row := threadRow(th, uint64(s.id), w.native)
+		b, err := wire.AppendThread(nil, &row)
+		if err != nil {
+			return nil, fmt.Errorf("thread %d %q: %w", th.TID, clip(th.Name), limit(err))
+		}
+		if err := w.makeRoom(&t.block, len(b)); err != nil {
+			return nil, err
+		}
+		t.buf = append(t.buf, b...)
+		t.rows++
+		s.epoch, s.seq, s.lost = t.epoch, 0, 0
+		t.states[th] = s
+		t.next = max(t.next, s.id)
+	}
+	t.last, t.state = th, s
+	return s, nil
+}
+
+// number returns the sequence number to write for the thread's next event. Events without one get the next: a number of
+// zero, over and over, would look like two billion losses.
+func (s *threadState) number(seq uint32, anew bool) uint32 {
+	if anew || seq == 0 {
+		seq = s.seq + s.lost + 1
+	}
+	s.seq, s.lost = seq, 0
+	return seq
+}
+
+// bound returns the number to write for the thread in a mark.
+func (s *threadState) bound(seq uint32, anew bool) uint32 {
+	if anew || seq == 0 {
+		s.seq, s.lost = s.seq+s.lost, 0
+		return s.seq
+	}
+	return seq
+}
+
+// contentTable numbers rows of a window by their content, counting from 1.
+type contentTable struct {
+	block
+	ids     map[string]uint32
+	next    uint32 // number of the next row
+	scratch []byte
+}
+
+func (t *contentTable) init(kind wire.Kind) {
+	t.block = newBlock(kind, 8)
+	t.ids = map[string]uint32{}
+	t.next = 1
+}
+
+// finish fills in the header.
+func (t *contentTable) finish() *block {
+	r := wire.IDRange{First: t.next - uint32(t.rows), Count: uint32(t.rows)}
+	wire.AppendIDRange(t.buf[:wire.BlockHeaderSize], r)
+	return &t.block
+}
+
+// forget begins a new window.
+func (t *contentTable) forget() {
+	clear(t.ids)
+	t.next = 1
+}
+
+// add returns the number of the row in scratch and writes it if it is new in the window.
+func (w *Writer) add(t *contentTable) (uint32, error) {
+	if id, ok := t.ids[string(t.scratch)]; ok {
+		return id, nil
+	}
+	if t.next == math.MaxUint32 {
+		return 0, fmt.Errorf("%w: %d rows of %v in a window", ntconv.ErrLimit, t.next, t.kind)
+	}
+	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil {
+		return 0, err
+	}
+	id := t.next
+	t.buf = append(t.buf, t.scratch...)
+	t.rows++
+	t.next++
+	t.ids[string(t.scratch)] = id
+	return id, nil
+}
+
+// maxPointers bounds how many pointers are remembered beside the content: sources that make a new stack or label list for
+// every event would fill the memory with them.
+const maxPointers = 1 << 16
+
+// stackTable numbers the stacks of a window.
+type stackTable struct {
+	contentTable
+	seen map[*ntconv.Stack]uint32
+	last *ntconv.Stack
+	id   uint32 // of last
+}
+
+func (t *stackTable) init() {
+	t.contentTable.init(wire.KindStack)
+	t.seen = map[*ntconv.Stack]uint32{}
+}
+
+func (t *stackTable) forget() {
+	t.contentTable.forget()
+	clear(t.seen)
+	t.last = nil
+}
+
+// stack returns the number of a stack, 0 for none.
+func (w *Writer) stack(s *ntconv.Stack) (uint32, error) {
+	t := &w.stacks
+	if s == t.last && s != nil {
+		return t.id, nil
+	}
+	if s == nil || len(s.PCs)+len(s.Frames) == 0 {
+		return 0, nil
+	}
+	id, ok := t.seen[s]
+	if !ok {
+		var err error
+		if t.scratch, err = w.appendStack(t.scratch[:0], s); err != nil {
+			return 0, err
+		}
+		if id, err = w.add(&t.contentTable); err != nil {
+			return 0, err
+		}
+		if len(t.seen) >= maxPointers {
+			clear(t.seen)
+		}
+		t.seen[s] = id
+	}
+	t.last, t.id = s, id
+	return id, nil
+}
+
+// labelTable numbers the label lists of a window.
+type labelTable struct {
+	contentTable
+	seen map[*ntconv.Labels]uint32
+	last *ntconv.Labels
+	id   uint32 // of last
+	list []wire.Label
+}
+
+func (t *labelTable) init() {
+	t.contentTable.init(wire.KindLabelList)
+	t.seen = map[*ntconv.Labels]uint32{}
+}
+
+func (t *labelTable) forget() {
+	t.contentTable.forget()
+	clear(t.seen)
+	t.last = nil
+}
+
+// labelList returns the number of a label list, 0 for an empty one.
+func (w *Writer) labelList(l *ntconv.Labels) (uint32, error) {
+	t := &w.labels
+	if l == t.last && l != nil {
+		return t.id, nil
+	}
+	if l == nil || len(l.List) == 0 {
+		return 0, nil
+	}
+	id, ok := t.seen[l]
+	if !ok {
+		var err error
+		if t.list, err = appendLabels(t.list[:0], l.List); err != nil {
+			return 0, err
+		}
+		t.scratch = wire.AppendLabels(t.scratch[:0], t.list, false)
+		if id, err = w.add(&t.contentTable); err != nil {
+			return 0, err
+		}
+		if len(t.seen) >= maxPointers {
+			clear(t.seen)
+		}
+		t.seen[l] = id
+	}
+	t.last, t.id = l, id
+	return id, nil
+}
