@@ -21,15 +21,29 @@ func TestFirstMapping(t *testing.T) {
 		{"named after the process", ntconv.ProcessInfo{Name: "Web"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
 		{"named after the program file", ntconv.ProcessInfo{Name: "Web.exe"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
 		{"run by dotnet", ntconv.ProcessInfo{Name: "dotnet", CommandLine: `/usr/bin/dotnet exec "/srv/Web.dll" --urls Lib.dll`}, []*ntconv.Mapping{core, host, lib, web}, web.File},
-		{"not known: where most of the time goes, but for the runtime", ntconv.ProcessInfo{}, nil, lib.File},
+		{"not known: where stacks begin, but for the runtime", ntconv.ProcessInfo{}, nil, web.File},
 		{"program without a sample", ntconv.ProcessInfo{Name: "dotnet", CommandLine: "dotnet Other.dll"}, []*ntconv.Mapping{{Start: 9, Limit: 10, File: "/srv/Other.dll"}}, "/srv/Other.dll"},
 	} {
 		namer := (&table{process: c.process, modules: c.modules}).in(core, 1, "c").in(lib, 7, "l").in(web, 3, "w")
-		at := func(pc uint64) *ntconv.Stack { return &ntconv.Stack{PCs: []uint64{pc, 1}} }
+		at := func(pcs ...uint64) *ntconv.Stack { return &ntconv.Stack{PCs: pcs} }
 		p := export(t, testInfo(), namer, nil,
-			sample(till, 0, at(1)), sample(till, 1000, at(3)), sample(till, 1100, at(7)), sample(till, 2000, at(3)), sample(till, 2001, at(3)))
+			sample(till, 0, at(1)), sample(till, 1000, at(7, 3)), sample(till, 1100, at(7, 1)), sample(till, 2000, at(3)), sample(till, 2001, at(3, 1)))
+		if len(p.Mapping) < 3 {
+			t.Fatalf("%s: mappings %v", c.name, p.Mapping)
+		}
 		if got := p.Mapping[0]; got.File != c.want || !got.HasFunctions {
 			t.Errorf("%s: first mapping %+v, want %s", c.name, *got, c.want)
 		}
+	}
+}
+
+// Without assemblies it is the module that most of the time is spent in.
+func TestFirstMappingOfNativeCode(t *testing.T) {
+	libc := &ntconv.Mapping{Start: 1, Limit: 2, File: "/lib/libc.so.6"}
+	perl := &ntconv.Mapping{Start: 3, Limit: 4, File: "/usr/bin/perl"}
+	namer := (&table{}).in(libc, 1, "c").in(perl, 3, "p")
+	p := export(t, testInfo(), namer, nil, sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}), sample(till, 10, &ntconv.Stack{PCs: []uint64{3, 1}}), sample(till, 100, &ntconv.Stack{PCs: []uint64{1}}))
+	if p.Mapping[0].File != perl.File {
+		t.Errorf("first mapping %+v", *p.Mapping[0])
 	}
 }

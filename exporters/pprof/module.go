@@ -11,14 +11,15 @@ import (
 // mainModule finds the mapping to put first, which pprof shows as the file that was profiled.
 type mainModule struct {
 	processes map[*ntconv.Process]int64
-	order     []*ntconv.Process // as met
+	order     []*ntconv.Process         // as met
+	roots     map[*ntconv.Mapping]int64 // assemblies that the managed part of a stack begins in
 	leaves    map[*ntconv.Mapping]int64
 }
 
 // count takes a sample into account with one of its values.
 func (m *mainModule) count(s *profile.Sample, value int) {
 	if m.processes == nil {
-		m.processes, m.leaves = map[*ntconv.Process]int64{}, map[*ntconv.Mapping]int64{}
+		m.processes, m.roots, m.leaves = map[*ntconv.Process]int64{}, map[*ntconv.Mapping]int64{}, map[*ntconv.Mapping]int64{}
 	}
 	if s.Process != nil {
 		if _, ok := m.processes[s.Process]; !ok {
@@ -29,11 +30,20 @@ func (m *mainModule) count(s *profile.Sample, value int) {
 	if len(s.Frames) > 0 && s.Frames[0].Mapping != nil {
 		m.leaves[s.Frames[0].Mapping] += s.Values[value]
 	}
+	for i := len(s.Frames) - 1; i >= 0; i-- {
+		if p := s.Frames[i].Mapping; p != nil && isAssembly(p.File) {
+			if !isCoreLib(p.File) {
+				m.roots[p] += s.Values[value]
+			}
+			break
+		}
+	}
 }
 
 // choose returns the number of the mapping in the tables, or 0 if there is none at all. It is the module that the process
-// with most of the profile is named after, else a program that its command line names, else the module that most of the
-// profile ends in, the runtime's own library last.
+// with most of the profile is named after, else a program that its command line names, else the assembly that most of its
+// managed stacks begin in, which is where Main is (other threads begin in the runtime's library), else the module that
+// most of it ends in.
 func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 	if p := m.process(); p != nil && namer != nil {
 		modules := namer.Mappings(p)
@@ -45,7 +55,10 @@ func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 			}
 		}
 	}
-	return m.heaviest(t)
+	if id := heaviest(m.roots, t); id != 0 {
+		return id
+	}
+	return heaviest(m.leaves, t)
 }
 
 func (m *mainModule) process() (best *ntconv.Process) {
@@ -57,25 +70,19 @@ func (m *mainModule) process() (best *ntconv.Process) {
 	return best
 }
 
-func (m *mainModule) heaviest(t *tables) (best uint32) {
-	weights := make([]int64, len(t.mappings)+1)
-	for p, n := range m.leaves {
-		weights[t.addMapping(p)] += n
+// heaviest returns the number of the mapping with most weight, the first one met if there are several.
+func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
+	sums := make([]int64, len(t.mappings)+1)
+	for p, n := range weights {
+		id := t.addMapping(p)
+		sums[id] += n + 1 // that of a sample may be nothing
 	}
-	for i := range t.mappings {
-		id := uint32(i + 1)
-		if best == 0 || better(t, weights, id, best) {
+	for id := range uint32(len(sums)) {
+		if sums[id] > sums[best] {
 			best = id
 		}
 	}
 	return best
-}
-
-func better(t *tables, weights []int64, a, b uint32) bool {
-	if x, y := isCoreLib(t.mappings[a-1].File), isCoreLib(t.mappings[b-1].File); x != y {
-		return y
-	}
-	return weights[a] > weights[b]
 }
 
 func isCoreLib(file string) bool { return strings.HasPrefix(baseName(file), "System.Private.CoreLib") }

@@ -235,7 +235,7 @@ func TestUnresolvedShare(t *testing.T) {
 		}
 	}
 	const text = "40.0 % of the frames have no name; 80.0 % of wall time passes through them, 40.0 % ends in them: " +
-		"25.0 % outside every known module, 25.0 % managed code without a method event, 50.0 % in native modules without symbols; most in libcoreclr.so"
+		"25.0 % outside every known module, 25.0 % in managed code that no event names, 50.0 % in native modules without symbols; most in libcoreclr.so"
 	if got := p.Unresolved.String(); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}

@@ -24,7 +24,7 @@ const (
 )
 
 var reasonTexts = [numReasons]string{
-	"outside every known module", "managed code without a method event", "in native modules without symbols",
+	"outside every known module", "in managed code that no event names", "in native modules without symbols",
 	"in the kernel without symbols",
 }
 
@@ -63,8 +63,11 @@ func (u Unresolved) String() string {
 }
 
 func percent(n, of int64) string {
-	if of <= 0 {
+	if of <= 0 || n <= 0 {
 		return "0 %"
+	}
+	if n <= of/2000 {
+		return "under 0.1 %"
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
