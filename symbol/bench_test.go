@@ -9,12 +9,14 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// heapOf returns the bytes that keep holds on to.
+// heapOf returns the bytes that a value holds on to.
 func heapOf[T any](make func() T) (T, uint64) {
 	var before, after runtime.MemStats
 	runtime.GC()
+	runtime.GC() // pools let go at the second
 	runtime.ReadMemStats(&before)
 	keep := make()
+	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if after.HeapAlloc < before.HeapAlloc {

@@ -62,17 +62,28 @@ func definitionLearner(typ *ntconv.Type) learner {
 	return nil
 }
 
-func (t *Table) learnFrameDefinition(e *ntconv.Event) {
-	var d definition
-	var address uint64
+// fields calls see with every field of a definition, and reports false if some are missing.
+func (t *Table) fields(e *ntconv.Event, see func(name string, v ntconv.Value)) bool {
 	n := 0
 	for f, v := range e.Fields() {
 		if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
-			t.unreadable(e, "Frame definition is cut off")
-			return
+			n = 0
+			break
 		}
+		see(f.Name, v)
 		n++
-		switch f.Name {
+	}
+	if n == 0 {
+		t.unreadable(e, e.Type.Name+" definition is cut off")
+	}
+	return n > 0
+}
+
+func (t *Table) learnFrameDefinition(e *ntconv.Event) {
+	d := new(definition)
+	var address uint64
+	ok := t.fields(e, func(name string, v ntconv.Value) {
+		switch name {
 		case "Address":
 			address = v.Uint()
 		case "PC":
@@ -94,27 +105,23 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 		case "File":
 			d.fn.File = v.String()
 		}
-	}
-	if n == 0 {
+	})
+	if !ok {
 		return
 	}
 	p := t.processOf(e)
 	if p.defined == nil {
 		p.defined = make(map[uint64]*definition)
 	}
-	p.defined[address] = &d
+	p.defined[address] = d
 }
 
 func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 	var m ntconv.Mapping
 	var id uint64
 	known := false
-	for f, v := range e.Fields() {
-		if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
-			t.unreadable(e, "Mapping definition is cut off")
-			return
-		}
-		switch f.Name {
+	ok := t.fields(e, func(name string, v ntconv.Value) {
+		switch name {
 		case "Id":
 			id = v.Uint()
 		case "Known":
@@ -130,6 +137,9 @@ func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 		case "BuildID":
 			m.BuildID = v.String()
 		}
+	})
+	if !ok {
+		return
 	}
 	p := t.processOf(e)
 	n := p.native.ids[mappingKey{p.host, id}].mapping

@@ -225,6 +225,9 @@ func (t *Table) managed(raw string, pretty func() string, module string) *ntconv
 		return t.function(ntconv.Function{Name: raw})
 	}
 	f := ntconv.Function{Name: pretty(), SystemName: raw}
+	if f.Name == "" { // there is text that nothing is left of
+		f.Name = raw
+	}
 	if module != "" {
 		f.SystemName = module + "!" + raw
 	}

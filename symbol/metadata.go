@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// symbolMetadata is the part of ProcessMappingMetadata's SymbolMetadata that identifies a file (universal.md, section 2).
+// symbolMetadata is the part of ProcessMappingMetadata's SymbolMetadata that identifies a file.
 type symbolMetadata struct {
 	Type      string `json:"type"`
 	BuildID   string `json:"build_id"`  // ELF

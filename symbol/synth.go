@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// Synthetic addresses (universal.md, 4.2). Every mapping of the source has regions of its own, every distinct frame a slot in one:
+// Synthetic addresses. Every mapping of the source has regions of its own, every distinct frame a slot in one:
 //
 //	region  firstRegion + n*regionSize    of a mapping; a mapping that fills it gets another one
 //	slot    region + n*slotSize           the symbol covers all of it
@@ -228,7 +228,7 @@ func cut(s string) string {
 	return s[:n]
 }
 
-// systemTypes returns the event types of Universal.System by id, with the layouts of universal.md 1.3.
+// systemTypes returns the event types of Universal.System by id, with the layouts that their readers go by.
 func systemTypes() (types [6]*ntconv.Type) {
 	u := ntconv.TypeVarUint
 	process := []ntconv.Field{field("NamespaceId", u), textField("Name"), textField("NamespaceName")}

@@ -1,6 +1,7 @@
 package symbol_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
 )
 
 func isDefinition(e *ntconv.Event) bool {
@@ -204,5 +207,48 @@ func TestSynthesizeError(t *testing.T) {
 	}
 	if _, err := s.Next(); !errors.Is(err, ntconv.ErrTruncated) {
 		t.Errorf("the error did not stay: %v", err)
+	}
+}
+
+// TestSynthesizeThroughFile: what was written to a file and read back has the frames of the source.
+func TestSynthesizeThroughFile(t *testing.T) {
+	for _, f := range ntconvtest.Fixtures() {
+		t.Run(f.Name, func(t *testing.T) {
+			var file bytes.Buffer
+			info := *f.Info
+			w, err := writer.New(&file, &info, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ntconv.Copy(w, symbol.Synthesize(f.Source())); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			table := symbol.New(nil)
+			r, err := reader.New(&file, &reader.Options{Order: reader.FileOrder})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []*ntconv.Event
+			for _, e := range f.Events {
+				if e.Kind == ntconv.KindEvent && e.Stack != nil && len(e.Stack.Frames) > 0 {
+					want = append(want, e)
+				}
+			}
+			for e, err := range ntconv.Events(symbol.Watch(r, table)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Kind == ntconv.KindEvent && e.Stack != nil && len(want) > 0 && e.Type.Name == want[0].Type.Name {
+					checkStack(t, table, want[0], e)
+					want = want[1:]
+				}
+			}
+			if len(want) > 0 {
+				t.Errorf("%d stacks did not come back", len(want))
+			}
+		})
 	}
 }

@@ -107,6 +107,16 @@ func TestScanAndWatch(t *testing.T) {
 // FuzzObserve: no payload makes a table panic, change the event, or fail to name an address.
 func FuzzObserve(f *testing.F) {
 	types := interesting()
+	own, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, PC: 5}))))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, e := range own {
+		if isDefinition(e) {
+			f.Add(append([]byte{byte(len(types)), byte(len(e.Payload))}, e.Payload...), uint64(0x2000_0000_0008))
+			types = append(types, e.Type)
+		}
+	}
 	seeds := func(payloads ...[]byte) {
 		for i := range types {
 			for _, p := range payloads {
@@ -115,16 +125,15 @@ func FuzzObserve(f *testing.F) {
 		}
 	}
 	seeds(nil, make([]byte, 64), []byte("\x07\x80\x20\xff\x20\x00\x03\x00abc\x00"))
-	s := newStream(f, symbol.New(nil))
-	s.method(1, clr.MethodLoaded, code{0x1000, 0x80, 1, "A"})
 	f.Fuzz(func(t *testing.T, b []byte, pc uint64) {
-		table := symbol.New(nil)
+		table, defined := symbol.New(nil), false
 		p := &ntconv.Process{PID: 1}
 		th := &ntconv.Thread{TID: 1, Process: p}
 		stack := &ntconv.Stack{PCs: []uint64{pc, pc + 1}}
 		for now := ntconv.Ticks(0); len(b) >= 2; now++ {
 			n := min(int(b[1]), len(b)-2)
 			e := &ntconv.Event{Time: now, Type: types[int(b[0])%len(types)], Thread: th, Capture: th, Payload: b[2 : 2+n]}
+			defined = defined || e.Type.Provider == "ntconv"
 			before := e.Clone()
 			table.Observe(e)
 			if err := ntconvtest.Equal(before, e); err != nil {
@@ -138,7 +147,10 @@ func FuzzObserve(f *testing.F) {
 			t.Fatalf("%d frames for 2 addresses", len(frames))
 		}
 		for i, f := range frames {
-			if f.Func == nil || f.Func.Name == "" || f.PC != stack.PCs[i] {
+			if f.Func == nil && defined {
+				continue // as the definition says
+			}
+			if f.Func == nil || f.Func.Name == "" && !defined || f.PC != stack.PCs[i] && !defined {
 				t.Fatalf("frame %d: %+v", i, f)
 			}
 		}

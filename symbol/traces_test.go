@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -260,3 +261,90 @@ func compareNames(t *testing.T, name string) {
 }
 
 func isTruncated(err error) bool { return errors.Is(err, ntconv.ErrTruncated) }
+
+// TestSummingUp: summing up samples by stack and epoch while the trace passes, and naming them at its end at the time of the first one,
+// gives each sample the names of its own time.
+func TestSummingUp(t *testing.T) {
+	for _, name := range []string{"jit", "jit-maps", "cpu-default", "cpu-v6", "waits-v6", "three-processes-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := trace(t, name)
+			table := symbol.New(nil)
+			keys, first, epochs := map[string]int{}, []ntconv.Ticks{}, map[uint32]bool{}
+			var samples []int // key of each
+			for e, err := range ntconv.Events(symbol.Watch(open(t, b), table)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Kind != ntconv.KindEvent || e.Stack == nil {
+					continue
+				}
+				epoch := table.Epoch(e.Thread.Process, e.Stack)
+				epochs[epoch] = true
+				key := fmt.Sprint(e.Thread.Process.PID, epoch, e.Stack.PCs)
+				if _, ok := keys[key]; !ok {
+					keys[key] = len(first)
+					first = append(first, e.Time)
+				}
+				samples = append(samples, keys[key])
+			}
+			var summed, own []ntconv.Frame
+			for e, err := range ntconv.Events(open(t, b)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Kind != ntconv.KindEvent || e.Stack == nil {
+					continue
+				}
+				summed = table.AppendFrames(summed[:0], e.Thread.Process, e.Stack, first[samples[0]])
+				own = table.AppendFrames(own[:0], e.Thread.Process, e.Stack, e.Time)
+				samples = samples[1:]
+				if !slices.Equal(summed, own) {
+					t.Fatalf("event at %d: summed up %s, on its own %s", e.Time, show(summed), show(own))
+				}
+			}
+			t.Logf("%d sums, %d epochs", len(first), len(epochs))
+		})
+	}
+}
+
+// TestReusedAddress: the trace has 12 methods at one address, and each of them where it was.
+func TestReusedAddress(t *testing.T) {
+	b := trace(t, "jit")
+	table := scanned(t, b, rawNames)
+	names := map[uint64]map[string]bool{}
+	for e, err := range ntconv.Events(open(t, b)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent && e.Stack != nil {
+			for _, f := range table.AppendFrames(nil, e.Thread.Process, e.Stack, e.Time) {
+				if strings.HasPrefix(f.Func.Name, "dynamicClass.Reuse") {
+					start := f.PC &^ 0x3f
+					if names[start] == nil {
+						names[start] = map[string]bool{}
+					}
+					names[start][f.Func.Name] = true
+				}
+			}
+		}
+	}
+	most := 0
+	for _, n := range names {
+		most = max(most, len(n))
+	}
+	if most < 6 {
+		t.Errorf("at reused addresses are %v, want one with 6 of its methods", names)
+	}
+}
+
+// TestMemory: a rundown of 20,000 methods costs a few megabytes.
+func TestMemory(t *testing.T) {
+	b := trace(t, "roslyn-compile-net10")
+	table, heap := heapOf(func() *symbol.Table { return scanned(t, b, nil) })
+	if heap < 1<<20 || heap > 12<<20 {
+		t.Errorf("%d bytes for the names of a trace of %d", heap, len(b))
+	}
+	runtime.KeepAlive(b)
+	runtime.KeepAlive(table)
+}
