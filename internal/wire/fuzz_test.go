@@ -54,7 +54,9 @@ func FuzzRows(f *testing.F) {
 		stable(t, in, func(c *bin.Cursor) (wire.SequencePoint, error) { return wire.ParseSequencePoint(c, nil) }, infallible(wire.AppendSequencePoint))
 		for _, unsigned := range []bool{false, true} {
 			stable(t, in, func(c *bin.Cursor) ([]wire.Label, error) { return wire.ParseLabels(c, nil, unsigned) },
-				func(dst []byte, list *[]wire.Label) ([]byte, error) { return wire.AppendLabels(dst, *list, unsigned), nil })
+				func(dst []byte, list *[]wire.Label) ([]byte, error) {
+					return wire.AppendLabels(dst, *list, unsigned), nil
+				})
 		}
 		labels, parsed := bin.New(in, 0), bin.New(in, 0)
 		raw := wire.NextLabels(&labels)

@@ -1,6 +1,8 @@
 package legacy
 
 import (
+	"slices"
+
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
 )
@@ -16,12 +18,8 @@ func ParsePreRelease(b []byte, h *wire.EventHeader) int {
 	if len(b) == 0 || b[0]&wire.HasCapture == 0 {
 		return ParseCompressed(b, h)
 	}
-	i := 1
-	if b[0]&wire.HasMetadataID != 0 {
-		_, i = bin.Varuint32(b, i)
-	}
-	_, i = bin.Varuint32(b, i)
-	if _, i = bin.Varuint(b, i); i > len(b) {
+	i := cpuIndex(b)
+	if i > len(b) {
 		return 0
 	}
 	// Put the missing field in, and let the ordinary decoder do the rest.
@@ -30,6 +28,33 @@ func ParsePreRelease(b []byte, h *wire.EventHeader) int {
 	n += copy(whole[n:], noCPU[:])
 	n += copy(whole[n:], b[i:])
 	return max(0, ParseCompressed(whole[:n], h)-len(noCPU))
+}
+
+// cpuIndex returns where the processor number stands, or would stand, in a header that has [wire.HasCapture]; beyond the end
+// if the header is cut before it.
+func cpuIndex(b []byte) int {
+	i := 1
+	if b[0]&wire.HasMetadataID != 0 {
+		_, i = bin.Varuint32(b, i)
+	}
+	_, i = bin.Varuint32(b, i)
+	_, i = bin.Varuint(b, i)
+	return i
+}
+
+// AppendPreRelease is the inverse of [ParsePreRelease]: [AppendCompressedAs] without the processor number.
+func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte {
+	same := *h
+	same.CPU = prev.CPU // so that it does not count as a change
+	start := len(dst)
+	dst = AppendCompressedAs(dst, prev, &same, flags)
+	b := dst[start:]
+	if b[0]&wire.HasCapture == 0 {
+		return dst
+	}
+	i := cpuIndex(b)
+	_, end := bin.Varuint32(b, i)
+	return slices.Delete(dst, start+i, start+end)
 }
 
 // IsPreRelease reports whether the events of a compressed block, given with its header, are of a preview: whether they fit

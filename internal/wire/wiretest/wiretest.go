@@ -49,29 +49,43 @@ func moduleRoot(tb testing.TB) string {
 	return ""
 }
 
-// Names returns the paths of all shared traces below data, such as "own/hello.nettrace", without the ending .zst.
-func Names(tb testing.TB) (names []string) {
+// TestData returns the names of the traces in the repository's testdata, such as "testdata/hello.nettrace", for [Read].
+func TestData(tb testing.TB) []string {
 	tb.Helper()
-	data := filepath.Join(Shared(tb), "data")
-	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+	return find(tb, moduleRoot(tb), "testdata")
+}
+
+// Names returns the names of all shared traces, such as "own/hello.nettrace", for [Read]. It skips the test if there are none.
+func Names(tb testing.TB) []string {
+	tb.Helper()
+	return find(tb, filepath.Join(Shared(tb), "data"), ".")
+}
+
+// find returns the paths of traces below root/dir, relative to root and without the ending .zst.
+func find(tb testing.TB, root, dir string) (names []string) {
+	tb.Helper()
+	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
 		name := strings.TrimSuffix(path, ".zst")
 		if ext := filepath.Ext(name); err == nil && (ext == ".nettrace" || ext == ".netperf") {
-			name, err = filepath.Rel(data, name)
+			name, err = filepath.Rel(root, name)
 			names = append(names, filepath.ToSlash(name))
 		}
 		return err
 	})
 	if err != nil || len(names) == 0 {
-		tb.Fatalf("no traces below %s: %v", data, err)
+		tb.Fatalf("no traces below %s: %v", dir, err)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// Read returns the decompressed bytes of a shared trace.
+// Read returns the decompressed bytes of a trace.
 func Read(tb testing.TB, name string) []byte {
 	tb.Helper()
-	path := filepath.Join(Shared(tb), "data", filepath.FromSlash(name))
+	path := filepath.Join(moduleRoot(tb), filepath.FromSlash(name))
+	if !strings.HasPrefix(name, "testdata/") {
+		path = filepath.Join(Shared(tb), "data", filepath.FromSlash(name))
+	}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		b, err = os.ReadFile(path + ".zst")

@@ -1,0 +1,290 @@
+package text
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// printEvents shows the header and the events of an event block, or of a metadata block of version 4.
+func (p *printer) printEvents(n *node, c *bin.Cursor) error {
+	h, err := wire.ParseEventBlockHeader(c)
+	if err != nil {
+		return err
+	}
+	n.num("flags", uint64(h.Flags), wire.FlagCompressed)
+	n.num("min", h.Min, 0)
+	n.num("max", h.Max, 0)
+	n.hex("extra", h.Extra)
+	e := headers{objects: p.stream.Objects(), compressed: h.Compressed()}
+	e.preview = e.objects && e.compressed && n.word == wire.KindEvent.String() && legacy.IsPreRelease(unread(*c), &h)
+	n.flag("preview", e.preview)
+	prev := e.first()
+	for c.Len() > 0 {
+		next, before := prev, *c
+		size, used := e.decode(&next, unread(*c))
+		c.Skip(size)
+		payload := c.Bytes(int(next.PayloadSize))
+		if size <= 0 || c.Err() != nil {
+			*c = before
+			break
+		}
+		k := n.kid("event")
+		e.print(k, &prev, &next)
+		p.printPayload(k, &next, payload, n.word == wire.KindMetadata.String())
+		if used > size+len(payload) {
+			k.hex("padding", c.Bytes(used-size-len(payload)))
+		}
+		prev = next
+	}
+	return nil
+}
+
+// unread returns the unread bytes of a copy of a cursor.
+func unread(c bin.Cursor) []byte { return c.Rest() }
+
+// headers is the encoding of the event headers of a block.
+type headers struct {
+	objects    bool // versions 4 and 5
+	compressed bool
+	preview    bool // without processor numbers
+}
+
+// first returns the header that the first one of a block is relative to.
+func (e headers) first() (h wire.EventHeader) {
+	if e.preview {
+		h.CPU = wire.NoCPU
+	}
+	return h
+}
+
+// decode reads an event header and returns its length and, where it is known from the header, that of the whole event.
+func (e headers) decode(h *wire.EventHeader, b []byte) (size, whole int) {
+	switch {
+	case e.preview:
+		return legacy.ParsePreRelease(b, h), 0
+	case e.compressed && e.objects:
+		return legacy.ParseCompressed(b, h), 0
+	case e.compressed:
+		return h.ParseCompressed(b), 0
+	case e.objects:
+		size = legacy.ParseUncompressed(b, h)
+		return size, int(min(legacy.RowSize(h, len(b)), int64(len(b))))
+	}
+	return h.ParseUncompressed(b), 0
+}
+
+// encode is the inverse of decode. Fields are those to be written though they could be left out.
+func (e headers) encode(dst []byte, prev, h *wire.EventHeader, fields uint8) []byte {
+	switch {
+	case e.preview:
+		return legacy.AppendPreRelease(dst, prev, h, fields)
+	case e.compressed && e.objects:
+		return legacy.AppendCompressedAs(dst, prev, h, fields)
+	case e.compressed:
+		return wire.AppendCompressedAs(dst, prev, h, fields)
+	case e.objects:
+		return legacy.AppendUncompressed(dst, h)
+	}
+	return wire.AppendUncompressed(dst, h)
+}
+
+// usualSize is what EventSize says in an uncompressed header: the size of what follows it.
+func (e headers) usualSize(payload int) uint64 {
+	if e.objects {
+		return uint64(legacy.UncompressedSize - 4 + payload)
+	}
+	return uint64(wire.UncompressedSize - 4 + payload)
+}
+
+func (e headers) print(k *node, prev, h *wire.EventHeader) {
+	k.put("", bare(strconv.FormatUint(h.Time, 10)))
+	k.num("metadata", uint64(h.MetadataID), 0)
+	k.num("seq", uint64(h.Sequence), 0)
+	k.num("thread", h.Thread, 0)
+	k.num("capture", h.CaptureThread, h.Thread)
+	k.num("cpu", uint64(h.CPU), wire.NoCPU)
+	k.num("stack", uint64(h.StackID), 0)
+	k.num("labels", uint64(h.LabelList), 0)
+	printIDs(k, h)
+	k.flag("sorted", h.Sorted)
+	if !e.compressed {
+		k.num("eventsize", uint64(h.EventSize), e.usualSize(int(h.PayloadSize)))
+	} else if usual := e.encode(nil, prev, h, 0)[0]; h.Flags != usual {
+		k.put("fields", bare("0x"+strconv.FormatUint(uint64(h.Flags), 16)))
+	}
+}
+
+func printIDs(k *node, h *wire.EventHeader) {
+	if h.Activity != [16]byte{} {
+		k.hex("activity", h.Activity[:])
+	}
+	if h.Related != [16]byte{} {
+		k.hex("related", h.Related[:])
+	}
+}
+
+// printPayload shows a payload as bytes, or as a metadata row if that is what it is.
+func (p *printer) printPayload(k *node, h *wire.EventHeader, payload []byte, row bool) {
+	if row && printRow(k, payload) {
+		return
+	}
+	k.hex("payload", payload)
+}
+
+// buildEvents is the inverse of printEvents.
+func (a *assembler) buildEvents(n *node) []string {
+	h := wire.EventBlockHeader{
+		Flags: uint16(a.num(n, "flags", 16, wire.FlagCompressed)),
+		Min:   a.num(n, "min", 64, 0),
+		Max:   a.num(n, "max", 64, 0),
+		Extra: a.hex(n, "extra"),
+	}
+	h.HeaderSize = uint16(a.num(n, "headersize", 16, uint64(wire.MinEventBlockHeaderSize+len(h.Extra))))
+	a.out = wire.AppendEventBlockHeader(a.out, &h)
+	e := headers{objects: a.stream.Objects(), compressed: h.Compressed(), preview: a.flag(n, "preview")}
+	prev := e.first()
+	return a.rows(n, "event", func(k *node) {
+		next := a.header(k)
+		payload := a.payload(k)
+		next.PayloadSize = uint32(a.num(k, "payloadsize", 32, uint64(len(payload))))
+		next.EventSize = uint32(a.num(k, "eventsize", 32, e.usualSize(len(payload))))
+		a.out = e.encode(a.out, &prev, &next, uint8(a.num(k, "fields", 8, 0)))
+		a.out = append(a.out, payload...)
+		a.out = append(a.out, a.hex(k, "padding")...)
+		prev = next
+	})
+}
+
+func (a *assembler) header(k *node) (h wire.EventHeader) {
+	h.Time = a.num(k, "", 64, 0)
+	h.MetadataID = uint32(a.num(k, "metadata", 32, 0))
+	h.Sequence = uint32(a.num(k, "seq", 32, 0))
+	h.Thread = a.num(k, "thread", 64, 0)
+	h.CaptureThread = a.num(k, "capture", 64, h.Thread)
+	h.CPU = uint32(a.num(k, "cpu", 32, wire.NoCPU))
+	h.StackID = uint32(a.num(k, "stack", 32, 0))
+	h.LabelList = uint32(a.num(k, "labels", 32, 0))
+	h.Activity = a.id(k, "activity")
+	h.Related = a.id(k, "related")
+	h.Sorted = a.flag(k, "sorted")
+	return h
+}
+
+// payload returns the bytes of the payload argument or of the metadata row below an event.
+func (a *assembler) payload(k *node) []byte {
+	b := a.hex(k, "payload")
+	for _, r := range k.kids {
+		if r.word == "row" {
+			b = a.row(b, r)
+			a.done(r, "field", "v2field")
+		}
+	}
+	return b
+}
+
+// printRow shows a metadata row of versions 3 to 5 if its line can express it.
+func printRow(k *node, payload []byte) bool {
+	c := bin.New(payload, 0)
+	m, err := legacy.ParseMetadata(&c, wire.Limits{})
+	if again := legacy.AppendMetadata(nil, &m); err != nil || string(again) != string(payload) {
+		return false
+	}
+	r := k.kid("row")
+	r.put("", bare(strconv.FormatUint(uint64(m.ID), 10)))
+	r.put("", quoted(m.Provider))
+	r.put("", bare(strconv.FormatUint(uint64(m.EventID), 10)))
+	r.put("", quoted(m.Name))
+	if m.Keywords != 0 {
+		r.put("keywords", bare("0x"+strconv.FormatUint(m.Keywords, 16)))
+	}
+	r.num("version", uint64(m.Version), 0)
+	r.num("level", uint64(m.Level), 0)
+	if m.Has&legacy.HasOpcode != 0 {
+		r.put("opcode", bare(strconv.Itoa(int(m.Opcode))))
+	}
+	r.flag("headonly", m.Has&legacy.HasV1 == 0)
+	r.flag("v2", m.Has&legacy.HasV2 != 0)
+	printFields(r, "field", m.V1)
+	printFields(r, "v2field", m.V2)
+	r.hex("extra", m.Extra)
+	return true
+}
+
+// row is the inverse of printRow.
+func (a *assembler) row(dst []byte, r *node) []byte {
+	m := legacy.Metadata{Has: legacy.HasV1}
+	m.ID = uint32(a.num(r, "", 32, 0))
+	m.Provider = a.str(r)
+	m.EventID = uint32(a.num(r, "", 32, 0))
+	m.Name = a.str(r)
+	m.Keywords = a.num(r, "keywords", 64, 0)
+	m.Version = uint32(a.num(r, "version", 32, 0))
+	m.Level = uint32(a.num(r, "level", 32, 0))
+	if v := a.int(r, "opcode", 16, -1); v >= 0 {
+		m.Opcode = uint8(v)
+		m.Has |= legacy.HasOpcode
+	}
+	if a.flag(r, "headonly") {
+		m.Has &^= legacy.HasV1
+	}
+	if a.flag(r, "v2") {
+		m.Has |= legacy.HasV2
+	}
+	m.V1 = a.fields(r, "field")
+	m.V2 = a.fields(r, "v2field")
+	m.Extra = a.hex(r, "extra")
+	return legacy.AppendMetadata(dst, &m)
+}
+
+// printEventsV3 shows the events of a version 3 block, each with its stack.
+func (p *printer) printEventsV3(n *node, c *bin.Cursor) error {
+	for c.Len() > 0 {
+		before, offset := *c, c.Offset()
+		e, _ := legacy.ParseEventV3(c) // an event whose only fault is a long stack is complete
+		if c.Err() != nil {
+			*c = before
+			break
+		}
+		k := n.kid("event")
+		k.put("", bare(strconv.FormatUint(e.Header.Time, 10)))
+		k.num("metadata", uint64(e.Header.MetadataID), 0)
+		k.num("thread", e.Header.Thread, 0)
+		printIDs(k, &e.Header)
+		p.printPayload(k, &e.Header, e.Payload, e.Header.MetadataID == 0)
+		if len(e.Stack) > 0 {
+			p.printStack(k, e.Stack)
+		}
+		end := offset + int64(legacy.HeaderSizeV3+len(e.Payload)+4+len(e.Stack))
+		if usual := legacy.Padding(end); len(e.Padding) != usual {
+			k.num("padding", uint64(len(e.Padding)), uint64(usual))
+		}
+	}
+	return nil
+}
+
+// buildEventV3 is the inverse of printEventsV3.
+func (a *assembler) buildEventV3(k *node) {
+	e := legacy.EventV3{Header: a.header(k), Payload: a.payload(k)}
+	for _, s := range k.kids {
+		if s.word == "stack" {
+			e.Stack = a.stack(s)
+			a.done(s)
+		}
+	}
+	start := len(a.out)
+	if n := a.int(k, "padding", 32, -1); n >= 0 && n < 1<<20 {
+		e.Padding = make([]byte, n)
+	}
+	a.out = legacy.AppendEventV3(a.out, &e, a.base+int64(start))
+	put := func(key string, at int) {
+		if v := a.int(k, key, 32, -1<<40); v != -1<<40 {
+			copy(a.out[at:], bin.AppendU32(nil, uint32(v)))
+		}
+	}
+	put("eventsize", start)
+	put("payloadsize", start+legacy.HeaderSizeV3-4)
+	put("stacksize", start+legacy.HeaderSizeV3+len(e.Payload))
+}

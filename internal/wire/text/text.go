@@ -1,0 +1,314 @@
+package text
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// The words of lines that stand for no kind of block.
+const (
+	wordNettrace = "nettrace"
+	wordNetperf  = "netperf"
+	wordRaw      = "raw"
+)
+
+// rawWidth is how many bytes a raw line shows.
+const rawWidth = 32
+
+// Disassemble writes the text of a trace, block by block. Any input has a text that assembles to the same bytes: what is not
+// understood, or has an encoding that no line expresses, becomes raw lines. The error is that of w.
+func Disassemble(w io.Writer, trace []byte) error {
+	p := printer{b: trace}
+	for p.pos < len(trace) {
+		var text []byte
+		for _, n := range p.next() {
+			text = n.print(text, 0)
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Assemble returns the trace that a text describes. Errors tell the line.
+func Assemble(text string) ([]byte, error) {
+	top, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var a assembler
+	for _, n := range top {
+		a.part(n)
+	}
+	return a.out, a.err
+}
+
+// format is what lines depend on besides themselves.
+type format struct {
+	stream  wire.StreamHeader
+	pointer int // size of an address in stacks, from the Trace block
+}
+
+// A printer turns one top-level part of a trace after the other into lines.
+type printer struct {
+	format
+	b     []byte
+	pos   int
+	began bool // behind the stream header
+	ended bool // behind the end, or where framing is broken: the rest is raw
+}
+
+// next passes over the next part. Its lines are checked to assemble to the bytes they are made from.
+func (p *printer) next() []*node {
+	if !p.ended {
+		for _, raw := range []bool{false, true} {
+			try := *p
+			if n := try.part(raw); n != nil && p.assembles(n, try.pos) {
+				*p = try
+				return []*node{n}
+			}
+		}
+	}
+	rest := p.b[p.pos:]
+	p.pos, p.ended = len(p.b), true
+	return rawLines(rest)
+}
+
+func (p *printer) assembles(n *node, end int) bool {
+	a := assembler{format: p.format, base: int64(p.pos)}
+	a.part(n.clone())
+	return a.err == nil && bytes.Equal(a.out, p.b[p.pos:end])
+}
+
+// part passes over the stream header or a block and returns its node, or nil if it is not there whole. With raw set, the
+// body of a block is shown as bytes.
+func (p *printer) part(raw bool) *node {
+	c := bin.New(p.b[p.pos:], int64(p.pos))
+	if !p.began {
+		p.began = true
+		h, err := wire.ParseStreamHeader(&c)
+		p.stream, p.pos = h, int(c.Offset())
+		// A version yet to come has a header like this one, but who knows what follows.
+		if p.ended = h.Version > wire.V6; err != nil && !p.ended {
+			return nil
+		}
+		return headerNode(h)
+	}
+	b := p.block(&c)
+	if b == nil || c.Err() != nil {
+		return nil
+	}
+	p.pos = int(c.Offset())
+	if b.node.word == wire.KindEnd.String() {
+		p.ended = true
+	}
+	body := bin.New(b.body, b.offset)
+	if raw {
+		b.node.flag(wordRaw, true)
+		b.node.kids = rawLines(b.body)
+	} else if err := p.printBody(b.node, b.kind, &body); err != nil {
+		return nil
+	} else {
+		b.node.kids = append(b.node.kids, rawLines(body.Rest())...)
+	}
+	return b.node
+}
+
+func headerNode(h wire.StreamHeader) *node {
+	n := &node{word: wordNettrace}
+	if h.Version == wire.V3 {
+		n.word = wordNetperf
+	}
+	n.num("", uint64(h.Version), 0)
+	n.num("minor", uint64(h.Minor), 0)
+	return n
+}
+
+// A rawBlock is a block whose body is still bytes.
+type rawBlock struct {
+	node   *node // so far with what its header says
+	kind   wire.Kind
+	body   []byte
+	offset int64 // of body
+}
+
+// block reads the header, the body and the end of a block or object; nil if it has no known form.
+func (p *printer) block(c *bin.Cursor) *rawBlock {
+	b := &rawBlock{node: &node{}}
+	var size int
+	if !p.stream.Objects() {
+		header := c.Bytes(wire.BlockHeaderSize)
+		if header == nil {
+			return nil
+		}
+		h := wire.ParseBlockHeader(header)
+		b.kind, size = h.Kind, h.Size
+		b.node.word = h.Kind.String()
+	} else {
+		o, err := legacy.ParseObject(c)
+		if err != nil {
+			return nil
+		}
+		b.kind, size = o.Kind, int(o.Size)
+		b.node.word = o.Kind.String()
+		if o.End {
+			return b
+		}
+		version, minReader := usualVersions(p.stream.Version, o.Kind)
+		b.node.int("version", int64(o.Version), version)
+		b.node.int("minreader", int64(o.MinReader), minReader)
+	}
+	b.offset = c.Offset()
+	b.body = c.Bytes(size)
+	if p.stream.Objects() {
+		if end := *c; legacy.ParseEndObject(&end) == nil {
+			*c = end
+		} else {
+			b.node.flag("unclosed", true)
+		}
+	}
+	return b
+}
+
+// usualVersions returns the object versions that real writers give.
+func usualVersions(v wire.Version, kind wire.Kind) (version, minReader int64) {
+	switch {
+	case v == wire.V3 && kind == wire.KindTrace:
+		return 3, 0
+	case v == wire.V3:
+		return 1, 0
+	case kind == wire.KindTrace:
+		return 4, 4
+	}
+	return 2, 2
+}
+
+// rawLines shows bytes as they are.
+func rawLines(b []byte) (lines []*node) {
+	for chunk := range slices.Chunk(b, rawWidth) {
+		n := &node{word: wordRaw}
+		n.hex("", chunk)
+		lines = append(lines, n)
+	}
+	return lines
+}
+
+// An assembler appends the bytes of lines.
+type assembler struct {
+	build
+	format
+	out  []byte
+	base int64 // absolute offset of out[0]
+}
+
+// part appends what a top-level line stands for.
+func (a *assembler) part(n *node) {
+	switch n.word {
+	case wordNettrace, wordNetperf:
+		a.stream.Version = wire.Version(a.num(n, "", 8, 0))
+		a.stream.Minor = uint32(a.num(n, "minor", 32, 0))
+		a.out = wire.AppendStreamHeader(a.out, a.stream)
+		a.done(n)
+	case wordRaw:
+		a.raw(n)
+	default:
+		a.block(n)
+	}
+}
+
+func (a *assembler) raw(n *node) {
+	for i := range n.args {
+		if v := &n.args[i]; v.key == "" && len(v.atoms) == 1 && !v.atoms[0].quoted {
+			v.used = true
+			a.out = append(a.out, a.parseHex(n, v.atoms[0].text)...)
+		}
+	}
+	a.done(n)
+}
+
+// block appends the header of a block, its body and its end.
+func (a *assembler) block(n *node) {
+	kind := a.kind(n)
+	size := a.int(n, "size", 32, -1)
+	if a.stream.Objects() {
+		a.object(n, kind, size)
+		return
+	}
+	start := len(a.out)
+	a.out = append(a.out, make([]byte, wire.BlockHeaderSize)...)
+	a.body(n, kind)
+	if size < 0 {
+		size = int64(len(a.out) - start - wire.BlockHeaderSize)
+	}
+	header, err := wire.AppendBlockHeader(nil, wire.BlockHeader{Kind: kind, Size: int(size)})
+	if err != nil {
+		a.fail(n, "%w", err)
+	}
+	copy(a.out[start:], header)
+}
+
+func (a *assembler) object(n *node, kind wire.Kind, size int64) {
+	if kind == wire.KindEnd {
+		a.out = legacy.AppendObject(a.out, &legacy.Object{End: true}, 0)
+		a.done(n)
+		return
+	}
+	version, minReader := usualVersions(a.stream.Version, kind)
+	o := legacy.Object{
+		Private:   a.stream.Version != wire.V3,
+		Name:      wire.Kinds[kind].Object,
+		Version:   int32(a.int(n, "version", 32, version)),
+		MinReader: int32(a.int(n, "minreader", 32, minReader)),
+	}
+	unclosed := a.flag(n, "unclosed")
+	start := len(a.out)
+	at := a.base + int64(start)
+	a.out = legacy.AppendObject(a.out, &o, at)
+	body := len(a.out)
+	a.body(n, kind)
+	if o.Size = int32(size); size < 0 {
+		o.Size = int32(len(a.out) - body)
+	}
+	copy(a.out[start:], legacy.AppendObject(nil, &o, at))
+	if !unclosed {
+		a.out = legacy.AppendEndObject(a.out)
+	}
+}
+
+// kind returns the kind of block that a line stands for: by name, or "Block(99)".
+func (a *assembler) kind(n *node) wire.Kind {
+	for k := range 256 {
+		kind := wire.Kind(k)
+		if kind.String() == n.word && (!a.stream.Objects() || kind == wire.KindEnd || kind.Known() && wire.Kinds[kind].Object != "") {
+			return kind
+		}
+	}
+	a.fail(n, "no such line or block in %v", a.stream.Version)
+	return wire.KindEnd
+}
+
+// body appends what the lines of a block stand for.
+func (a *assembler) body(n *node, kind wire.Kind) {
+	words := []string{wordRaw}
+	if !a.flag(n, wordRaw) {
+		words = append(words, a.buildBody(n, kind)...)
+	} else {
+		a.rawKids(n)
+	}
+	a.done(n, words...)
+}
+
+// rawKids appends the raw lines below n.
+func (a *assembler) rawKids(n *node) {
+	for _, k := range n.kids {
+		if k.word == wordRaw {
+			a.raw(k)
+		}
+	}
+}

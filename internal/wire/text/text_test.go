@@ -1,0 +1,214 @@
+package text_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/text"
+	"github.com/ntconv/ntconv/internal/wire/wiretest"
+)
+
+func disassemble(t testing.TB, b []byte) string {
+	t.Helper()
+	var sb strings.Builder
+	if err := text.Disassemble(&sb, b); err != nil {
+		t.Fatal(err)
+	}
+	return sb.String()
+}
+
+// identity asserts that a text of b assembles to b, and returns the text.
+func identity(t testing.TB, name string, b []byte) string {
+	t.Helper()
+	s := disassemble(t, b)
+	got, err := text.Assemble(s)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if !bytes.Equal(got, b) {
+		t.Errorf("%s: the text of %d bytes assembles to %d other ones", name, len(b), len(got))
+	}
+	return s
+}
+
+// TestRealFiles: the text is exact, and hardly anything in it is bytes: files of real writers are understood.
+func TestRealFiles(t *testing.T) {
+	for _, name := range wiretest.TestData(t) {
+		checkFile(t, name)
+	}
+}
+
+func TestSharedFiles(t *testing.T) {
+	for _, name := range wiretest.Names(t) {
+		checkFile(t, name)
+	}
+}
+
+func checkFile(t *testing.T, name string) {
+	b := wiretest.Read(t, name)
+	if len(b) > 3<<20 {
+		return // texts are for small traces
+	}
+	s := identity(t, name, b)
+	cut := strings.Contains(name, "stress-cut") || strings.Contains(name, "truncated")
+	if !cut && !strings.HasPrefix(name, "vectors/") && strings.Contains(s, "raw") {
+		t.Errorf("%s: not all of it is understood", name)
+	}
+}
+
+// TestVectorsAreReadable: vectors with damage show the rest as rows, not as bytes.
+func TestVectorsAreReadable(t *testing.T) {
+	for name, want := range map[string]string{
+		"V6UnknownThreadInfoKind":              "  row 9 extra=0500\n",
+		"V6RelLocThrowsOnVariableSizedElement": " extra=1813",
+		"V5MissingEndObject":                   " unclosed",
+		"V6StackBlockCountMismatch":            "Stack count=1\n",
+		"V6UncompressedEventSizeIsIgnored":     " eventsize=",
+		"V6UnrecognizedBlockTypesAreSkipped":   "Block(99)\n",
+		"ThrowsExceptionOnUnsupportedMajor":    "nettrace 7\n",
+		"ReadFromFormatV3RejectsNegativeStack": "    row 1 \"TestProvider\"",
+	} {
+		found := false
+		for _, file := range wiretest.Names(t) {
+			if !strings.HasPrefix(file, "vectors/"+name) {
+				continue
+			}
+			found = true
+			if s := disassemble(t, wiretest.Read(t, file)); !strings.Contains(s, want) {
+				t.Errorf("%s lacks %q:\n%s", file, want, s)
+			}
+		}
+		if !found {
+			t.Errorf("no vector %s", name)
+		}
+	}
+}
+
+// TestDoc: the example of the package comment assembles, and is its own text.
+func TestDoc(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, doc, _ := strings.Cut(f.Doc.Text(), "\n\n\t")
+	var example strings.Builder
+	for line := range strings.Lines("\t" + doc) {
+		if !strings.HasPrefix(line, "\t") {
+			break
+		}
+		example.WriteString(line[1:])
+	}
+	b, err := text.Assemble(example.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the example says although it is usual is left out when it is printed.
+	want := strings.NewReplacer(" ticks=0", "", " first=1", "").Replace(example.String())
+	if got := identity(t, "example", b); got != want {
+		t.Errorf("the example's text is\n%s", got)
+	}
+	kinds := 0
+	for b := range wiretest.Blocks(b) {
+		if b.Kind == wire.KindEvent || b.Kind == wire.KindStack {
+			kinds++
+		}
+	}
+	if kinds != 2 {
+		t.Errorf("the example has %d event and stack blocks", kinds)
+	}
+}
+
+// TestDamage: texts can say what is wrong on purpose.
+func TestDamage(t *testing.T) {
+	const trace4 = "nettrace 4\nTrace pointer=8\n"
+	start6 := len(wire.AppendStreamHeader(nil, wire.StreamHeader{Version: wire.V6}))
+	for _, tt := range []struct {
+		name, text, want string
+		skip             int // bytes before what is compared
+	}{
+		{"block size", "nettrace 6\nBlock(99) size=9\n  raw 0102 03", "09000063010203", start6},
+		{"rows and bytes", "nettrace 6\nRemoveThread # no sequence point\n  thread 300 seq=2\n  raw ff", "04000007ac0202ff", start6},
+		{"row size", "nettrace 6\nThread\n  row 5 size=200 tid=7", "05000006c800050307", start6},
+		{"count", "nettrace 6\nSequencePoint time=1 flags=3 count=7", "1000000401000000000000000300000007000000", start6},
+		{"order of elements", "nettrace 6\nThread\n  row 5 tid=7 pid=1 tid=8 extra=09", "0a000006" + "0800" + "05" + "0307" + "0201" + "0308" + "09", start6},
+		{"label list", "nettrace 6\nLabelList first=7\n  list level=4 num=\"k\":-1\n  list span=0102030405060708", "17000008" + "07000000" + "02000000" + "0904" + "86016b01" + "84" + "0102030405060708", start6},
+		{"event payload size", "nettrace 6\nEvent flags=0 headersize=24 extra=aabb\n  event 1 payload=ff payloadsize=9 eventsize=3 cpu=2", "", 0},
+		{"stack size", "nettrace 6\nStack first=3\n  stack bytes=aabb size=100", "0e000005030000000100000064000000aabb", start6},
+		{"version 3 sizes", "netperf 3\nTrace\nEvent\n  event 1 payload=ff eventsize=-1 payloadsize=-2 stacksize=-3", "ffffffff", 124},
+		{"object", trace4 + "SequencePoint version=3 minreader=9 time=1 size=1000 unclosed", "", 0},
+		{"preview", trace4 + "Event preview min=5 max=5\n  event 5 seq=1 thread=3 stack=2", "0e0003030205", 152},
+	} {
+		b, err := text.Assemble(tt.text)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		identity(t, tt.name, b)
+		if got := hex.EncodeToString(b[tt.skip:]); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		"nettrace 6\nTrac":                                                "line 2: Trac: no such line or block in nettrace 6",
+		"nettrace 4\nThread":                                              "line 2: Thread: no such line or block in nettrace 4",
+		"nettrace 6\nThread\n  row":                                       `line 3: row: "" is no unsigned number of 64 bits`,
+		"nettrace 6\nThread\n\n  # comment\n  row 1 pib=2":                "line 5: row: argument pib[{2 false}] is unknown or surplus",
+		"nettrace 6\nThread\n  list level=1":                              "line 3: list: does not belong below Thread",
+		"nettrace 6\nThread\n   row 1":                                    "line 3: row: indented by 3 spaces: two for each level",
+		"nettrace 6\n    Thread":                                          "line 2: Thread: indented by 4 spaces: two for each level",
+		"nettrace 6\nRemoveThread\n  thread 1 seq=4294967296":             `line 3: thread: "4294967296" is no unsigned number of 32 bits`,
+		"nettrace 6\nraw 0g":                                              `line 2: raw: "0g" are no hexadecimal bytes`,
+		"nettrace 6\nTrace\n  kv \"a":                                     `line 3: kv: string not closed: "a`,
+		"nettrace 6\nTrace\n  kv \"a\"":                                   "line 3: kv: wants a string in quotes",
+		"nettrace 6\nTrace sync=1:2:x":                                    "line 2: Trace: sync wants 8 numbers of 16 bits",
+		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Int33": `line 4: field: "Int33" is no type`,
+		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Array": `line 4: field: "Array" is no type`,
+		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\" guid=00":               "line 3: row: guid wants 16 bytes",
+		"nettrace 6\nEvent\n  event 1 activity=00":                        "line 3: event: activity wants 16 bytes",
+		"nettrace 6\nLabelList\n  list num=\"k\"":                         "line 3: list: num wants a key and a number",
+		"nettrace 6\nBlock(99) size=16777216":                             "line 2: Block(99): Block(99) block of 16777216 bytes: limit exceeded",
+	} {
+		if b, err := text.Assemble(in); err == nil || err.Error() != want {
+			t.Errorf("%q:\n%v (%d bytes), want\n%s", in, err, len(b), want)
+		}
+	}
+}
+
+// FuzzDisassemble: any bytes have a text that assembles to them.
+func FuzzDisassemble(f *testing.F) {
+	for _, in := range []string{
+		"nettrace 6\nTrace pointer=8\n  kv \"k\" \"v\"\nMetadata\n  row 1 \"P\" 2 \"E\" level=3\n    field \"o\" Array(Object)\n      field \"x\" FixedLengthArray(Byte,3)\nThread\n  row 9 tid=3\nLabelList\n  list span=0102030405060708 num=\"n\":-1\nEvent\n  event 7 metadata=1 seq=1 thread=9 labels=1 payload=010203\nEndOfStream",
+		"nettrace 4\nTrace pointer=4\nMetadata\n  event 0\n    row 1 \"P\" 2 \"E\" opcode=3 v2\n      v2field \"x\" Array(Int32)\nStack\n  stack 0x1 0x2\nEvent flags=0\n  event 7 metadata=1 padding=000000 payload=ff eventsize=80\nSequencePoint time=3\n  thread 7 seq=1\nEndOfStream",
+		"netperf 3\nTrace\nEvent\n  event 1 metadata=1 thread=2 payload=ff\n    stack bytes=0102",
+	} {
+		b, err := text.Assemble(in)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { identity(t, "input", b) })
+}
+
+// FuzzAssemble: what assembles has a text that assembles to the same, and errors name a line.
+func FuzzAssemble(f *testing.F) {
+	f.Add("nettrace 6\nTrace pointer=8 sync=1:2:3:4:5:6:7:8\n  kv \"k\" \"v\"\nEvent preview\n  event 1 sorted fields=0xff\n")
+	f.Add("nettrace 4\nTrace\nMetadata\n  event 0 sorted\n    row 1 \"P\" 2 \"E\" headonly\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		b, err := text.Assemble(s)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "line ") {
+				t.Errorf("%q: %v", s, err)
+			}
+			return
+		}
+		identity(t, s, b)
+	})
+}
