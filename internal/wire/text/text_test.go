@@ -50,7 +50,7 @@ func TestSharedFiles(t *testing.T) {
 
 func checkFile(t *testing.T, name string) {
 	b := wiretest.Read(t, name)
-	if len(b) > 3<<20 {
+	if len(b) > 1<<20 {
 		return // texts are for small traces
 	}
 	s := identity(t, name, b)
