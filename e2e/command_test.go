@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// command is the path of ntconv, built once for all tests.
+var command string
+
+func TestMain(m *testing.M) {
+	code, err := buildAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func buildAndRun(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "ntconv-e2e-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	command = filepath.Join(dir, "ntconv.exe")
+	build := exec.Command("go", "build", "-o", command, "./cmd/ntconv")
+	build.Dir = ".." // with the versions of ntconv's own go.mod
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("building the command: %w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+// A result is how a run of a command ended.
+type result struct {
+	code           int
+	stdout, stderr []byte
+}
+
+// run runs a command to its end. That it cannot be started is fatal, a nonzero exit code is not.
+func run(t *testing.T, name string, args ...string) result {
+	t.Helper()
+	var out, msg bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = &out, &msg
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.Bytes(), msg.Bytes()}
+}
+
+// A trace is a file to test on.
+type trace struct {
+	name, path string
+	events     string // the reference's event lines, "" if it has none for this file
+	stacks     string // the reference's stacks, the same
+	truth      []string
+}
+
+// shared returns a path below the folder of traces and reference output that ntconv does not own, or skips the test.
+func shared(t *testing.T, elem ...string) string {
+	t.Helper()
+	root := os.Getenv("NTCONV_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	path := filepath.Join(append([]string{root}, elem...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no shared traces (NTCONV_SHARED): ", err)
+	}
+	return path
+}
+
+// sharedTraces lists every trace that is stored there.
+func sharedTraces(t *testing.T) []trace {
+	t.Helper()
+	var list []trace
+	for _, path := range glob(t, filepath.Join(shared(t, "data"), "*", "*.net*.zst")) {
+		name := traceName(path)
+		oracle := shared(t, "oracle")
+		list = append(list, trace{
+			name: name, path: path,
+			events: ifExists(filepath.Join(oracle, "events", name+".jsonl.zst")),
+			stacks: ifExists(filepath.Join(oracle, "stacks", name+".jsonl.zst")),
+			truth:  glob(t, filepath.Join(filepath.Dir(path), name+".*truth.json")),
+		})
+	}
+	if len(list) < 70 {
+		t.Fatalf("only %d traces", len(list))
+	}
+	return list
+}
+
+// ownTraces lists the traces of testdata.
+func ownTraces(t *testing.T) []trace {
+	t.Helper()
+	var list []trace
+	dir := filepath.Join("..", "testdata")
+	for _, path := range glob(t, filepath.Join(dir, "*.nettrace.zst")) {
+		name := traceName(path)
+		list = append(list, trace{
+			name: name, path: path,
+			events: ifExists(filepath.Join(dir, name+".events.jsonl.zst")),
+			stacks: ifExists(filepath.Join(dir, name+".stacks.jsonl.zst")),
+			truth:  glob(t, filepath.Join(dir, name+".*truth.json")),
+		})
+	}
+	if len(list) < 20 {
+		t.Fatalf("only %d traces in testdata", len(list))
+	}
+	return list
+}
+
+// find returns the trace with a name: of testdata if it is there, else a shared one, or skips.
+func find(t *testing.T, name string) trace {
+	t.Helper()
+	named := func(tr trace) bool { return tr.name == name }
+	list := ownTraces(t)
+	if !slices.ContainsFunc(list, named) {
+		list = sharedTraces(t)
+	}
+	i := slices.IndexFunc(list, named)
+	if i < 0 {
+		t.Fatal("no trace ", name)
+	}
+	return list[i]
+}
+
+func traceName(path string) string {
+	base := filepath.Base(path)
+	return base[:strings.LastIndex(base, ".net")] // .nettrace.zst or .netperf.zst
+}
+
+func ifExists(path string) string {
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	list, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
