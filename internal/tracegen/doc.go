@@ -1,0 +1,7 @@
+// Package tracegen writes nettrace streams of any length for tests and benchmarks, without holding them: traces in the
+// shape of what recorders write, see [Write], and shapes that are meant to hurt, see [Shapes].
+//
+// The command in the folder tracegen puts them out:
+//
+//	go run ./internal/tracegen/tracegen -version 4 -bytes 4.5G | ntconv to pprof - > /tmp/big.pb.gz
+package tracegen

@@ -1,0 +1,313 @@
+package tracegen
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// Options describe a trace of a program under a sampler: threads that are sampled in turn, with stacks from a pool, between
+// larger events of another kind. In version 4 the sampler is that of .NET, and its methods are named by the rundown at the
+// end. In version 6 it is a machine-wide one that declares its threads anew in each window, as one-collect does, and symbols
+// come at the end.
+type Options struct {
+	Version wire.Version // V4 or V6
+	Bytes   int64        // the trace ends once it is as long as that; 0: Events counts
+	Events  int64        // the trace ends after as many events; 0: Bytes counts
+	Threads int          // 16
+	Stacks  int          // distinct ones: 1,000
+	Depth   int          // frames of a stack: 30
+	Payload int          // bytes of an event that is no sample: 300; every other event is one
+	Window  int          // events between two sequence points: 20,000; negative: there are none
+	// Unsorted puts the events of each thread in blocks of their own, as the buffers of threads that are written one after
+	// another: a reader must sort each window.
+	Unsorted bool
+}
+
+func (o *Options) setDefaults() error {
+	for _, d := range []struct {
+		v *int
+		n int
+	}{{&o.Threads, 16}, {&o.Stacks, 1000}, {&o.Depth, 30}, {&o.Payload, 300}, {&o.Window, 20_000}} {
+		if *d.v == 0 {
+			*d.v = d.n
+		}
+	}
+	if o.Version != wire.V4 && o.Version != wire.V6 {
+		return fmt.Errorf("version %d: want 4 or 6", o.Version)
+	}
+	if o.Bytes <= 0 && o.Events <= 0 {
+		return fmt.Errorf("no length given")
+	}
+	return nil
+}
+
+// Stats are what a trace holds.
+type Stats struct {
+	Bytes, Events, Samples int64 // Events include the samples, but not what names methods
+	Methods                int
+}
+
+// Write writes a trace. Two traces of different lengths, but long enough that every thread was seen with every stack, have
+// the same content as far as profiles go.
+func Write(w io.Writer, o Options) (Stats, error) {
+	if err := o.setDefaults(); err != nil {
+		return Stats{}, err
+	}
+	g := &generator{o: o, s: NewStream(w, o.Version), clock: 1_000_000_000}
+	g.prepare()
+	for g.more() {
+		g.window()
+	}
+	g.names()
+	g.s.End()
+	g.stats.Bytes = g.s.Offset()
+	return g.stats, g.s.Err()
+}
+
+// Metadata ids of the generated types.
+const (
+	typeSample = 1 + iota
+	typeOther
+	typeName
+	typeMapping
+)
+
+// A generator writes a trace of the usual shape.
+type generator struct {
+	o       Options
+	s       *Stream
+	stats   Stats
+	stacks  [][]byte // the pool
+	blocks  []*EventBlock
+	clock   uint64
+	seqs    []uint32 // by thread
+	samples uint64
+	payload []byte
+	sample  [2][]byte // payloads of samples
+}
+
+const (
+	methodBase = 0x7f00_0000_0000
+	methodSize = 0x100
+	fanout     = 64 // a stack is a number of which every frame is a digit to this base
+	// eventBlockSize is about what runtimes write at once.
+	eventBlockSize = 100 << 10
+)
+
+func (g *generator) prepare() {
+	for i := range g.o.Stacks {
+		pcs := make([]uint64, g.o.Depth)
+		for d, n := 0, i; d < g.o.Depth; d++ {
+			// Leaves differ first; the frames near the root are shared, as they are in programs.
+			method := uint64(d*fanout + n%fanout)
+			pcs[d] = methodBase + method*methodSize + uint64(n%16)
+			n /= fanout
+		}
+		g.stacks = append(g.stacks, Addresses(pcs...))
+	}
+	g.stats.Methods = g.o.Depth * fanout
+	g.payload = make([]byte, g.o.Payload)
+	for i := range g.payload {
+		g.payload[i] = byte(i * 7)
+	}
+	g.seqs = make([]uint32, g.o.Threads)
+	g.sample = [2][]byte{{1, 0, 0, 0}, {2, 0, 0, 0}}
+	other := Type{ID: typeOther, Provider: "Generator", Event: 2, Name: "Other"}
+	if g.o.Version == wire.V6 {
+		g.sample = [2][]byte{{1}, {1}}
+		value := []wire.Field{{Name: "Value", Type: wire.Type{Code: wire.TypeVarUInt}}}
+		g.s.Types(Type{ID: typeSample, Provider: "Universal.Events", Event: 1, Name: "cpu", Fields: value}, other,
+			Type{ID: typeName, Provider: "Universal.System", Event: 4, Name: "ProcessSymbol"},
+			Type{ID: typeMapping, Provider: "Universal.System", Event: 3, Name: "ProcessMapping"})
+	} else {
+		g.s.Types(Type{ID: typeSample, Provider: "Microsoft-DotNETCore-SampleProfiler"}, other,
+			Type{ID: typeName, Provider: "Microsoft-Windows-DotNETRuntimeRundown", Event: 144, Version: 2})
+	}
+	n := 1
+	if g.o.Unsorted {
+		n = g.o.Threads
+	}
+	for range n {
+		g.blocks = append(g.blocks, g.s.Events())
+	}
+	if g.o.Window < 0 {
+		g.declare(0, len(g.stacks))
+	}
+}
+
+func (g *generator) more() bool {
+	switch {
+	case g.s.Err() != nil:
+		return false
+	case g.o.Events > 0 && g.stats.Events >= g.o.Events:
+		return false
+	}
+	return g.o.Bytes <= 0 || g.s.Offset() < g.o.Bytes
+}
+
+// stackOf returns the thread and the stack of a sample: all pairs in turn.
+func (g *generator) pair(sample uint64) (thread, stack int) {
+	t := uint64(g.o.Threads)
+	return int(sample % t), int(sample / t % uint64(len(g.stacks)))
+}
+
+// window writes the events between two sequence points.
+func (g *generator) window() {
+	size := g.o.Window
+	if size < 0 {
+		size = 20_000
+	} else {
+		// The stacks of the window are the next ones of the pool.
+		_, from := g.pair(g.samples)
+		g.declare(from, min(size/2/g.o.Threads+2, len(g.stacks)))
+	}
+	first := g.samples
+	for range size {
+		g.event(first)
+	}
+	for _, b := range g.blocks {
+		b.Flush()
+	}
+	if g.o.Window > 0 {
+		g.sequencePoint()
+	}
+}
+
+// declare writes the tables that the following events refer to. The stack ids are 1 and up.
+func (g *generator) declare(from, n int) {
+	list := make([][]byte, n)
+	for i := range list {
+		list[i] = g.stacks[(from+i)%len(g.stacks)]
+	}
+	g.s.Stacks(1, list...)
+	if g.o.Version != wire.V6 {
+		return
+	}
+	rows := make([]wire.Thread, g.o.Threads)
+	for i := range rows {
+		rows[i] = wire.Thread{
+			Index: uint64(i), Name: fmt.Sprintf("worker %d", i), PID: 4242, TID: uint64(5000 + i),
+			Has: 1<<wire.ThreadName | 1<<wire.ThreadPID | 1<<wire.ThreadTID,
+		}
+	}
+	g.s.Threads(rows...)
+	clear(g.seqs)
+}
+
+// event writes the next event. first is the number of the window's first sample.
+func (g *generator) event(first uint64) {
+	g.clock += 31_250 // a sample of each thread every millisecond, with the defaults
+	thread, stack := g.pair(g.samples)
+	h := wire.EventHeader{MetadataID: typeOther, Time: g.clock, PayloadSize: uint32(len(g.payload)), Sorted: !g.o.Unsorted}
+	payload := g.payload
+	if g.stats.Events%2 == 0 {
+		_, base := g.pair(first)
+		if g.o.Window < 0 {
+			base = 0
+		}
+		payload = g.sample[stack%2]
+		h.MetadataID, h.PayloadSize = typeSample, uint32(len(payload))
+		h.StackID = uint32(1 + (stack-base+len(g.stacks))%len(g.stacks))
+		g.samples++
+		g.stats.Samples++
+	}
+	g.stats.Events++
+	g.seqs[thread]++
+	h.Sequence = g.seqs[thread]
+	h.Thread = g.threadID(thread)
+	h.CaptureThread, h.CPU = h.Thread, uint32(thread%8)
+	b := g.blocks[thread%len(g.blocks)]
+	b.Add(&h, payload)
+	if b.Len() >= eventBlockSize {
+		b.Flush()
+	}
+}
+
+// threadID returns what events call a thread: an index in version 6.
+func (g *generator) threadID(i int) uint64 {
+	if g.o.Version == wire.V6 {
+		return uint64(i)
+	}
+	return uint64(5000 + i)
+}
+
+func (g *generator) sequencePoint() {
+	flags := uint32(0)
+	list := make([]wire.ThreadSeq, g.o.Threads)
+	for i := range list {
+		list[i] = wire.ThreadSeq{Thread: g.threadID(i), Sequence: g.seqs[i]}
+	}
+	if g.o.Version == wire.V6 {
+		flags = wire.FlushThreads
+	}
+	g.s.SequencePoint(g.clock, flags, list...)
+}
+
+// names writes the events that name methods.
+func (g *generator) names() {
+	if g.o.Version == wire.V6 && g.o.Window > 0 {
+		g.declare(0, 1)
+	}
+	b := g.s.Events()
+	add := func(id uint32, payload []byte) {
+		g.clock++
+		g.seqs[0]++
+		thread := g.threadID(0)
+		b.Add(&wire.EventHeader{
+			MetadataID: id, Time: g.clock, Sequence: g.seqs[0], Thread: thread, CaptureThread: thread, Sorted: true, PayloadSize: uint32(len(payload)),
+		}, payload)
+		if b.Len() >= eventBlockSize {
+			b.Flush()
+		}
+	}
+	if g.o.Version == wire.V6 {
+		add(typeMapping, mapping(1, methodBase, methodBase+uint64(g.stats.Methods)*methodSize-1, "/usr/lib/generated.so"))
+	}
+	for i := range g.stats.Methods {
+		start := methodBase + uint64(i)*methodSize
+		if g.o.Version == wire.V6 {
+			add(typeName, symbolPayload(uint64(i), start, start+methodSize-1, fmt.Sprintf("generated_function_%d", i)))
+		} else {
+			add(typeName, methodPayload(uint64(i), start))
+		}
+	}
+	b.Flush()
+	g.s.SequencePoint(g.clock, 0)
+}
+
+// methodPayload is a MethodDCEndVerbose event of version 2 (nettrace-in-practice, 3.3).
+func methodPayload(i, start uint64) []byte {
+	b := bin.AppendU64(nil, 0x100000+i)
+	b = bin.AppendU64(b, 0x9000)
+	b = bin.AppendU64(b, start)
+	b = bin.AppendU32(b, methodSize)
+	b = bin.AppendU32(b, 0x6000001+uint32(i))
+	b = bin.AppendU32(b, 1<<3)
+	b = bin.AppendUTF16Z(b, fmt.Sprintf("Generated.Type%d", i/fanout))
+	b = bin.AppendUTF16Z(b, fmt.Sprintf("Method%d", i))
+	b = bin.AppendUTF16Z(b, "void  (int32)")
+	b = bin.AppendU16(b, 0)
+	return bin.AppendU64(b, 0)
+}
+
+// symbolPayload is a ProcessSymbol event (universal, 1.3).
+func symbolPayload(id, start, end uint64, name string) []byte {
+	b := bin.AppendVaruint(nil, id)
+	b = bin.AppendVaruint(b, 1)
+	b = bin.AppendVaruint(b, start)
+	b = bin.AppendVaruint(b, end)
+	return append(bin.AppendU16(b, uint16(len(name))), name...)
+}
+
+// mapping is a ProcessMapping event.
+func mapping(id, start, end uint64, file string) []byte {
+	b := bin.AppendVaruint(nil, id)
+	b = bin.AppendVaruint(b, start)
+	b = bin.AppendVaruint(b, end)
+	b = bin.AppendVaruint(b, 0)
+	b = append(bin.AppendU16(b, uint16(len(file))), file...)
+	return bin.AppendVaruint(b, 0)
+}
