@@ -2,7 +2,6 @@ package reader
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
@@ -48,13 +47,16 @@ type eventBlock struct {
 	offset  int64 // of body[0]
 	enc     encoding
 	partial bool
-	h       wire.EventHeader // of the last event
+	// announce are the flags of a header that brings other activity ids.
+	announce uint8
+	h        wire.EventHeader // of the last event
 }
 
 // openEvents begins an event block. It returns false if the block has no events.
 func (r *Reader) openEvents(b *block) (bool, error) {
 	e := &r.events
 	*e = eventBlock{body: b.body, offset: b.offset, partial: b.partial}
+	r.memo = memo{}
 	if r.frame.header.Version == wire.V3 {
 		e.enc = encVersion3
 		return len(b.body) > 0, nil
@@ -87,46 +89,106 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 
 // step reads the next event of the block into w. It returns false at the end of the block.
 func (r *Reader) step(w *row) (bool, error) {
-	e := &r.events
-	for {
-		b := e.body[e.pos:]
-		if len(b) == 0 {
-			return false, nil
-		}
-		if e.enc == encVersion3 {
-			again, err := r.stepVersion3(w)
-			if again {
-				continue
-			}
-			return err == nil && e.body != nil, err
-		}
-		h := &e.h
-		var n int
-		switch e.enc {
-		case encCompressed:
-			n = h.ParseCompressed(b)
-		case encLegacyCompressed:
-			n = legacy.ParseCompressed(b, h)
-		case encUncompressed:
-			n = h.ParseUncompressed(b)
-		case encPreRelease:
-			n = legacy.ParsePreRelease(b, h)
-		default:
-			n = legacy.ParseUncompressed(b, h)
-		}
-		if n <= 0 || uint64(h.PayloadSize) > uint64(len(b)-n) {
-			return false, r.cutEvent(b, n)
-		}
-		w.header = uint32(e.pos)
-		w.payload = uint32(e.pos + n)
-		w.size = h.PayloadSize
-		length := n + int(h.PayloadSize)
-		if e.enc == encLegacyUncompressed {
-			length = int(legacy.RowSize(h, len(b)))
-		}
-		e.pos += length
-		return true, r.resolve(w, h)
+	if r.events.enc == encVersion3 {
+		return r.stepVersion3(w)
 	}
+	if ok, err := r.parse(w); !ok {
+		return false, err
+	}
+	return true, r.resolve(w, &r.events.h)
+}
+
+// parse decodes the header of the next event of the block and finds its payload. It returns false at the end of the block.
+func (r *Reader) parse(w *row) (bool, error) {
+	e := &r.events
+	b := e.body[e.pos:]
+	if len(b) == 0 {
+		return false, nil
+	}
+	h := &e.h
+	var n int
+	switch e.enc {
+	case encCompressed:
+		n = h.ParseCompressed(b)
+	case encLegacyCompressed:
+		n = legacy.ParseCompressed(b, h)
+	case encUncompressed:
+		n = h.ParseUncompressed(b)
+	case encPreRelease:
+		n = legacy.ParsePreRelease(b, h)
+	default:
+		n = legacy.ParseUncompressed(b, h)
+	}
+	if n <= 0 || uint64(h.PayloadSize) > uint64(len(b)-n) {
+		return false, r.cutEvent(b, n)
+	}
+	w.header = uint32(e.pos)
+	w.payload = uint32(e.pos + n)
+	w.size = h.PayloadSize
+	if e.enc == encLegacyUncompressed {
+		e.pos += int(legacy.RowSize(h, len(b)))
+	} else {
+		e.pos += n + int(h.PayloadSize)
+	}
+	return true, nil
+}
+
+// quick is resolve and deliver in one for an event that differs little from the one before in the block, as nearly all do.
+// It returns nil for all others. Nothing waits in front of the event. Do not change it without BenchmarkReader.
+func (r *Reader) quick(w *row, h *wire.EventHeader) *ntconv.Event {
+	m, shown, e := &r.memo, &r.shown, &r.event
+	if !m.known || !shown.valid || m.labels != h.LabelList || h.Flags&r.events.announce != 0 {
+		return nil
+	}
+	if m.capture != h.CaptureThread {
+		c := &r.threads.cache[cacheIndex(h.CaptureThread)]
+		if c.id != h.CaptureThread || c.version != r.threads.version || !r.threads.list[c.slot].seen {
+			return nil
+		}
+		w.capture, shown.capture, m.capture = c.slot, c.slot, h.CaptureThread
+		e.Capture = r.threads.list[c.slot].thread
+	}
+	s := &r.threads.list[w.capture]
+	time := int64(h.Time)
+	if s.seq+1 != h.Sequence || uint64(time-r.earliest) > r.span || time < r.latest && r.opts.Order == ByTime {
+		return nil
+	}
+	if shown.meta != h.MetadataID {
+		t := r.types.find(h.MetadataID)
+		if t == nil {
+			return nil
+		}
+		shown.meta = h.MetadataID
+		e.Type = t
+	}
+	if m.thread != h.Thread {
+		c := &r.threads.cache[cacheIndex(h.Thread)]
+		if c.id != h.Thread || c.version != r.threads.version {
+			return nil
+		}
+		w.thread, shown.thread, m.thread = c.slot, c.slot, h.Thread
+		e.Thread = r.threads.list[c.slot].thread
+	}
+	if m.stack != h.StackID {
+		d := r.stacks.slots.dense
+		if uint64(h.StackID) >= uint64(len(d)) || d[h.StackID] == 0 {
+			return nil
+		}
+		slot := d[h.StackID] - 1
+		w.stack, shown.stack, m.stack = slot, slot, h.StackID
+		e.Stack = r.stacks.list[slot]
+	}
+	s.seq = h.Sequence
+	r.latest = max(r.latest, time)
+	e.Flags = 0
+	if h.Sorted {
+		e.Flags = ntconv.FlagSorted
+	}
+	e.CPU, e.Seq, e.Time = int32(h.CPU), h.Sequence, ntconv.Ticks(time)
+	e.Offset = r.events.offset + int64(w.header)
+	end := w.payload + w.size
+	e.Payload = r.events.body[w.payload:end:end]
+	return e
 }
 
 // cutEvent ends the block at an event that does not fit into it. If the input ends there that is no news.
@@ -153,144 +215,190 @@ func (r *Reader) cutEvent(b []byte, n int) error {
 	return r.damaged(wire.KindEvent, err)
 }
 
-// resolve turns the references of a header into slots and counts sequence numbers.
+// memo has the references of the event before in the same block, whose slots are still in the row: most events repeat them.
+// A reference to something that is not defined is not remembered, so that it is counted for each event.
+type memo struct {
+	capture, thread uint64
+	stack, labels   uint32
+	known           bool // all four are remembered
+}
+
+// resolve turns the references of a header into slots and counts sequence numbers. w still holds those of the event before.
 func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
-	offset := r.events.offset + int64(w.header)
 	w.flags = 0
 	if h.Sorted {
 		w.flags = ntconv.FlagSorted
 	}
-	w.time, w.meta, w.seq, w.lost = int64(h.Time), h.MetadataID, h.Sequence, 0
-	w.cpu = ntconv.CPUUnknown
-	if h.CPU <= math.MaxInt32 {
-		w.cpu = int32(h.CPU)
+	w.time, w.meta, w.seq, w.cpu = int64(h.Time), h.MetadataID, h.Sequence, int32(h.CPU)
+	m := &r.memo
+	if !m.known || m.capture != h.CaptureThread || m.labels != h.LabelList || h.Flags&r.events.announce != 0 {
+		if err := r.refs(w, h); err != nil {
+			return err
+		}
+	} else {
+		if m.thread != h.Thread {
+			c := &r.threads.cache[cacheIndex(h.Thread)]
+			if c.id == h.Thread && c.version == r.threads.version {
+				w.thread, m.thread = c.slot, h.Thread
+			} else if err := r.refs(w, h); err != nil {
+				return err
+			}
+		}
+		if m.stack != h.StackID {
+			if d := r.stacks.slots.dense; uint64(h.StackID) < uint64(len(d)) && d[h.StackID] != 0 {
+				w.stack, m.stack = d[h.StackID]-1, h.StackID
+			} else {
+				r.stackRef(h.StackID, w)
+			}
+		}
 	}
+	s := &r.threads.list[w.capture]
+	if w.lost = 0; s.seq+1 != h.Sequence || !s.seen {
+		w.capture, w.lost = r.jump(w.capture, h.Sequence, r.at(w))
+		s = &r.threads.list[w.capture]
+		if !m.known && h.Thread == h.CaptureThread {
+			w.thread = w.capture // a new thread with an old id
+		}
+	}
+	s.seq = h.Sequence
 	if uint64(w.time-r.earliest) > r.span {
-		r.report.Add(ntconv.CodeBadTime, 1, offset)
+		r.report.Add(ntconv.CodeBadTime, 1, r.at(w))
 	}
+	return nil
+}
+
+// refs finds the slots of all references of a header.
+func (r *Reader) refs(w *row, h *wire.EventHeader) (err error) {
+	sorted := w.flags
+	w.flags = 0
+	offset := r.at(w)
 	if w.capture, err = r.threadSlot(h.CaptureThread, offset, &w.flags); err != nil {
 		return err
 	}
-	s := &r.threads.list[w.capture]
-	if s.seq+1 != h.Sequence || !s.seen {
-		w.capture, w.lost = r.jump(w.capture, h.Sequence, offset)
-		s = &r.threads.list[w.capture]
+	if w.thread, err = r.threadSlot(h.Thread, offset, &w.flags); err != nil {
+		return err
 	}
-	s.seq = h.Sequence
-	w.thread = w.capture
-	if h.Thread != h.CaptureThread {
-		if w.thread, err = r.threadSlot(h.Thread, offset, &w.flags); err != nil {
-			return err
-		}
-	}
-	if w.stack, _ = r.stacks.find(h.StackID); w.stack == 0 && h.StackID != 0 {
-		r.noStack(h.StackID, offset)
-	}
+	r.memo = memo{capture: h.CaptureThread, thread: h.Thread, labels: h.LabelList, known: true}
+	r.stackRef(h.StackID, w)
 	if r.legacy {
 		w.labels = r.activityLabels(h)
+	} else if err := r.labelRef(h.LabelList, w); err != nil {
+		return err
+	}
+	if w.flags != 0 || r.events.enc == encLegacyUncompressed { // the latter has no flags to announce another activity
+		r.memo.known = false
+	}
+	w.flags |= sorted
+	return nil
+}
+
+// at returns the place of an event of the current block in the input.
+func (r *Reader) at(w *row) int64 { return r.events.offset + int64(w.header) }
+
+// stackRef finds the slot of a stack.
+func (r *Reader) stackRef(id uint32, w *row) {
+	slot, ok := r.stacks.slots.get(uint64(id))
+	w.stack, r.memo.stack = slot, id
+	if !ok && id != 0 {
+		r.memo.known = false
+		r.report.Add(ntconv.CodeUnknownStack, 1, r.at(w))
+	}
+}
+
+// labelRef finds the slot of a label list. List 0 is always empty.
+func (r *Reader) labelRef(id uint32, w *row) error {
+	w.labels = 0
+	if id == 0 {
 		return nil
 	}
-	w.labels = 0
-	if h.LabelList != 0 {
-		w.labels, err = r.labelSlot(h.LabelList, offset, &w.flags)
+	slot, ok := r.labels.slots.get(uint64(id))
+	if w.labels = slot; ok {
+		return nil
 	}
-	return err
+	w.flags |= ntconv.FlagPlaceholder
+	return r.tolerate(ntconv.CodeUnknownLabels, r.at(w), "label list id", fmt.Errorf("id %d is not defined", id))
 }
 
-// noStack counts a reference to a stack that is not defined. Empty stacks and id 0 have slot 0 too.
-func (r *Reader) noStack(id uint32, offset int64) {
-	if _, defined := r.stacks.slots.get(uint64(id)); !defined {
-		r.report.Add(ntconv.CodeUnknownStack, 1, offset)
-	}
-}
-
-// labelSlot returns the slot of a label list.
-func (r *Reader) labelSlot(id uint32, offset int64, flags *ntconv.Flags) (uint32, error) {
-	slot, ok := r.labels.find(id)
-	if !ok {
-		*flags |= ntconv.FlagPlaceholder
-		return 0, r.tolerate(ntconv.CodeUnknownLabels, offset, "label list id", fmt.Errorf("id %d is not defined", id))
-	}
-	return slot, nil
-}
-
-// stepVersion3 reads one event of a netperf block. again: it was metadata.
-func (r *Reader) stepVersion3(w *row) (again bool, err error) {
-	e := &r.events
-	at := e.offset + int64(e.pos)
-	c := bin.New(e.body[e.pos:], at)
-	ev, err := legacy.ParseEventV3(&c)
-	if err != nil {
-		rest := c.Err() == nil
-		if rest { // the event is whole, but beyond a limit of Microsoft's reader
-			err = r.tolerate(ntconv.CodeStackCut, at, "event", err)
-		} else if e.partial {
-			err = nil
-		} else {
-			err = r.damaged(wire.KindEvent, err)
-		}
-		if err != nil || !rest {
-			e.body, e.pos = nil, 0
-			return false, err
-		}
-	}
-	start := e.pos
-	e.pos = len(e.body) - c.Len()
-	if ev.Header.MetadataID == 0 {
-		return true, r.legacyMetadata(ev.Payload, at+legacy.HeaderSizeV3)
-	}
-	h := &ev.Header
-	w.header, w.payload, w.size = uint32(start), uint32(start+legacy.HeaderSizeV3), h.PayloadSize
-	w.flags, w.seq, w.lost, w.cpu = ntconv.FlagSorted, 0, 0, ntconv.CPUUnknown
-	w.time, w.meta = int64(h.Time), h.MetadataID
-	if w.thread, err = r.threadSlot(h.Thread, at, &w.flags); err != nil {
-		return false, err
-	}
-	w.capture = w.thread
-	w.stack = r.inlineStack(ev.Stack, at)
-	w.labels = r.activityLabels(h)
-	return false, nil
+// shown has the slots of the reader's event, so that only references that change are written.
+type shown struct {
+	thread, capture, stack, labels, meta uint32
+	valid                                bool // no table has changed since
 }
 
 // deliver makes the reader's event of a row and of the block that it lies in, and returns it or what must come before it:
 // definitions that it brought along, and the news that events are missing.
 func (r *Reader) deliver(w *row, body []byte, offset int64) (*ntconv.Event, error) {
 	e := &r.event
-	e.Kind = ntconv.KindEvent
 	e.Flags = w.flags
 	e.CPU = w.cpu
 	e.Seq = w.seq
-	e.Lost = 0
 	e.Time = ntconv.Ticks(w.time)
 	e.Offset = offset + int64(w.header)
-	e.Thread = r.threads.list[w.thread].thread
-	e.Capture = r.threads.list[w.capture].thread
-	e.Stack = r.stacks.list[w.stack]
-	e.Labels = r.labels.list[w.labels]
-	e.Mark = nil
 	e.Payload = body[w.payload : w.payload+w.size : w.payload+w.size]
-	if e.Type = r.types.find(w.meta); e.Type == nil {
-		err := r.tolerate(ntconv.CodeUnknownType, e.Offset, "metadata id", fmt.Errorf("id %d is not defined", w.meta))
-		if err != nil {
-			return nil, err
-		}
-		e.Type = r.types.placeholder(w.meta)
-		e.Flags |= ntconv.FlagPlaceholder
+	if err := r.show(w); err != nil {
+		return nil, err
 	}
 	if w.time < r.latest {
-		if r.opts.Order == ByTime {
-			e.Flags |= ntconv.FlagLate
-			r.report.Add(ntconv.CodeOutOfOrder, 1, e.Offset)
-		}
+		r.late(e)
 	} else {
 		r.latest = w.time
 	}
-	if w.lost > 0 {
-		r.push(ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: w.lost, Time: e.Time, Offset: e.Offset, Capture: e.Capture})
-	}
-	if r.head < len(r.queue) {
-		r.push(*e)
-		return r.pop(), nil
+	if w.lost > 0 || r.head < len(r.queue) {
+		return r.afterQueue(e, w.lost), nil
 	}
 	return e, nil
+}
+
+// show sets what the event refers to, where it is not what the event before referred to: storing a pointer is dear while
+// the garbage collector runs.
+func (r *Reader) show(w *row) error {
+	e := &r.event
+	s := &r.shown
+	if !s.valid {
+		*s = shown{thread: ^w.thread, capture: ^w.capture, stack: ^w.stack, labels: ^w.labels, meta: ^w.meta, valid: true}
+	}
+	if s.thread != w.thread {
+		s.thread = w.thread
+		e.Thread = r.threads.list[w.thread].thread
+	}
+	if s.capture != w.capture {
+		s.capture = w.capture
+		e.Capture = r.threads.list[w.capture].thread
+	}
+	if s.stack != w.stack {
+		s.stack = w.stack
+		e.Stack = r.stacks.list[w.stack]
+	}
+	if s.labels != w.labels {
+		s.labels = w.labels
+		e.Labels = r.labels.list[w.labels]
+	}
+	if s.meta == w.meta {
+		return nil
+	}
+	s.meta = w.meta
+	if e.Type = r.types.find(w.meta); e.Type != nil {
+		return nil
+	}
+	s.valid = false // each event without a type is counted
+	e.Type = r.types.placeholder(w.meta)
+	e.Flags |= ntconv.FlagPlaceholder
+	return r.tolerate(ntconv.CodeUnknownType, e.Offset, "metadata id", fmt.Errorf("id %d is not defined", w.meta))
+}
+
+// late counts an event that is older than one before it. Files need not be in order of time.
+func (r *Reader) late(e *ntconv.Event) {
+	if r.opts.Order == ByTime {
+		e.Flags |= ntconv.FlagLate
+		r.report.Add(ntconv.CodeOutOfOrder, 1, e.Offset)
+	}
+}
+
+// afterQueue puts the event behind what must come before it, and returns the first of that.
+func (r *Reader) afterQueue(e *ntconv.Event, lost uint32) *ntconv.Event {
+	if lost > 0 {
+		r.push(ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: lost, Time: e.Time, Offset: e.Offset, Capture: e.Capture})
+	}
+	r.push(*e)
+	return r.pop()
 }

@@ -2,12 +2,16 @@ package reader
 
 import (
 	"io"
+	"slices"
 
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
 const (
-	firstBuffer = 256 << 10
+	// firstBuffer is the size of the buffer for headers and small blocks.
+	firstBuffer = 64 << 10
+	// largeBlock is the size from which blocks are read into memory of their own: through the buffer they would be copied.
+	largeBlock = 16 << 10
 	// growth bounds how much memory a length in the input can cost beyond what has arrived.
 	growth = 1 << 20
 )
@@ -18,8 +22,10 @@ type input struct {
 	r      io.Reader
 	buf    []byte // buf[i:j] has arrived and is not taken
 	i, j   int
-	offset int64 // of buf[i] in the decompressed stream
-	err    error // of r, to be returned once the buffer is used up
+	large  []byte // memory of the last large block
+	lent   bool   // the last take returned large
+	offset int64  // of buf[i] in the decompressed stream
+	err    error  // of r, to be returned once the buffer is used up
 }
 
 func newInput(r io.Reader) *input {
@@ -40,18 +46,23 @@ func (in *input) more(want int) error {
 		copy(grown, in.buf[:in.j])
 		in.buf = grown
 	}
-	for range 100 {
-		n, err := in.r.Read(in.buf[in.j:])
-		in.j += n
-		if in.err = err; n > 0 || err != nil {
-			if n > 0 {
-				return nil
-			}
-			return err
+	n, err := in.read(in.buf[in.j:])
+	in.j += n
+	return err
+}
+
+// read reads once into b. It returns an error only if nothing was read; the stream's error is kept for later.
+func (in *input) read(b []byte) (int, error) {
+	for tries := 0; in.err == nil; tries++ {
+		var n int
+		if n, in.err = in.r.Read(b); n > 0 {
+			return n, nil
+		}
+		if in.err == nil && tries == 100 {
+			in.err = io.ErrNoProgress
 		}
 	}
-	in.err = io.ErrNoProgress
-	return in.err
+	return 0, in.err
 }
 
 // peek returns what has arrived and was not taken, at least n bytes unless the stream ends.
@@ -66,6 +77,9 @@ func (in *input) peek(n int) []byte {
 
 // take returns the next n bytes, or fewer and the stream's error if it ends before.
 func (in *input) take(n int) ([]byte, error) {
+	if in.lent = n >= largeBlock && n > in.j-in.i; in.lent {
+		return in.takeLarge(n)
+	}
 	b := in.peek(n)
 	if len(b) < n {
 		in.skip(len(b))
@@ -73,6 +87,34 @@ func (in *input) take(n int) ([]byte, error) {
 	}
 	in.skip(n)
 	return b[:n:n], nil
+}
+
+// takeLarge is take with memory of its own, which grows as the bytes arrive.
+func (in *input) takeLarge(n int) ([]byte, error) {
+	b := append(in.large[:0], in.buf[in.i:in.j]...)
+	in.skip(in.j - in.i)
+	var err error
+	for len(b) < n && err == nil {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, min(n-len(b), max(growth, len(b)/2)))
+		}
+		var m int
+		m, err = in.read(b[len(b):min(cap(b), n)])
+		b = b[:len(b)+m]
+		in.offset += int64(m)
+	}
+	in.large = b
+	return b[:len(b):len(b)], err
+}
+
+// keep returns the memory of the last take if it may be kept, in exchange for other memory; nil if it may not.
+func (in *input) keep(instead []byte) []byte {
+	if !in.lent {
+		return nil
+	}
+	b := in.large
+	in.large, in.lent = instead, false
+	return b
 }
 
 func (in *input) skip(n int) {

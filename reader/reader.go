@@ -51,9 +51,12 @@ type Reader struct {
 
 	queue []ntconv.Event // to be delivered before anything else
 	head  int
-	event ntconv.Event
+	event ntconv.Event // what Next lends out; always of KindEvent
+	shown shown
 	row   row
+	memo  memo
 	err   error // the input has ended with it
+	early bool  // err is that of a block that the input cuts off: its events are still to come
 }
 
 var (
@@ -190,7 +193,7 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 		case e != nil:
 			return e, nil
 		case r.waiting:
-			r.waiting = false
+			r.waiting, r.shown.valid = false, false
 			if err := r.sequencePoint(&r.barrier); err != nil {
 				r.fail(err)
 			}
@@ -207,10 +210,10 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 
 // fail makes err the last word of the source, after the events that were read before it.
 func (r *Reader) fail(err error) {
-	if r.err != nil && r.err != io.EOF {
+	if r.err != nil && r.err != io.EOF && !r.early {
 		return
 	}
-	r.err = err
+	r.err, r.early = err, false
 	r.events.body = nil
 	if errors.Is(err, ntconv.ErrTruncated) {
 		r.report.Add(ntconv.CodeTruncated, 1, r.in.offset)
@@ -223,7 +226,8 @@ func (r *Reader) fail(err error) {
 // nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none now.
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
-	if row := w.next(); row != nil {
+	if len(w.heap) > 0 {
+		row := w.next()
 		b := &w.blocks[row.block]
 		return r.deliver(row, b.body, b.offset)
 	}
@@ -235,23 +239,43 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	if r.events.body == nil {
 		return nil, nil
 	}
-	ok, err := r.step(&r.row)
+	return r.nextInBlock()
+}
+
+// nextInBlock returns the next event of the block. In time order it is one for which nothing earlier can follow; the first
+// one of which that is not known goes to the window with all that follow.
+func (r *Reader) nextInBlock() (*ntconv.Event, error) {
+	w := &r.row
+	var ok bool
+	var err error
+	if r.events.enc == encVersion3 {
+		ok, err = r.stepVersion3(w)
+	} else if ok, err = r.parse(w); ok {
+		h := &r.events.h
+		if r.opts.Order == FileOrder || h.Sorted {
+			if e := r.quick(w, h); e != nil {
+				return e, nil
+			}
+		}
+		err = r.resolve(w, h)
+	}
 	switch {
 	case !ok || err != nil:
 		r.events.body = nil
 		return nil, err
-	case r.opts.Order == ByTime && r.row.flags&ntconv.FlagSorted == 0:
+	case r.opts.Order == ByTime && w.flags&ntconv.FlagSorted == 0:
 		if err := r.fill(true); err != nil {
 			r.fail(err)
 		}
 		return r.nextEvent() // what the window releases; there is no block to go on with
 	}
-	return r.deliver(&r.row, r.events.body, r.events.offset)
+	return r.deliver(w, r.events.body, r.events.offset)
 }
 
 // advance reads the next block.
 func (r *Reader) advance() error {
 	r.window.trim()
+	r.shown.valid = false
 	if !r.window.pending() {
 		r.threads.settle()
 	}
@@ -272,7 +296,7 @@ func (r *Reader) advance() error {
 func (r *Reader) pendingEnd() {
 	events := r.events
 	r.fail(r.frame.ended(r.in.err, "block"))
-	r.events = events
+	r.events, r.early = events, true
 }
 
 // read handles one block.
@@ -334,6 +358,10 @@ func (r *Reader) readEvents(b *block) error {
 func (r *Reader) fill(keep bool) error {
 	w := &r.window
 	offset := r.events.offset
+	mem := w.memory()
+	if own := r.in.keep(mem); own == nil {
+		r.events.body = append(mem[:0], r.events.body...)
+	}
 	r.row.block = w.hold(r.events.body, offset)
 	if keep {
 		w.add(&r.row)

@@ -15,21 +15,6 @@ type stackTable struct {
 	list  []*ntconv.Stack
 	// interned has the stacks of version 3, whose events carry them in full, by content.
 	interned map[string]uint32
-
-	lastID   uint32
-	lastSlot uint32
-	valid    bool
-}
-
-// find returns the slot of a stack id. Ids without a definition, 0 among them, have slot 0.
-func (t *stackTable) find(id uint32) (slot uint32, ok bool) {
-	if t.valid && id == t.lastID {
-		return t.lastSlot, true
-	}
-	if slot, ok = t.slots.get(uint64(id)); ok {
-		t.lastID, t.lastSlot, t.valid = id, slot, true
-	}
-	return slot, ok
 }
 
 // flush forgets all stacks. The caller has delivered all rows.
@@ -37,7 +22,6 @@ func (t *stackTable) flush() {
 	t.slots.reset()
 	clear(t.list)
 	t.list = append(t.list[:0], nil)
-	t.valid = false
 	t.interned = nil
 }
 
@@ -49,7 +33,6 @@ func (r *Reader) stackBlock(b *block) error {
 		return r.blockError(b, err)
 	}
 	t := &r.stacks
-	t.valid = false
 	rows := c.Len() / (4 + r.info.PointerSize)
 	pcs := make([]uint64, 0, (c.Len()+r.info.PointerSize-1)/r.info.PointerSize)
 	stacks := make([]ntconv.Stack, 0, min(int(head.Count), rows+1))
@@ -146,21 +129,8 @@ type labelTable struct {
 	// activities has the labels made of the two ids that versions 3 to 5 have, in this window.
 	activities map[[32]byte]uint32
 
-	lastID           uint32
-	lastSlot         uint32
-	valid            bool
-	activity, parent [16]byte // versions 3 to 5: what lastSlot stands for
-}
-
-// find returns the slot of a label list id.
-func (t *labelTable) find(id uint32) (slot uint32, ok bool) {
-	if t.valid && id == t.lastID {
-		return t.lastSlot, true
-	}
-	if slot, ok = t.slots.get(uint64(id)); ok {
-		t.lastID, t.lastSlot, t.valid = id, slot, true
-	}
-	return slot, ok
+	activity, parent [16]byte // ids of the event before, and
+	lastSlot         uint32   // the slot of their labels
 }
 
 // flush forgets all label lists. The caller has delivered all rows.
@@ -170,7 +140,7 @@ func (t *labelTable) flush() {
 	t.list = append(t.list[:0], nil)
 	t.activities = nil
 	t.activity, t.parent = [16]byte{}, [16]byte{}
-	t.lastSlot, t.valid = 0, false
+	t.lastSlot = 0
 }
 
 // labelBlock reads a label list block.
@@ -181,7 +151,6 @@ func (r *Reader) labelBlock(b *block) error {
 		return r.blockError(b, err)
 	}
 	t := &r.labels
-	t.valid = false
 	for i := uint32(0); i < head.Count && c.Len() > 0; i++ {
 		at := c.Offset()
 		rest := c

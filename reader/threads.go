@@ -25,9 +25,9 @@ type threadTable struct {
 	retired   map[string][]*ntconv.Thread // flushed by a sequence point, by content of their row
 	processes map[processKey]*ntconv.Process
 
-	// cache has slots by the low bits of their id: events switch between a few threads. version says whether an entry
+	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry
 	// is still true; it changes with every change of the table.
-	cache   [64]cachedSlot
+	cache   [1 << cacheBits]cachedSlot
 	version uint32
 }
 
@@ -60,17 +60,22 @@ type processKey struct {
 	pointers   uint8
 }
 
+const cacheBits = 6
+
+// cacheIndex spreads ids, which on Windows are multiples of four.
+func cacheIndex(id uint64) uint64 { return id * 0x9E3779B97F4A7C15 >> (64 - cacheBits) }
+
 // cached returns the slot of a declared thread if it was looked up lately.
 func (t *threadTable) cached(id uint64) (uint32, bool) {
-	c := &t.cache[id%uint64(len(t.cache))]
-	return c.slot, c.id == id && c.version == t.version
+	c := &t.cache[cacheIndex(id)]
+	return c.slot, c.id == id && c.version == t.version && len(t.list) > 0
 }
 
 // find returns the slot of a thread.
 func (t *threadTable) find(id uint64) (uint32, bool) {
 	slot, ok := t.slots.get(id)
 	if ok && !t.list[slot].ghost {
-		t.cache[id%uint64(len(t.cache))] = cachedSlot{id, slot, t.version}
+		t.cache[cacheIndex(id)] = cachedSlot{id, slot, t.version}
 	}
 	return slot, ok
 }
@@ -187,6 +192,7 @@ func (r *Reader) renew(slot uint32, offset int64) uint32 {
 	}
 	r.threads.list[slot].before = nil
 	r.threads.leaving = append(r.threads.leaving, slot)
+	r.memo = memo{}
 	r.report.Add(ntconv.CodeThreadReused, 1, offset)
 	return fresh
 }

@@ -1,6 +1,10 @@
 package reader
 
-import "github.com/ntconv/ntconv"
+import (
+	"math"
+
+	"github.com/ntconv/ntconv"
+)
 
 // A window orders events by time. Rows are kept in file order and cut into runs of non-decreasing time; a heap merges
 // the runs. Ties go by file order.
@@ -10,18 +14,24 @@ import "github.com/ntconv/ntconv"
 type window struct {
 	rows   []row
 	runs   []run
-	heap   []uint32 // runs to be delivered, by time and then position of their first row
+	heap   []head // of runs with released rows, by time and then position
 	blocks []heldBlock
 	spare  [][]byte // memory of blocks that are delivered
 	bytes  int      // held by blocks
 	left   int      // rows not delivered
 	bound  int64    // rows up to this time are released
-	all    bool     // every row is released
 	marks  []ntconv.Event
 }
 
 // run is a stretch of rows with non-decreasing times.
 type run struct{ next, end uint32 }
+
+// head is the next row of a run.
+type head struct {
+	time int64
+	next uint32 // its position
+	run  uint32
+}
 
 // heldBlock is a block with rows that are not delivered.
 type heldBlock struct {
@@ -33,13 +43,17 @@ type heldBlock struct {
 // pending reports whether rows wait for delivery.
 func (w *window) pending() bool { return w.left > 0 }
 
-// hold takes a copy of a block and returns its index.
-func (w *window) hold(body []byte, offset int64) uint32 {
-	var mem []byte
+// memory returns memory of a block that is delivered, or nil.
+func (w *window) memory() (mem []byte) {
 	if n := len(w.spare); n > 0 {
 		mem, w.spare = w.spare[n-1], w.spare[:n-1]
 	}
-	w.blocks = append(w.blocks, heldBlock{body: append(mem[:0], body...), offset: offset})
+	return mem
+}
+
+// hold keeps a block, whose memory the window now owns, and returns its index.
+func (w *window) hold(body []byte, offset int64) uint32 {
+	w.blocks = append(w.blocks, heldBlock{body: body, offset: offset})
 	w.bytes += len(body)
 	return uint32(len(w.blocks) - 1)
 }
@@ -52,18 +66,29 @@ func (w *window) add(r *row) {
 	} else {
 		w.runs = append(w.runs, run{uint32(n), uint32(n + 1)})
 	}
-	w.rows = append(w.rows, *r)
+	if n == cap(w.rows) {
+		w.rows = append(w.rows, row{})
+	} else {
+		w.rows = w.rows[:n+1]
+	}
+	// Member by member: the members of r have just been stored one by one, and a copy as a whole would wait for them.
+	d := &w.rows[n]
+	d.time, d.block, d.header, d.payload, d.size = r.time, r.block, r.header, r.payload, r.size
+	d.meta, d.thread, d.capture, d.stack, d.labels = r.meta, r.thread, r.capture, r.stack, r.labels
+	d.seq, d.lost, d.cpu, d.flags = r.seq, r.lost, r.cpu, r.flags
 	w.blocks[r.block].left++
 	w.left++
 }
 
 // release allows delivery up to time t, or of everything, and builds the heap of the runs concerned.
 func (w *window) release(t int64, all bool) {
-	w.bound, w.all = t, all
+	if w.bound = t; all {
+		w.bound = math.MaxInt64
+	}
 	w.heap = w.heap[:0]
-	for i := range w.runs {
-		if w.ready(uint32(i)) {
-			w.heap = append(w.heap, uint32(i))
+	for i, r := range w.runs {
+		if r.next < r.end && w.rows[r.next].time <= w.bound {
+			w.heap = append(w.heap, head{w.rows[r.next].time, r.next, uint32(i)})
 		}
 	}
 	for i := len(w.heap)/2 - 1; i >= 0; i-- {
@@ -71,23 +96,18 @@ func (w *window) release(t int64, all bool) {
 	}
 }
 
-// ready reports whether a run's next row is released.
-func (w *window) ready(i uint32) bool {
-	r := w.runs[i]
-	return r.next < r.end && (w.all || w.rows[r.next].time <= w.bound)
-}
-
-// next returns the earliest released row, or nil. The row is valid until the next call of a method that changes the window.
+// next returns the earliest released row; there must be one. It is valid until the next call of a method that changes the
+// window.
 func (w *window) next() *row {
-	if len(w.heap) == 0 {
-		return nil
-	}
-	i := w.heap[0]
-	r := &w.rows[w.runs[i].next]
-	w.runs[i].next++
+	h := &w.heap[0]
+	r := &w.rows[h.next]
+	run := &w.runs[h.run]
+	run.next++
 	w.left--
 	w.blocks[r.block].left--
-	if !w.ready(i) {
+	if h.next++; h.next < run.end && w.rows[h.next].time <= w.bound {
+		h.time = w.rows[h.next].time
+	} else {
 		last := len(w.heap) - 1
 		w.heap[0] = w.heap[last]
 		w.heap = w.heap[:last]
@@ -98,13 +118,9 @@ func (w *window) next() *row {
 	return r
 }
 
-// less orders runs by their next row.
-func (w *window) less(a, b uint32) bool {
-	x, y := w.runs[a].next, w.runs[b].next
-	if tx, ty := w.rows[x].time, w.rows[y].time; tx != ty {
-		return tx < ty
-	}
-	return x < y
+// before orders heads.
+func (h *head) before(g *head) bool {
+	return h.time < g.time || h.time == g.time && h.next < g.next
 }
 
 // down restores the heap below position i.
@@ -115,10 +131,10 @@ func (w *window) down(i int) {
 		if c >= len(h) {
 			return
 		}
-		if c+1 < len(h) && w.less(h[c+1], h[c]) {
+		if c+1 < len(h) && h[c+1].before(&h[c]) {
 			c++
 		}
-		if !w.less(h[c], h[i]) {
+		if !h[c].before(&h[i]) {
 			return
 		}
 		h[i], h[c] = h[c], h[i]
