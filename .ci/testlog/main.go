@@ -1,0 +1,151 @@
+// Testlog reads what go test -json prints and shows what matters of it: the line that go test closes each package with, the
+// output of tests that failed, and at the end how many tests were skipped and for want of what. It fails if a test
+// failed, and if one was skipped for a reason that is not in the list: whatever a fresh clone holds must be tested there.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// wants lists what a test may be skipped for the want of, by words in its message.
+var wants = []struct {
+	what  string
+	words []string
+}{
+	{"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)", []string{"reference data", "NTCONV_SHARED", "reference output"}},
+	{"Microsoft's reader, an external program that lies there too", []string{"reference reader"}},
+	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits"}},
+}
+
+// An event is a line of go test -json (go doc test2json).
+type event struct {
+	Action, Package, Test, Output string
+	ImportPath                    string // of what was not built
+}
+
+type test struct{ pkg, name string }
+
+// A log is what was read so far.
+type log struct {
+	out     io.Writer
+	output  map[test]*strings.Builder
+	passed  int
+	failed  []test
+	skipped [][]test // by want
+	unknown []test
+}
+
+func main() {
+	l := &log{out: os.Stdout, output: map[test]*strings.Builder{}, skipped: make([][]test, len(wants))}
+	if err := l.read(os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "testlog:", err)
+		os.Exit(1)
+	}
+	if !l.finish() {
+		os.Exit(1)
+	}
+}
+
+func (l *log) read(r io.Reader) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 64<<20)
+	for s.Scan() {
+		var e event
+		if json.Unmarshal(s.Bytes(), &e) != nil {
+			fmt.Fprintln(l.out, s.Text()) // of make or of the go command itself
+			continue
+		}
+		l.add(&e)
+	}
+	return s.Err()
+}
+
+func (l *log) add(e *event) {
+	t := test{e.Package, e.Test}
+	switch {
+	case e.Action == "build-output":
+		fmt.Fprint(l.out, e.Output)
+	case e.Action == "output" && e.Test == "":
+		if e.Output != "PASS\n" {
+			fmt.Fprint(l.out, e.Output)
+		}
+	case e.Action == "output":
+		b := l.output[t]
+		if b == nil {
+			b = new(strings.Builder)
+			l.output[t] = b
+		}
+		b.WriteString(e.Output)
+	case e.Action == "build-fail":
+		l.failed = append(l.failed, test{e.ImportPath, "(build)"})
+	case e.Action == "fail":
+		l.fail(t)
+	case e.Action == "skip" && e.Test != "":
+		l.skip(t)
+	case e.Action == "pass" && e.Test != "":
+		l.passed++
+		delete(l.output, t)
+	}
+}
+
+func (l *log) fail(t test) {
+	inside := func(f test) bool { return f.pkg == t.pkg && (t.name == "" || strings.HasPrefix(f.name, t.name+"/")) }
+	if !slices.ContainsFunc(l.failed, inside) { // what failed inside of it is told already
+		l.failed = append(l.failed, t)
+	}
+	if b := l.output[t]; b != nil {
+		fmt.Fprint(l.out, b)
+	}
+}
+
+func (l *log) skip(t test) {
+	text := ""
+	if b := l.output[t]; b != nil {
+		text = b.String()
+	}
+	for i, want := range wants {
+		for _, w := range want.words {
+			if strings.Contains(text, w) {
+				l.skipped[i] = append(l.skipped[i], t)
+				return
+			}
+		}
+	}
+	l.unknown = append(l.unknown, t)
+	fmt.Fprint(l.out, text)
+}
+
+// finish prints the sum and reports whether all is well.
+func (l *log) finish() bool {
+	total := len(l.unknown)
+	for _, list := range l.skipped {
+		total += len(list)
+	}
+	fmt.Fprintf(l.out, "tests: %d passed, %d failed, %d skipped\n", l.passed, len(l.failed), total)
+	for i, list := range l.skipped {
+		if len(list) > 0 {
+			fmt.Fprintf(l.out, "skipped: %d for want of %s\n", len(list), wants[i].what)
+		}
+	}
+	var errs []error
+	for _, t := range l.failed {
+		errs = append(errs, fmt.Errorf("failed: %s %s", t.pkg, t.name))
+	}
+	for _, t := range l.unknown {
+		errs = append(errs, fmt.Errorf("skipped for a reason that is not allowed: %s %s", t.pkg, t.name))
+	}
+	if l.passed == 0 && len(errs) == 0 {
+		errs = append(errs, errors.New("no test ran"))
+	}
+	for _, err := range errs {
+		fmt.Fprintln(l.out, err)
+	}
+	return len(errs) == 0
+}

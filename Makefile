@@ -1,0 +1,90 @@
+# What a developer does, one target each; "make help" lists them. Nothing but Go and make is needed, and a C compiler for race.
+# Tools are pinned in go.mod and run with go tool.
+
+GO        ?= go
+# Flags for go test in the targets test, race and e2e.
+TESTFLAGS ?=
+# How long each fuzz target runs, and how many damaged copies of real traces are read after that.
+FUZZTIME  ?= 30s
+MUTATIONS ?= 100000
+# What is measured, where, and for how long each.
+BENCH     ?= .
+BENCHPKGS ?= . ./reader ./writer ./symbol ./exporters/... ./internal/wire/... ./internal/profile ./internal/clr ./internal/dotnet ./internal/iox
+BENCHTIME ?= 1s
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+DEMO      ?= testdata/cpu-env.nettrace.zst
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/ntconv
+	$(GO) build -trimpath -o bin/ ./cmd/ntconv
+
+.PHONY: demo
+demo: build ## Build, convert a trace of testdata and show its top methods
+	bin/ntconv info $(DEMO)
+	bin/ntconv to pprof -f -o bin/demo.pb.gz $(DEMO)
+	bin/ntconv top -n 15 bin/demo.pb.gz
+
+.PHONY: test
+test: ## Run all tests
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: race
+race: ## Run the tests with the race detector, the long ones shortened
+	$(GO) test -race -short $(TESTFLAGS) ./...
+
+.PHONY: e2e
+e2e: ## Test the command and its output against the programs that read it
+	cd e2e && $(GO) test $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: ## Check format, go vet and staticcheck
+	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt -s -w is needed for:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./... ./.ci/testlog
+	$(GO) tool staticcheck ./... ./.ci/testlog
+	cd e2e && $(GO) vet ./...
+
+.PHONY: generate
+generate: ## Write generated files anew
+	$(GO) generate ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME, then read MUTATIONS damaged copies of real traces
+	@$(GO) test -list '^Fuzz' ./... | \
+	awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } /^FAIL/ { print "failed", $$2 }' | \
+	while read -r package target; do \
+		if [ "$$package" = failed ]; then echo "$$target does not build: go vet ./... says why"; exit 1; fi; \
+		echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) $$package"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package < /dev/null || exit 1; \
+	done
+	$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS) -timeout 60m
+
+.PHONY: bench
+bench: ## Measure ns/event, MB/s and allocations; BENCH, BENCHPKGS and BENCHTIME say what
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS)
+
+.PHONY: cover
+cover: ## Measure which statements the tests reach: bin/cover.html
+	@mkdir -p bin
+	$(GO) test -short -coverpkg ./... -coverprofile bin/cover.out ./...
+	$(GO) tool cover -html bin/cover.out -o bin/cover.html
+	$(GO) tool cover -func bin/cover.out | tail -n 1
+
+.PHONY: cross
+cross: ## Build for every platform into bin/
+	@for p in $(PLATFORMS); do \
+		os=$${p%/*} arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
+		echo "GOOS=$$os GOARCH=$$arch $(GO) build"; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o bin/ntconv-$$os-$$arch$$ext ./cmd/ntconv || exit 1; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build ./... || exit 1; \
+	done
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin
