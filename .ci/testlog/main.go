@@ -21,7 +21,7 @@ var wants = []struct {
 }{
 	{"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)", []string{"reference data", "NTCONV_SHARED", "reference output"}},
 	{"Microsoft's reader, an external program that lies there too", []string{"reference reader"}},
-	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits"}},
+	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"}},
 }
 
 // An event is a line of go test -json (go doc test2json).
