@@ -37,7 +37,12 @@ func (a *app) openInput(name string, table []*formats.Format, again bool) (*inpu
 		return nil, a.notOpened(name, err)
 	}
 	if err := in.recognize(table); err != nil {
-		return nil, errors.Join(inputFailure(in.raw.Name(), err), in.close())
+		in.close()
+		var f *failure
+		if !errors.As(err, &f) {
+			err = inputFailure(in.raw.Name(), err)
+		}
+		return nil, err
 	}
 	return in, nil
 }
@@ -151,13 +156,14 @@ func (in *input) source(report *ntconv.Report) (ntconv.Source, io.Closer, error)
 	o.Report = report
 	src, err := in.format.Open(r, &o)
 	if err != nil {
-		return nil, nil, errors.Join(inputFailure(in.raw.Name(), err), s.Close())
+		s.Close()
+		return nil, nil, inputFailure(in.raw.Name(), err)
 	}
 	return src, s, nil
 }
 
-// close ends the use of the input. Its errors say nothing about what was read.
-func (in *input) close() error {
+// close ends the use of the input. Errors of that say nothing about what was read.
+func (in *input) close() {
 	if in.first != nil {
 		in.first.Close()
 	}
@@ -167,7 +173,6 @@ func (in *input) close() error {
 	if in.file != nil {
 		in.file.Close()
 	}
-	return nil
 }
 
 // name returns what the user called the input.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/eventtext"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -102,7 +100,6 @@ type lineSink struct {
 	json    bool
 	live    bool // what was printed should be seen soon
 	buf     []byte
-	flushed time.Time
 	n       int64 // events printed
 }
 
@@ -110,12 +107,8 @@ func newLineSink(out *iox.Output, clock ntconv.Clock, r *printing, live bool) *l
 	return &lineSink{out: out, printer: eventtext.New(clock, r.lines), json: r.json, live: live}
 }
 
-// Lines are gathered up to lineBuffer bytes. A live source is followed with a delay of at most followDelay after its next
-// event.
-const (
-	lineBuffer  = 64 << 10
-	followDelay = 200 * time.Millisecond
-)
+// lineBuffer is how many bytes of lines are gathered.
+const lineBuffer = 64 << 10
 
 // Write implements ntconv.Sink.
 func (s *lineSink) Write(e *ntconv.Event) error {
@@ -131,12 +124,11 @@ func (s *lineSink) Write(e *ntconv.Event) error {
 	if len(s.buf) >= lineBuffer {
 		return s.write()
 	}
-	// Sources of live traces deliver a window at once, and end it with a mark.
-	if s.live && e.Kind == ntconv.KindMark && time.Since(s.flushed) > followDelay {
+	// A live source delivers a window at once and ends it with a mark; the next one may take its time.
+	if s.live && e.Kind == ntconv.KindMark {
 		if err := s.write(); err != nil {
 			return err
 		}
-		s.flushed = time.Now()
 		return s.out.Flush()
 	}
 	return nil

@@ -77,6 +77,7 @@ func (a *app) top(r *ranking) error {
 	if _, err := report.WriteTo(a.stdout); err != nil {
 		return outputFailure(err)
 	}
+	a.sum.done = true
 	return partial
 }
 
@@ -119,7 +120,6 @@ func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
 	if s.Items == 0 {
 		return nil, nil, pass.nothing(s.Unit+"s", r.to.Advice)
 	}
-	s.done = true
 	p, err = profile.ParseData(b.Bytes())
 	return p, partial, err
 }

@@ -1,0 +1,552 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/zstd"
+	"github.com/spf13/cobra"
+)
+
+// The test binary is the command itself when this variable is set, so that tests see what a shell sees.
+const asCommand = "NTCONV_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		limitFiles()
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// A result is what a run of the command has left.
+type result struct {
+	code   int
+	stdout string
+	stderr string
+}
+
+// command prepares a run of the command in a directory.
+func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+dir)
+	return cmd
+}
+
+// invoke runs the command with bytes on standard input.
+func invoke(t *testing.T, dir string, stdin []byte, args ...string) result {
+	t.Helper()
+	cmd := command(t, dir, args...)
+	// A pipe, not a file: it cannot be read again.
+	cmd.Stdin = struct{ io.Reader }{bytes.NewReader(stdin)}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	return result{exitCode(t, cmd.Run()), out.String(), errs.String()}
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	t.Fatal(err)
+	return -1
+}
+
+// trace returns the path of a trace.
+func trace(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs("../../testdata/" + name + ".nettrace.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// unpacked returns the bytes of a trace.
+func unpacked(t *testing.T, name string) []byte {
+	t.Helper()
+	f, err := os.Open(trace(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// files returns the names in a directory.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func write(t *testing.T, dir, name string, b []byte) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// profileAt parses an output, with pprof's own library.
+func profileAt(t *testing.T, path string) *profile.Profile {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestExitCodes(t *testing.T) {
+	cpu, cut := trace(t, "cpu-env"), unpacked(t, "cpu-env")
+	cut = cut[:len(cut)*2/3]
+	for _, c := range []struct {
+		name   string
+		stdin  []byte
+		args   []string
+		code   int
+		stderr []string // must be there
+		files  []string // that are left
+	}{
+		{name: "complete", args: []string{"to", "pprof", cpu}, files: []string{"cpu-env.pb.gz"}, stderr: []string{"cpu-env.pb.gz: wall profile, "}},
+		{name: "convert", args: []string{"convert", cpu, "x.pprof"}, files: []string{"x.pprof"}},
+		{name: "convert by flag", args: []string{"convert", "--to", "pprof", cpu, "x.dat"}, files: []string{"x.dat"}},
+		{name: "losses of the recorder", args: []string{"info", trace(t, "stress-drop")}},
+
+		{name: "no input", args: []string{"to", "pprof"}, code: 1, stderr: []string{"no input given", "ntconv to pprof --help"}},
+		{name: "two inputs", args: []string{"info", "a", "b"}, code: 1, stderr: []string{"one input at a time"}},
+		{name: "unknown verb", args: []string{"explode"}, code: 1, stderr: []string{"explode", "--help"}},
+		{name: "unknown flag", args: []string{"info", "--nope", cpu}, code: 1, stderr: []string{"--nope"}},
+		{name: "unknown format", args: []string{"to", "mp3", cpu}, code: 1, stderr: []string{"mp3", "pprof (.pb.gz"}},
+		{name: "unknown extension", args: []string{"convert", cpu, "x.mp3"}, code: 1, stderr: []string{"x.mp3", "--to"}},
+		{name: "unknown input format", args: []string{"info", "--from", "mp3", cpu}, code: 1, stderr: []string{"--from mp3"}},
+		{name: "bad time", args: []string{"print", "--from-time", "soon", cpu}, code: 1, stderr: []string{"--from-time", "1.5s"}},
+		{name: "bad kind", args: []string{"to", "pprof", "--kind", "heap", cpu}, code: 1, stderr: []string{"auto|wall|cpu"}},
+		{name: "bad size", args: []string{"info", "--max-block", "many", cpu}, code: 1, stderr: []string{"--max-block"}},
+
+		{name: "no such file", args: []string{"info", "nowhere"}, code: 2, stderr: []string{"nowhere", "no such file"}},
+		{name: "a directory", args: []string{"info", "."}, code: 2},
+		{name: "format given as input", args: []string{"convert", "pprof", "x.pb.gz"}, code: 2, stderr: []string{"ntconv to pprof IN"}},
+		{name: "empty input", stdin: []byte{}, args: []string{"info", "-"}, code: 2, stderr: []string{"standard input: byte 0", "empty"}},
+		{name: "text", stdin: []byte("hello\n"), args: []string{"to", "pprof", "-", "-o", "x"}, code: 2, stderr: []string{"text", "expected nettrace"}},
+		{name: "cut in the header", stdin: cut[:30], args: []string{"to", "pprof", "-", "-o", "x"}, code: 2, stderr: []string{"truncated"}},
+		{name: "cut before the first event", stdin: cut[:200], args: []string{"print", "-", "-o", "x"}, code: 2},
+		{name: "strict and cut", stdin: cut, args: []string{"to", "pprof", "--strict", "-", "-o", "x"}, code: 2, stderr: []string{"truncated"}},
+
+		{name: "cut", stdin: cut, args: []string{"to", "pprof", "-", "-o", "x"}, code: 3, stderr: []string{"standard input: nettrace 4: byte ", "truncated", "kept", "x: wall profile"}, files: []string{"x"}},
+		{name: "losses told to fail", args: []string{"print", "--fail-on-loss", "-o", "x", trace(t, "stress-drop")}, code: 3, stderr: []string{"19,336"}, files: []string{"x"}},
+
+		{name: "no samples", args: []string{"to", "pprof", trace(t, "sources")}, code: 4, stderr: []string{"no samples among 80 events (Shop-Free 46", "dotnet-trace collect"}},
+		{name: "other samples", args: []string{"to", "pprof", "--kind", "cpu", cpu}, code: 4, stderr: []string{"ntconv to pprof --kind wall"}},
+		{name: "nothing selected", args: []string{"to", "pprof", "--pid", "1", cpu}, code: 4, stderr: []string{"--pid 1", "ntconv info"}},
+		{name: "no events selected", args: []string{"print", "--event", "Nope", cpu}, code: 4, stderr: []string{"--event Nope"}},
+		{name: "nothing to rank", args: []string{"top", trace(t, "empty")}, code: 4, stderr: []string{"no samples"}},
+		{name: "focus on nothing", args: []string{"top", "--focus", "NoSuchName", cpu}, code: 4, stderr: []string{"no samples"}},
+
+		{name: "limit", args: []string{"to", "pprof", "--max-types", "3", cpu}, code: 5, stderr: []string{"limit", "--max-types raises it"}},
+		{name: "decompression limit", args: []string{"print", "-o", "x", "--max-decompressed", "100KiB", cpu}, code: 5, stderr: []string{"--max-decompressed raises it"}},
+
+		{name: "no such directory", args: []string{"to", "pprof", "-o", "no/where.pb.gz", cpu}, code: 6, stderr: []string{"no/where.pb.gz"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := invoke(t, dir, c.stdin, c.args...)
+			if r.code != c.code {
+				t.Errorf("exit code %d, want %d", r.code, c.code)
+			}
+			for _, s := range c.stderr {
+				if !strings.Contains(r.stderr, s) {
+					t.Errorf("no %q in: %s", s, r.stderr)
+				}
+			}
+			if c.code != 0 && !strings.HasPrefix(r.stderr, "ntconv: ") {
+				t.Errorf("no error in: %s", r.stderr)
+			}
+			if c.args[0] != "info" && r.stdout != "" {
+				t.Errorf("standard output: %.100s", r.stdout)
+			}
+			if got := files(t, dir); !slices.Equal(got, c.files) {
+				t.Errorf("files %q, want %q", got, c.files)
+			}
+		})
+	}
+}
+
+func TestOverwrite(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "x.pb.gz", []byte("precious"))
+	r := invoke(t, dir, nil, "convert", trace(t, "cpu-env"), "x.pb.gz")
+	if r.code != exitOutput || !strings.Contains(r.stderr, "x.pb.gz") || !strings.Contains(r.stderr, "-f") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "precious" {
+		t.Fatalf("%q, %v", b, err)
+	}
+	// A run that fails does no harm to the file that it was to replace.
+	if r := invoke(t, dir, nil, "convert", "-f", trace(t, "sources"), "x.pb.gz"); r.code != exitEmpty {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "precious" {
+		t.Fatalf("%q, %v", b, err)
+	}
+	if r := invoke(t, dir, nil, "convert", "-f", trace(t, "cpu-env"), "x.pb.gz"); r.code != exitOK {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if p := profileAt(t, path); len(p.Sample) == 0 {
+		t.Error("no samples")
+	}
+	if got := files(t, dir); len(got) != 1 {
+		t.Errorf("files %q", got)
+	}
+}
+
+// Pipes: input from one that cannot be read twice, output to one.
+func TestPipes(t *testing.T) {
+	dir := t.TempDir()
+	r := invoke(t, dir, unpacked(t, "cpu-env"), "to", "pprof", "-")
+	if r.code != exitOK || strings.Contains(r.stdout, "nettrace 4)") {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	piped, err := profile.ParseData([]byte(r.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := invoke(t, dir, nil, "to", "pprof", trace(t, "cpu-env")); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	if a, b := piped.String(), profileAt(t, filepath.Join(dir, "cpu-env.pb.gz")).String(); a != b {
+		t.Error("another profile than from a file")
+	}
+
+	// Names come last: a pipe is kept in a temporary file, and nothing is left of that.
+	os.Remove(filepath.Join(dir, "cpu-env.pb.gz"))
+	args := []string{"print", "--json", "--symbols", "--event", "ThreadSample", "--from-time=-100ms"}
+	a, b := invoke(t, dir, unpacked(t, "cpu-env"), append(args, "-")...), invoke(t, dir, nil, append(args, trace(t, "cpu-env"))...)
+	if a.code != exitOK || a.stdout != b.stdout || !strings.Contains(a.stdout, `"Shop.Cpu.Spin(double)"`) {
+		t.Errorf("codes %d and %d, %d and %d bytes, %s%s", a.code, b.code, len(a.stdout), len(b.stdout), a.stderr, b.stderr)
+	}
+	if got := files(t, dir); len(got) > 0 {
+		t.Errorf("files %q", got)
+	}
+}
+
+// lines returns the JSON lines of an output.
+func lines(t *testing.T, out string) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	for l := range strings.Lines(out) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(l), &m); err != nil {
+			t.Fatalf("%v: %s", err, l)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func TestPrintJSON(t *testing.T) {
+	dir := t.TempDir()
+	r := invoke(t, dir, nil, "print", "--json", "--crc", "--hex", "--stacks", trace(t, "cpu-env"))
+	all := lines(t, r.stdout)
+	if r.code != exitOK || len(all) != 1786 {
+		t.Fatalf("code %d, %d lines: %s", r.code, len(all), r.stderr)
+	}
+	for i, m := range all {
+		for _, key := range []string{"ticks", "time", "pid", "tid", "provider", "id", "version", "name", "opcode", "level", "keywords", "size", "crc32", "payload_hex"} {
+			if _, ok := m[key]; !ok {
+				t.Fatalf("line %d without %s: %v", i, key, m)
+			}
+		}
+		if i > 0 && m["time"].(string) < all[i-1]["time"].(string) {
+			t.Fatalf("line %d is earlier than the one before", i)
+		}
+	}
+	file := invoke(t, dir, nil, "print", "--json", "--order", "file", "-q", trace(t, "cpu-env"))
+	if file.code != exitOK || file.stderr != "" || len(lines(t, file.stdout)) != len(all) {
+		t.Errorf("file order: code %d, %s", file.code, file.stderr)
+	}
+}
+
+// What is selected is what can be picked from everything by hand.
+func TestSelection(t *testing.T) {
+	dir := t.TempDir()
+	const sync = 2428275000097 // of the trace
+	all := lines(t, invoke(t, dir, nil, "print", "--json", trace(t, "cpu-env")).stdout)
+	last := all[len(all)-1]["ticks"].(float64)
+	for _, c := range []struct {
+		args []string
+		keep func(map[string]any) bool
+	}{
+		{[]string{"--provider", "*runtime"}, func(m map[string]any) bool { return m["provider"] == "Microsoft-Windows-DotNETRuntime" }},
+		{[]string{"--event", "ThreadSample,GC*"}, func(m map[string]any) bool {
+			return m["name"] == "ThreadSample" || strings.HasPrefix(m["name"].(string), "GC")
+		}},
+		{[]string{"--event", "80", "--event", "0"}, func(m map[string]any) bool { return m["id"] == 80.0 || m["id"] == 0.0 }},
+		{[]string{"--tid", "15673"}, func(m map[string]any) bool { return m["tid"] == 15673.0 }},
+		{[]string{"--from-time", "100ms", "--to-time", "300ms"}, func(m map[string]any) bool {
+			at := m["ticks"].(float64) - sync
+			return at >= 100e6 && at < 300e6
+		}},
+		{[]string{"--from-time", "-50ms"}, func(m map[string]any) bool { return m["ticks"].(float64) >= last-50e6 }},
+		{[]string{"--to-time", "2026-11-21T06:52:53.5Z"}, func(m map[string]any) bool { return m["time"].(string) < "2026-11-21T06:52:53.5" }},
+	} {
+		want := 0
+		for _, m := range all {
+			if c.keep(m) {
+				want++
+			}
+		}
+		got := lines(t, invoke(t, dir, nil, append([]string{"print", "--json", trace(t, "cpu-env")}, c.args...)...).stdout)
+		if want == 0 || want == len(all) {
+			t.Errorf("%q: selects %d of %d, which shows nothing", c.args, want, len(all))
+		}
+		if len(got) != want || slices.ContainsFunc(got, func(m map[string]any) bool { return !c.keep(m) }) {
+			t.Errorf("%q: %d events, want %d", c.args, len(got), want)
+		}
+	}
+}
+
+// Names come from events that the selection leaves out.
+func TestSelectionKeepsNames(t *testing.T) {
+	r := invoke(t, t.TempDir(), nil, "top", "--provider", "Microsoft-DotNETCore-SampleProfiler", trace(t, "cpu-env"))
+	if r.code != exitOK || !strings.Contains(r.stdout, "Shop.Cpu.Spin") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	for _, name := range []string{"cpu-env", "cpu-v6", "sources-netperf3", "stress-drop", "threads-reused", "three-processes-v6"} {
+		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
+		var d description
+		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || r.code != exitOK {
+			t.Fatalf("%s: %v, code %d: %s", name, err, r.code, r.stderr)
+		}
+		printed := lines(t, invoke(t, t.TempDir(), nil, "print", "--json", trace(t, name)).stdout)
+		size := 0.0
+		for _, m := range printed {
+			size += m["size"].(float64)
+		}
+		if d.Events.Events != int64(len(printed)) || d.Events.Bytes != int64(size) {
+			t.Errorf("%s: %d events and %d bytes, printed are %d and %v", name, d.Events.Events, d.Events.Bytes, len(printed), size)
+		}
+		var types, providers tally
+		for _, p := range d.Providers {
+			providers.merge(p.tally)
+			for _, e := range p.Types {
+				types.merge(e.tally)
+			}
+		}
+		ofThreads, ofProcesses := int64(0), int64(0)
+		for _, th := range d.Threads {
+			ofThreads += th.Events
+		}
+		for _, p := range d.Processes {
+			ofProcesses += p.Events
+		}
+		if types != d.Events.tally || providers != d.Events.tally || ofThreads != d.Events.Events || ofProcesses != d.Events.Events {
+			t.Errorf("%s: sums differ: %+v, %+v, %+v, %d, %d", name, d.Events.tally, types, providers, ofThreads, ofProcesses)
+		}
+		text := invoke(t, t.TempDir(), nil, "info", trace(t, name))
+		for _, p := range d.Providers {
+			if !strings.Contains(text.stdout, p.Name) {
+				t.Errorf("%s: no %s in the text", name, p.Name)
+			}
+		}
+		if name == "stress-drop" && (d.Lost != 19336 || !strings.Contains(text.stdout, "19,336")) {
+			t.Errorf("%d lost events", d.Lost)
+		}
+	}
+}
+
+// Commands that info suggests are right.
+func TestInfoSuggestions(t *testing.T) {
+	for _, name := range []string{"cpu-env", "cpu-v6", "alloc-verbose", "exceptions", "spans-stop", "counters"} {
+		var d description
+		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
+		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || len(d.Extract) == 0 {
+			t.Fatalf("%s: %v, %d suggestions", name, err, len(d.Extract))
+		}
+		for _, x := range d.Extract {
+			args := strings.Fields(strings.ReplaceAll(x.Command, "'", ""))
+			if r := invoke(t, t.TempDir(), nil, args[1:]...); r.code != exitOK {
+				t.Errorf("%s: code %d: %s", x.Command, r.code, r.stderr)
+			}
+		}
+	}
+}
+
+func TestTop(t *testing.T) {
+	dir := t.TempDir()
+	direct := invoke(t, dir, nil, "top", "-n", "7", trace(t, "cpu-env"))
+	if direct.code != exitOK || !strings.Contains(direct.stdout, "Shop.Cpu.Spin(double)") || !strings.Contains(direct.stderr, "wall profile") {
+		t.Fatalf("code %d: %s%s", direct.code, direct.stdout, direct.stderr)
+	}
+	if r := invoke(t, dir, nil, "to", "pprof", "-o", "x.pb.gz", trace(t, "cpu-env")); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	again := invoke(t, dir, nil, "top", "-n", "7", "x.pb.gz")
+	if again.code != exitOK || table(again.stdout) != table(direct.stdout) || strings.Count(table(again.stdout), "\n") != 8 {
+		t.Errorf("code %d, %s\nfrom the profile:\n%s\nfrom the trace:\n%s", again.code, again.stderr, again.stdout, direct.stdout)
+	}
+	cum := invoke(t, dir, nil, "top", "--cum", "-n", "7", "x.pb.gz")
+	if cum.code != exitOK || table(cum.stdout) == table(direct.stdout) {
+		t.Errorf("code %d: %s", cum.code, cum.stdout)
+	}
+	for _, bad := range [][]string{{"--focus", "("}, {"--sample-type", "nothing"}, {"-n", "-1"}} {
+		if r := invoke(t, dir, nil, append([]string{"top", "x.pb.gz"}, bad...)...); r.code != exitUsage {
+			t.Errorf("%q: code %d: %s", bad, r.code, r.stderr)
+		}
+	}
+}
+
+// table cuts what stands above the list.
+func table(report string) string {
+	_, rest, _ := strings.Cut(report, "      flat")
+	return rest
+}
+
+func TestReportJSON(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"to", "pprof", "-o", "a", trace(t, "cpu-env")}, exitOK},
+		{[]string{"to", "pprof", "-o", "b", trace(t, "sources")}, exitEmpty},
+		{[]string{"print", "-o", "c", trace(t, "crash")}, exitIncomplete},
+		{[]string{"info", "nowhere"}, exitInput},
+		{[]string{"top", trace(t, "cpu-env")}, exitOK},
+	} {
+		r := invoke(t, dir, nil, append(c.args, "--report", "json")...)
+		var s summary
+		if err := json.Unmarshal([]byte(r.stderr), &s); err != nil || strings.Count(r.stderr, "\n") != 1 {
+			t.Fatalf("%q: %v: %s", c.args, err, r.stderr)
+		}
+		if r.code != c.code || s.Exit != c.code || (s.Error == "") != (c.code == exitOK) || s.Input != c.args[len(c.args)-1] {
+			t.Errorf("%q: code %d, %+v", c.args, r.code, s)
+		}
+		if c.args[0] == "print" && (len(s.Report) == 0 || s.Report[0].Code != "truncated" || s.Report[0].Offset == nil) {
+			t.Errorf("%q: no truncation with its place in %+v", c.args, s.Report)
+		}
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	for _, args := range [][]string{{"to", "pprof", "-q"}, {"print", "-q"}, {"info", "-q"}, {"top", "-q"}} {
+		if r := invoke(t, t.TempDir(), nil, append(args, trace(t, "cpu-env"))...); r.code != exitOK || r.stderr != "" {
+			t.Errorf("%q: code %d, %s", args, r.code, r.stderr)
+		}
+	}
+	if r := invoke(t, t.TempDir(), nil, "info", "-q", "nowhere"); r.code != exitInput || r.stderr == "" {
+		t.Error("an error was silenced")
+	}
+}
+
+func TestVersion(t *testing.T) {
+	a, b := invoke(t, t.TempDir(), nil, "version"), invoke(t, t.TempDir(), nil, "--version")
+	if a.code != exitOK || a.stdout != b.stdout || !strings.HasPrefix(a.stdout, "ntconv ") || !strings.Contains(a.stdout, "go1.") {
+		t.Errorf("code %d: %s%s", a.code, a.stdout, a.stderr)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if r := invoke(t, t.TempDir(), nil, "completion", shell); r.code != exitOK || len(r.stdout) < 1000 {
+			t.Errorf("%s: code %d, %d bytes", shell, r.code, len(r.stdout))
+		}
+	}
+	for args, want := range map[string]string{
+		"to|": "pprof", "convert|--to|": "pprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
+		"top|": "nettrace",
+	} {
+		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Split(args, "|")...)...)
+		if r.code != exitOK || !strings.HasPrefix(r.stdout, want) {
+			t.Errorf("%s: code %d: %s", args, r.code, r.stdout)
+		}
+	}
+}
+
+// Every verb says what it does and shows how, and its help goes to standard output.
+func TestHelp(t *testing.T) {
+	root := new(app).command()
+	n := 0
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		n++
+		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "ntconv ") || !strings.Contains(c.Example, "# ") {
+			t.Errorf("%s: no description or no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			if words := strings.Fields(line); words[0] == "ntconv" {
+				if found, _, err := root.Find(words[1:]); err != nil || found == root && len(words) > 1 {
+					t.Errorf("%s: example of an unknown command: %s", c.CommandPath(), line)
+				}
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	if n < 10 {
+		t.Errorf("%d commands", n)
+	}
+	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {}, {"to"}} {
+		r := invoke(t, t.TempDir(), nil, args...)
+		if len(args) == 1 && args[0] == "to" {
+			if r.code != exitUsage {
+				t.Errorf("%q: code %d", args, r.code)
+			}
+			continue
+		}
+		if r.code != exitOK || !strings.Contains(r.stdout, "Examples:") || r.stderr != "" {
+			t.Errorf("%q: code %d, %s", args, r.code, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal returns both ends of a pseudo terminal.
+func openTerminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo terminals: ", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// Binary output does not go to a terminal, and the error says where else.
+func TestBinaryToTerminal(t *testing.T) {
+	master, slave := openTerminal(t)
+	cmd := command(t, t.TempDir(), "to", "pprof", "-o", "-", trace(t, "cpu-env"))
+	cmd.Stdout = slave
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	err := cmd.Run()
+	slave.Close()
+	if code := exitCode(t, err); code != exitUsage || !strings.Contains(errs.String(), "-o FILE") {
+		t.Errorf("code %d: %s", code, errs.String())
+	}
+	if b, _ := io.ReadAll(master); len(b) > 0 { // the error is how the end of a terminal shows
+		t.Errorf("%q on the terminal", b)
+	}
+}
+
+// Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show.
+func TestProgress(t *testing.T) {
+	master, slave := openTerminal(t)
+	cmd := command(t, t.TempDir(), "to", "pprof", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	if _, err := in.Write(unpacked(t, "cpu-env")[:100_000]); err != nil {
+		t.Fatal(err)
+	}
+	seen := ""
+	for b := make([]byte, 1000); !strings.Contains(seen, "reading"); {
+		n, err := master.Read(b)
+		if err != nil {
+			t.Fatalf("%v after %q", err, seen)
+		}
+		seen += string(b[:n])
+	}
+	in.Close()
+	rest, _ := io.ReadAll(master)
+	if code := exitCode(t, cmd.Wait()); code != exitIncomplete && code != exitEmpty {
+		t.Errorf("code %d: %q", code, rest)
+	}
+}

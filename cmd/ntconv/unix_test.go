@@ -1,0 +1,172 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Wherever a write fails, nothing is left at the destination, and what was there stays.
+func TestFailingWrites(t *testing.T) {
+	for _, args := range [][]string{
+		{"to", "pprof", "-o", "out", trace(t, "cpu-env")},
+		{"print", "-o", "out", trace(t, "cpu-env")},
+	} {
+		dir := t.TempDir()
+		if r := invoke(t, dir, nil, args...); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+		info, err := os.Stat(filepath.Join(dir, "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, old := range []string{"", "old"} {
+			for limit := int64(0); limit < info.Size(); limit = limit*3 + 100 {
+				dir := t.TempDir()
+				if old != "" {
+					write(t, dir, "out", []byte(old))
+				}
+				cmd := command(t, dir, append(args, "-f")...)
+				cmd.Env = append(cmd.Env, fileLimit+"="+strconv.FormatInt(limit, 10))
+				var errs bytes.Buffer
+				cmd.Stderr = &errs
+				if code := exitCode(t, cmd.Run()); code != exitOutput || !strings.Contains(errs.String(), "out: write") {
+					t.Errorf("limit %d: code %d: %s", limit, code, errs.String())
+				}
+				b, err := os.ReadFile(filepath.Join(dir, "out"))
+				if string(b) != old || (err == nil) != (old != "") || len(files(t, dir)) != len(b)/3 {
+					t.Errorf("limit %d: %.20q, %v, %q", limit, b, err, files(t, dir))
+				}
+			}
+		}
+	}
+}
+
+// A copy of standard input that finds no room is told as that.
+func TestNoRoomForCopy(t *testing.T) {
+	dir := t.TempDir()
+	cmd := command(t, dir, "print", "--symbols", "-")
+	cmd.Env = append(cmd.Env, fileLimit+"=1000")
+	cmd.Stdin = struct{ io.Reader }{bytes.NewReader(unpacked(t, "cpu-env"))}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if code := exitCode(t, cmd.Run()); code != exitOutput || !strings.Contains(errs.String(), "TMPDIR") || out.Len() > 0 {
+		t.Errorf("code %d: %s", code, errs.String())
+	}
+	if got := files(t, dir); len(got) > 0 {
+		t.Errorf("files %q", got)
+	}
+}
+
+// waitFor fails the test if a condition does not come true.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("waited in vain for ", what)
+}
+
+// After a signal nothing is at the destination, and no temporary file is left.
+func TestSignals(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		code   int
+		args   []string
+	}{
+		{syscall.SIGINT, 130, []string{"print", "-o", "out", "-"}},
+		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}},
+		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}},
+	} {
+		dir := t.TempDir()
+		cmd := command(t, dir, c.args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The trace does not end, so the command waits for more.
+		go func() { _, _ = in.Write(unpacked(t, "cpu-env")[:200_000]) }()
+		if c.args[1] == "--symbols" {
+			time.Sleep(300 * time.Millisecond) // its copy of the input has no name
+		} else {
+			waitFor(t, "a temporary file", func() bool { return len(files(t, dir)) == 1 })
+		}
+		if err := cmd.Process.Signal(c.signal); err != nil {
+			t.Fatal(err)
+		}
+		if code := exitCode(t, cmd.Wait()); code != c.code {
+			t.Errorf("%v: code %d, want %d", c.signal, code, c.code)
+		}
+		if got := files(t, dir); len(got) > 0 {
+			t.Errorf("%v: files %q", c.signal, got)
+		}
+	}
+}
+
+// A reader that has seen enough, as head, ends the command without words.
+func TestBrokenPipe(t *testing.T) {
+	for _, args := range [][]string{
+		{"print", trace(t, "cpu-env")}, {"print", "--json", "--symbols", trace(t, "cpu-env")}, {"to", "pprof", "-o", "-", trace(t, "cpu-env")},
+		{"info", trace(t, "cpu-env")}, {"top", trace(t, "cpu-env")}, {"version"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := command(t, t.TempDir(), args...)
+		cmd.Stdout = w
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if code := exitCode(t, cmd.Run()); code != 141 || errs.Len() > 0 {
+			t.Errorf("%q: code %d: %s", args, code, errs.String())
+		}
+		w.Close()
+	}
+}
+
+// A live trace is seen while it is recorded: every window that is complete, not only when the input ends.
+func TestFollow(t *testing.T) {
+	cmd := command(t, t.TempDir(), "print", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	trace := unpacked(t, "threads")
+	if _, err := in.Write(trace[:len(trace)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd.Wait()); code != exitIncomplete {
+		t.Errorf("code %d", code)
+	}
+}
