@@ -397,7 +397,7 @@ func (r *Reader) late(e *ntconv.Event) {
 // afterQueue puts the event behind what must come before it, and returns the first of that.
 func (r *Reader) afterQueue(e *ntconv.Event, lost uint32) *ntconv.Event {
 	if lost > 0 {
-		r.push(ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: lost, Time: e.Time, Offset: e.Offset, Capture: e.Capture})
+		r.push(lostEvent(e.Capture, lost, int64(e.Time), e.Offset))
 	}
 	r.push(*e)
 	return r.pop()

@@ -48,6 +48,9 @@ func (r *Reader) rowError(err error) error {
 		located.Err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
 		return located
 	}
+	if at := (*bin.Error)(nil); errors.As(err, &at) {
+		err = at.Err // the place is told already
+	}
 	return r.tolerate(ntconv.CodeRowSkipped, located.Offset, located.Where, err)
 }
 

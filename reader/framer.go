@@ -17,7 +17,8 @@ type block struct {
 	kind    wire.Kind
 	offset  int64 // of body[0]
 	body    []byte
-	partial bool // the input ends within the block
+	partial bool  // the input ends within the block
+	fault   error // nothing can be read behind the block
 }
 
 func (b *block) cursor() bin.Cursor { return bin.New(b.body, b.offset) }
@@ -174,7 +175,7 @@ func (f *framer) object() (block, error) {
 	}
 	end := bin.New(b.body[o.Size:], b.offset+int64(o.Size))
 	if err := legacy.ParseEndObject(&end); err != nil {
-		return block{}, f.at(err, ntconv.ErrCorrupt)
+		b.fault = f.at(err, ntconv.ErrCorrupt)
 	}
 	b.body = b.body[:o.Size:o.Size]
 	return b, nil

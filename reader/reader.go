@@ -232,8 +232,7 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 		return r.deliver(row, b.body, b.offset)
 	}
 	if len(w.marks) > 0 && w.left == 0 {
-		r.queue = append(r.queue, w.marks...)
-		w.marks = w.marks[:0]
+		r.pushMarks()
 		return nil, nil
 	}
 	if r.events.body == nil {
@@ -287,15 +286,18 @@ func (r *Reader) advance() error {
 		return err
 	}
 	if b.partial {
-		r.pendingEnd()
+		b.fault = r.frame.ended(r.in.err, "block")
+	}
+	if b.fault != nil {
+		r.endAfter(b.fault)
 	}
 	return nil
 }
 
-// pendingEnd ends the trace once the events of a cut-off block are delivered.
-func (r *Reader) pendingEnd() {
+// endAfter ends the trace with an error once the events of the current block are delivered.
+func (r *Reader) endAfter(err error) {
 	events := r.events
-	r.fail(r.frame.ended(r.in.err, "block"))
+	r.fail(err)
 	r.events, r.early = events, true
 }
 

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/wire"
@@ -106,10 +107,16 @@ func (r *Reader) checkpoint(ts wire.ThreadSeq, time, offset int64) (*ntconv.Thre
 // lose counts events that a mark reveals to be missing.
 func (r *Reader) lose(th *ntconv.Thread, n uint32, time, offset int64) {
 	r.report.Add(ntconv.CodeEventsLost, uint64(n), offset)
-	r.push(ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: n, Time: ntconv.Ticks(time), Offset: offset, Capture: th})
+	r.push(lostEvent(th, n, time, offset))
 }
 
-// removeThreads handles a block that ends threads. In time order the mark waits for the next barrier.
+// lostEvent says that n events of a thread are missing.
+func lostEvent(th *ntconv.Thread, n uint32, time, offset int64) ntconv.Event {
+	return ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: n, Time: ntconv.Ticks(time), Offset: offset, Capture: th}
+}
+
+// removeThreads handles a block that ends threads. What it tells comes after the events read so far: in time order it
+// waits until those are delivered.
 func (r *Reader) removeThreads(b *block) error {
 	mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved}
 	for c := b.cursor(); c.Len() > 0; {
@@ -132,21 +139,32 @@ func (r *Reader) removeThreads(b *block) error {
 		s := &r.threads.list[slot]
 		switch missing := ts.Sequence - s.seq; {
 		case int32(missing) > 0:
-			r.lose(s.thread, missing, r.latest, at)
+			r.report.Add(ntconv.CodeEventsLost, uint64(missing), at)
+			r.window.marks = append(r.window.marks, lostEvent(s.thread, missing, 0, at))
 		case missing != 0:
 			r.report.Add(ntconv.CodeSequenceBack, 1, at)
 		}
 		mark.Threads = append(mark.Threads, ntconv.ThreadSeq{Thread: s.thread, Seq: ts.Sequence})
 		r.threads.remove(ts.Thread, slot)
 	}
-	if len(mark.Threads) == 0 {
-		return nil
+	if len(mark.Threads) > 0 {
+		r.window.marks = append(r.window.marks, ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark})
 	}
-	e := ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(r.latest), Offset: b.offset, Mark: mark}
-	if r.opts.Order == ByTime && r.window.pending() {
-		r.window.marks = append(r.window.marks, e)
-		return nil
+	if !r.window.pending() {
+		r.pushMarks()
 	}
-	r.push(e)
 	return nil
+}
+
+// pushMarks queues the news of removed threads. Their time is that of the latest event.
+func (r *Reader) pushMarks() {
+	w := &r.window
+	for i := range w.marks {
+		e := w.marks[i]
+		if e.Time = ntconv.Ticks(r.latest); r.latest == math.MinInt64 {
+			e.Time = r.info.Clock.Tick
+		}
+		r.push(e)
+	}
+	w.marks = w.marks[:0]
 }
