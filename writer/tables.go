@@ -20,15 +20,22 @@ type entry struct {
 type typeTable struct {
 	block
 	ids   map[*ntconv.Type]entry
+	names map[eventName]bool // of all types in ids
 	next  uint32
 	epoch uint32
 	last  *ntconv.Type
 	id    uint32 // of last
 }
 
+// eventName is what Microsoft's reader takes for the identity of a type.
+type eventName struct {
+	provider string
+	id       uint32
+}
+
 func (t *typeTable) init() {
 	t.block = newBlock(wire.KindMetadata, 2)
-	t.ids = map[*ntconv.Type]entry{}
+	t.ids, t.names = map[*ntconv.Type]entry{}, map[eventName]bool{}
 }
 
 // forget says that readers have forgotten all types.
@@ -60,6 +67,9 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 		if err := w.makeRoom(&t.block, len(row)); err != nil {
 			return 0, err
 		}
+		if err := w.beforeNamesake(typ); err != nil {
+			return 0, err
+		}
 		t.buf = append(t.buf, row...)
 		t.rows++
 		t.ids[typ] = e
@@ -67,6 +77,17 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	}
 	t.last, t.id = typ, e.id
 	return e.id, nil
+}
+
+// beforeNamesake writes all events so far if a type has the name of an earlier one: Microsoft's reader describes events by the
+// last row of that name that it has met.
+func (w *Writer) beforeNamesake(typ *ntconv.Type) error {
+	name := eventName{typ.Provider, typ.ID}
+	if w.types.names[name] && w.events.rows > 0 {
+		return w.flush()
+	}
+	w.types.names[name] = true
+	return nil
 }
 
 // clip shortens a text for an error.
