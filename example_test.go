@@ -1,48 +1,91 @@
 package ntconv_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	pprofile "github.com/google/pprof/profile"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 )
 
-// Copy, Filter and Observe are all it takes to choose events and to look at them on their way.
-func ExampleFilter() {
-	trace := ntconvtest.Fixtures()[2] // or reader.New(file, nil)
-	var sink ntconvtest.Recorder      // or writer.New(file, src.Info(), nil)
-
-	src := ntconv.Filter(trace.Source(), func(e *ntconv.Event) bool {
-		return e.Kind != ntconv.KindEvent || e.Type.Name == "X"
-	})
-	src = ntconv.Observe(src, func(e *ntconv.Event) {
-		if e.Kind == ntconv.KindEvent {
-			fmt.Println(e.Type.Provider, e.Type.Name, "at", trace.Info.Clock.Duration(e.Time-trace.Info.Clock.Tick))
-		}
-	})
-	if _, err := ntconv.Copy(&sink, src); err != nil {
-		fmt.Println(err)
+// convert writes a pprof profile of a .NET trace, in one pass. The table of names learns from the events that pass it on
+// their way to the sink, which asks it when it is closed.
+func convert(profile io.Writer, trace io.Reader) error {
+	src, err := reader.New(trace, nil)
+	if err != nil {
+		return err
 	}
-	// Output: chrome X at 2.5µs
+	names := symbol.New(nil)
+	sink := pprof.New(profile, src.Info(), names, nil)
+	if _, err := ntconv.Copy(sink, symbol.Watch(src, names)); err != nil {
+		return err
+	}
+	return sink.Close()
 }
 
-// The fields of a payload are decoded as the loop goes over them.
-func ExampleEvent_Fields() {
-	span := ntconvtest.Fixtures()[1].Events[0]
-	for f, v := range span.Fields() {
-		if v.Kind() == ntconv.ValueString {
-			fmt.Printf("%s: %s\n", f.Name, v)
-		}
+// A trace becomes a profile.
+func Example() {
+	trace, err := os.Open("testdata/cpu-env.nettrace.zst")
+	if err != nil {
+		log.Fatal(err)
 	}
-	attributes, _ := span.Field("attributes")
-	for a := range attributes.Elems() {
-		key, _ := a.Field("key")
-		fmt.Println("attribute", key)
+	defer trace.Close()
+	var profile bytes.Buffer
+	if err := convert(&profile, trace); err != nil {
+		log.Fatal(err)
+	}
+	p, err := pprofile.Parse(&profile)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(p.Sample), "samples of", p.DefaultSampleType)
+	// Output: 66 samples of wall
+}
+
+// printEvents prints the events of a name, with what their payloads say by their own description.
+func printEvents(w io.Writer, trace io.Reader, provider, name string) error {
+	src, err := reader.New(trace, nil)
+	if err != nil {
+		return err
+	}
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			return err
+		}
+		if e.Kind != ntconv.KindEvent || e.Type.Provider != provider || e.Type.Name != name {
+			continue
+		}
+		at := time.Duration(src.Info().Clock.Nanos(e.Time))
+		fmt.Fprintf(w, "%v thread %d:", at.Round(time.Millisecond), e.Thread.TID)
+		for field, value := range e.Fields() {
+			fmt.Fprintf(w, " %s=%v", field.Name, value)
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+// Events are read one by one; what one holds is borrowed until the next.
+func ExampleEvents() {
+	trace, err := os.Open("testdata/activities.nettrace.zst")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trace.Close()
+	if err := printEvents(os.Stdout, trace, "Shop-Activities", "OrderStart"); err != nil {
+		log.Fatal(err)
 	}
 	// Output:
-	// name: SELECT cart
-	// traceState: rojo=00f067aa0ba902b7
-	// statusMessage: database is locked
-	// attribute db.system
-	// attribute rows
+	// 56ms thread 16066: id=1
+	// 60ms thread 16067: id=2
+	// 64ms thread 16067: id=3
+	// 77ms thread 16057: id=1000
 }
