@@ -70,9 +70,9 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 	e.pos = len(b.body) - c.Len()
 	switch {
 	case head.Compressed() && r.prerelease:
-		e.enc = encPreRelease
+		e.enc, e.announce = encPreRelease, wire.HasActivity|wire.HasRelated
 	case head.Compressed() && r.legacy:
-		e.enc = encLegacyCompressed
+		e.enc, e.announce = encLegacyCompressed, wire.HasActivity|wire.HasRelated
 	case head.Compressed():
 		e.enc = encCompressed
 	case r.legacy:
