@@ -30,6 +30,11 @@
 // Package reader puts them back. KindLost events are not written: gaps in the sequence numbers say the same. Events without
 // a sequence number get one. Names of stack frames are not written, only addresses; they are counted in Options.Report.
 //
+// Three things do not come back as they were. A string label KEY#unit behind a number label KEY without a unit becomes its
+// unit. In version 6 the events of a thread are counted from 1: where a source of version 4 or 5 begins with a larger number,
+// readers of the output find losses that the source did not speak of. Types that the source's reader could not understand
+// are written as they were found, and Microsoft's reader refuses them.
+//
 // # Limits
 //
 // Microsoft's reader corrupts payloads above 65,535 bytes and stacks above 8,190 addresses. They are refused with
