@@ -76,6 +76,7 @@ func (l *log) add(e *event) {
 		if e.Output != "PASS\n" {
 			fmt.Fprint(l.out, e.Output)
 		}
+	case e.Action == "output" && strings.HasPrefix(e.Output, "=== "): // that a test runs, pauses or goes on
 	case e.Action == "output":
 		b := l.output[t]
 		if b == nil {
