@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -26,9 +28,11 @@ type app struct {
 	limits     iox.Limits
 	pick       pickFlags
 
-	cleaner iox.Cleaner
-	temps   temps
-	sum     *summary // nil until a verb has something to sum up
+	signaled atomic.Bool // a signal is about to end the process
+	creating sync.Mutex  // held from before a file is created until cleaner or temps know it
+	cleaner  iox.Cleaner
+	temps    temps
+	sum      *summary // nil until a verb has something to sum up
 }
 
 const (
@@ -47,6 +51,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := a.command()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
+	if a.signaled.Load() {
+		select {} // the error is a consequence of the signal, whose handler has the last word
+	}
 	return a.finish(cmd, err)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -154,6 +155,8 @@ func (a *app) convert(c *conversion) error {
 		Namer:    p.namer,
 		Report:   a.read.Report,
 		Comments: []string{"converted by ntconv from " + p.info.Format},
+		Ordered:  a.read.Order == reader.ByTime,
+		Filtered: p.filtered,
 	})
 	if err != nil {
 		return errors.Join(fail(exitUsage, err), out.Abort())
@@ -173,6 +176,8 @@ func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
 
 // createOutput creates an output, which the user may not want to lose.
 func (a *app) createOutput(name string) (*iox.Output, error) {
+	a.creating.Lock()
+	defer a.creating.Unlock()
 	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
 	if errors.Is(err, fs.ErrExist) && !a.force {
 		err = fmt.Errorf("%w; -f overwrites it", err)

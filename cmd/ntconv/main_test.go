@@ -451,6 +451,33 @@ func table(report string) string {
 	return rest
 }
 
+// A trace that is written again prints the same lines, and what a selection leaves out is not taken for lost.
+func TestToNettrace(t *testing.T) {
+	for _, name := range []string{"sources", "cpu-norundown", "cpu-netperf3", "threads-reused", "three-processes-v6"} {
+		dir := t.TempDir()
+		if r := ntconvTo(t, dir, name); r.code != exitOK {
+			t.Fatalf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+		args := []string{"print", "--json", "--crc", "--stacks", "-q"}
+		before, after := invoke(t, dir, nil, append(args, trace(t, name))...), invoke(t, dir, nil, append(args, "out.nettrace")...)
+		if before.stdout != after.stdout || len(before.stdout) == 0 {
+			t.Errorf("%s: other lines after writing: %d and %d bytes", name, len(before.stdout), len(after.stdout))
+		}
+	}
+	dir := t.TempDir()
+	if r := ntconvTo(t, dir, "cpu-env", "--provider", "Microsoft-DotNETCore-SampleProfiler"); r.code != exitOK || !strings.Contains(r.stderr, "194 of 1,786 events") {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "print", "-q", "--fail-on-loss", "out.nettrace"); r.code != exitOK || strings.Count(r.stdout, "ThreadSample") != 194 {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
+func ntconvTo(t *testing.T, dir, name string, flags ...string) result {
+	t.Helper()
+	return invoke(t, dir, nil, append([]string{"to", "nettrace", "-o", "out.nettrace", trace(t, name)}, flags...)...)
+}
+
 func TestReportJSON(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -502,7 +529,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"to|": "pprof", "convert|--to|": "pprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
+		"to|": "nettrace", "convert|--to|": "nettrace\npprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
 		"top|": "nettrace",
 	} {
 		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Split(args, "|")...)...)

@@ -14,15 +14,16 @@ import (
 // A pass is one reading of the input from beginning to end, with what all verbs do on the way: names are learned from
 // every event, the selection is applied behind that, and events are counted.
 type pass struct {
-	app   *app
-	in    *input
-	info  *ntconv.Info
-	src   ntconv.Source // of the selected events
-	namer ntconv.Namer  // nil if no names are needed
-	total int64         // events of the input
-	kept  int64         // events of the selection
-	cause error         // why the input is incomplete, or nil
-	close func()        // ends it; may be called again
+	app      *app
+	in       *input
+	info     *ntconv.Info
+	src      ntconv.Source // of the selected events
+	namer    ntconv.Namer  // nil if no names are needed
+	filtered bool          // the selection may leave events out
+	total    int64         // events of the input
+	kept     int64         // events of the selection
+	cause    error         // why the input is incomplete, or nil
+	close    func()        // ends it; may be called again
 }
 
 // passOptions say what a pass is for.
@@ -49,7 +50,7 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	p := &pass{app: a, in: in}
+	p := &pass{app: a, in: in, filtered: !sel.Empty()}
 	see, last, err := p.prepare(o, sel)
 	if err != nil {
 		return nil, err
@@ -136,6 +137,8 @@ func (p *pass) ended(err error) (fatal, partial error) {
 	switch {
 	case err == nil:
 		return nil, p.incomplete()
+	case !errors.As(err, &src) && isLimit(err):
+		return fail(exitLimit, fmt.Errorf("%w; --allow-large of ntconv to nettrace writes it, for readers other than Microsoft's", err)), nil
 	case !errors.As(err, &src):
 		return outputFailure(err), nil
 	case isLimit(err), p.app.read.Strict, p.total == 0:

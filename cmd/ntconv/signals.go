@@ -3,9 +3,9 @@ package main
 import (
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // catchSignals removes what is unfinished when the user interrupts, and ends the process. A second signal during that
@@ -28,6 +28,14 @@ func (a *app) catchSignals() (stop func()) {
 		code := exitSignal + int(syscall.SIGINT)
 		if n, ok := s.(syscall.Signal); ok {
 			code = exitSignal + int(n)
+		}
+		a.signaled.Store(true)
+		// A file that is being created is known in a moment; a FIFO may wait for its reader for ever.
+		for range 50 {
+			if a.creating.TryLock() {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
 		_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
 		a.temps.remove()
@@ -58,10 +66,4 @@ func (t *temps) remove() {
 		_ = os.Remove(name)
 	}
 	t.names = nil
-}
-
-func (t *temps) forget(name string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.names = slices.DeleteFunc(t.names, func(n string) bool { return n == name })
 }

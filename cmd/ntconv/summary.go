@@ -85,7 +85,7 @@ func (s *summary) line() string {
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
-	if s.Unit != "" {
+	if s.Unit != "" && s.Unit != "event" {
 		if s.Kind != "" {
 			b.WriteString(s.Kind + " profile, ")
 		}

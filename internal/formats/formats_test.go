@@ -137,6 +137,23 @@ func checkOutput(t *testing.T, f *Format, out []byte, r Result) {
 		if raw := gunzip(t, out); !IsPprof(raw[:min(len(raw), HeadSize)]) || !IsPprof(raw[:min(len(raw), 100)]) {
 			t.Error("not recognized as a profile")
 		}
+	case "nettrace":
+		src, err := reader.New(bytes.NewReader(out), &reader.Options{Strict: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int64(0)
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Kind == ntconv.KindEvent {
+				n++
+			}
+		}
+		if n != r.Items {
+			t.Errorf("%d events, %d were counted", n, r.Items)
+		}
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
 	}

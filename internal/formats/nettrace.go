@@ -7,6 +7,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/writer"
+	"github.com/spf13/pflag"
 )
 
 func nettrace() *Format {
@@ -17,8 +19,53 @@ func nettrace() *Format {
 		Binary: true,
 		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 		Open:   openNettrace,
+		Create: createNettrace,
+		Advice: "record again, with providers that have something to tell",
+		Examples: []Example{
+			{"version 6 of a trace of any version, in the order of time", "ntconv to nettrace trace.nettrace -o new.nettrace"},
+			{"the last minute, for a smaller file", "ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace"},
+			{"one process of a machine-wide trace, as it stands in the file", "ntconv to nettrace --order file --pid 4711 trace.nettrace -o one.nettrace"},
+		},
 	}
 }
+
+func createNettrace(flags *pflag.FlagSet) CreateFunc {
+	var o writer.Options
+	flags.BoolVar(&o.AllowLarge, "allow-large", false, "write payloads above 65,535 bytes and stacks above 8,190 frames, which Microsoft's reader cannot read")
+	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
+		o := o
+		o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered
+		sink, err := writer.New(w, info, &o)
+		if err != nil {
+			return nil, err
+		}
+		return &nettraceSink{Writer: sink, ordered: t.Ordered}, nil
+	}
+}
+
+// A nettraceSink counts what it writes, and says of events in the order of time that they are: Microsoft's reader counts
+// losses where the threads of events that do not say so alternate.
+type nettraceSink struct {
+	*writer.Writer
+	ordered bool
+	events  int64
+	scratch ntconv.Event
+}
+
+func (s *nettraceSink) Write(e *ntconv.Event) error {
+	if e.Kind != ntconv.KindEvent {
+		return s.Writer.Write(e)
+	}
+	s.events++
+	if s.ordered && e.Flags&ntconv.FlagLate == 0 {
+		s.scratch = *e
+		s.scratch.Flags |= ntconv.FlagSorted
+		e = &s.scratch
+	}
+	return s.Writer.Write(e)
+}
+
+func (s *nettraceSink) Result() Result { return Result{Items: s.events, Unit: "event", Events: s.events} }
 
 func netperf() *Format {
 	return &Format{

@@ -57,6 +57,8 @@ type Target struct {
 	Report *ntconv.Report
 	// Comments say what made the output, from what, for formats that have a place for them.
 	Comments []string
+	// Ordered says that events come in the order of time, and Filtered that some may be missing because nobody wants them.
+	Ordered, Filtered bool
 	// Uncompressed asks for output without a compression that the format usually has.
 	Uncompressed bool
 }
