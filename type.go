@@ -66,6 +66,8 @@ type Type struct {
 	Description string
 	Attrs       Attrs
 	Extra       []byte // bytes of the input's row that the reader did not understand, in the input's own encoding
+	// OptionalExtra is Extra for the optional part of a nettrace 6 row.
+	OptionalExtra []byte
 
 	layout uint32 // cache of layoutOf; atomic
 }

@@ -68,6 +68,8 @@ func equalTypes(a, b *ntconv.Type) error {
 		return differs("description", a.Description, b.Description)
 	case !bytes.Equal(a.Extra, b.Extra):
 		return differs("extra bytes", a.Extra, b.Extra)
+	case !bytes.Equal(a.OptionalExtra, b.OptionalExtra):
+		return differs("extra bytes of the optional part", a.OptionalExtra, b.OptionalExtra)
 	}
 	if err := equalAttrs(a.Attrs, b.Attrs); err != nil {
 		return err

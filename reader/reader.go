@@ -153,8 +153,12 @@ func (r *Reader) checkHeader(offset int64) {
 	note := func(format string, args ...any) {
 		r.report.Note(ntconv.CodeBadHeader, 1, offset, fmt.Sprintf(format, args...))
 	}
+	labels, _ := r.info.Attrs.Get("ntconv.labels")
+	r.ours = labels == "zigzag"
+	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
+	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
-	if c.Wall.IsZero() {
+	if c.Wall.IsZero() && !r.ours { // ntconv writes the zero time where it knows none
 		note("the start time is no date")
 	}
 	if c.Freq <= 0 || c.Freq > maxFrequency {
@@ -167,8 +171,6 @@ func (r *Reader) checkHeader(offset int64) {
 	}
 	pid, _ := r.info.Attrs.Get("ProcessId")
 	r.pid, _ = strconv.ParseUint(pid, 10, 64)
-	labels, _ := r.info.Attrs.Get("ntconv.labels")
-	r.ours = labels == "zigzag"
 	r.unsigned = r.opts.LabelNumbers == LabelsUnsigned
 	r.earliest, r.span = math.MinInt64, math.MaxUint64
 	if hi, reach := bits.Mul64(uint64(c.Freq), century); hi == 0 && reach < math.MaxInt64 {
@@ -226,7 +228,7 @@ func (r *Reader) fail(err error) {
 // nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none now.
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
-	if len(w.heap) > 0 {
+	if w.ready() {
 		row := w.next()
 		b := &w.blocks[row.block]
 		return r.deliver(row, b.body, b.offset)
@@ -266,7 +268,7 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 		if err := r.fill(true); err != nil {
 			r.fail(err)
 		}
-		return r.nextEvent() // what the window releases; there is no block to go on with
+		return r.nextEvent() // what the window releases
 	}
 	return r.deliver(w, r.events.body, r.events.offset)
 }
@@ -357,22 +359,20 @@ func (r *Reader) readEvents(b *block) error {
 }
 
 // fill reads the rest of the block into the window, after the current row if it is to be kept, and releases what is safe.
+// A window that is full is delivered before the block goes on.
 func (r *Reader) fill(keep bool) error {
 	w := &r.window
 	offset := r.events.offset
-	mem := w.memory()
-	if own := r.in.keep(mem); own == nil {
-		r.events.body = append(mem[:0], r.events.body...)
-	}
-	r.row.block = w.hold(r.events.body, offset)
+	r.hold()
 	if keep {
 		w.add(&r.row)
 	}
 	var err error
 	released, bound := false, int64(math.MinInt64)
-	for {
+	for w.left < r.limits.WindowEvents {
 		var ok bool
 		if ok, err = r.step(&r.row); !ok || err != nil {
+			r.events.body = nil
 			break
 		}
 		w.add(&r.row)
@@ -380,7 +380,6 @@ func (r *Reader) fill(keep bool) error {
 			released, bound = true, r.row.time
 		}
 	}
-	r.events.body = nil
 	switch {
 	case w.left >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
 		r.report.Add(ntconv.CodeWindowCap, 1, offset)
@@ -391,6 +390,21 @@ func (r *Reader) fill(keep bool) error {
 		w.release(bound, false)
 	}
 	return err
+}
+
+// hold gives the block to the window, if it is not there already.
+func (r *Reader) hold() {
+	w, e := &r.window, &r.events
+	if e.held { // all its rows in the window are delivered
+		w.reset()
+		return
+	}
+	mem := w.memory()
+	if own := r.in.keep(mem); own == nil {
+		e.body = append(mem[:0], e.body...)
+	}
+	e.held = true
+	r.row.block = w.hold(e.body, e.offset)
 }
 
 // legacyMetadataBlock reads the events of a metadata block of versions 4 and 5, each of which holds a row.

@@ -3,6 +3,7 @@ package reader
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/wire"
@@ -13,6 +14,7 @@ const (
 	attrHost        = "host.name"
 	attrPointerSize = "ntconv.pointer-size"
 	attrProcessName = "ntconv.process-name"
+	attrProcess     = "ntconv.process." // and the key of an attribute of the process
 )
 
 // A threadTable maps thread indexes (version 6) or ids (before) to threads and their sequence numbers.
@@ -22,7 +24,7 @@ type threadTable struct {
 	free  []uint32 // slots that no row of a window refers to
 	// leaving are slots of removed threads: free once the window is delivered.
 	leaving   []uint32
-	retired   map[string][]*ntconv.Thread // flushed by a sequence point, by content of their row
+	retired   retired[ntconv.Thread]
 	processes map[processKey]*ntconv.Process
 
 	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry
@@ -58,6 +60,7 @@ type processKey struct {
 	pid        uint64
 	host, name string
 	pointers   uint8
+	attrs      string
 }
 
 const cacheBits = 6
@@ -105,13 +108,10 @@ func (t *threadTable) remove(id uint64, slot uint32) {
 
 // flush forgets all indexes. The caller has delivered all rows.
 func (t *threadTable) flush() {
-	if t.retired == nil {
-		t.retired = map[string][]*ntconv.Thread{}
-	}
 	for i := range t.list {
 		s := &t.list[i]
 		if slot, ok := t.slots.get(s.id); ok && slot == uint32(i) && !s.ghost && s.thread != nil {
-			t.retired[s.key] = append(t.retired[s.key], s.thread)
+			t.retired.put(s.key, s.id, s.thread)
 		}
 	}
 	t.slots.reset()
@@ -128,13 +128,16 @@ func (t *threadTable) settle() {
 }
 
 // process returns the process with these properties.
-func (t *threadTable) process(k processKey) *ntconv.Process {
+func (t *threadTable) process(k processKey, attrs ntconv.Attrs) *ntconv.Process {
+	if len(attrs) > 0 {
+		k.attrs = fmt.Sprintf("%q", attrs)
+	}
 	p := t.processes[k]
 	if p == nil {
 		if t.processes == nil {
 			t.processes = map[processKey]*ntconv.Process{}
 		}
-		p = &ntconv.Process{PID: k.pid, Host: k.host, Name: k.name, PointerSize: k.pointers}
+		p = &ntconv.Process{PID: k.pid, Host: k.host, Name: k.name, PointerSize: k.pointers, Attrs: attrs}
 		t.processes[k] = p
 	}
 	return p
@@ -164,7 +167,7 @@ func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint3
 		return 0, err
 	}
 	*flags |= ntconv.FlagPlaceholder
-	ghost := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: r.threads.process(r.defaultProcess())}
+	ghost := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: r.threads.process(r.defaultProcess(), nil)}
 	return r.threads.add(id, threadState{thread: ghost, ghost: true, seen: false}), nil
 }
 
@@ -175,7 +178,7 @@ func (r *Reader) defaultProcess() processKey {
 
 // addLegacyThread defines a thread of versions 3 to 5 at its first use.
 func (r *Reader) addLegacyThread(id uint64, offset int64) uint32 {
-	th := &ntconv.Thread{TID: id, Process: r.threads.process(r.defaultProcess())}
+	th := &ntconv.Thread{TID: id, Process: r.threads.process(r.defaultProcess(), nil)}
 	slot := r.threads.add(id, threadState{thread: th})
 	r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
 	return slot
@@ -242,13 +245,8 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 		return r.limit(offset, "thread", "%v", err)
 	}
 	key := string(raw)
-	var th *ntconv.Thread
-	if again := t.retired[key]; len(again) > 0 {
-		th = again[0]
-		if t.retired[key] = again[1:]; len(again) == 1 {
-			delete(t.retired, key)
-		}
-	} else {
+	th := t.retired.take(key, index)
+	if th == nil {
 		th = r.newThread(row)
 		r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
 	}
@@ -262,6 +260,7 @@ func (r *Reader) newThread(row *wire.Thread) *ntconv.Thread {
 	if row.Has.Has(wire.ThreadTID) {
 		th.TID = row.TID
 	}
+	var attrs ntconv.Attrs // of the process
 	k := r.defaultProcess()
 	if row.Has.Has(wire.ThreadPID) {
 		k.pid = row.PID
@@ -273,12 +272,17 @@ func (r *Reader) newThread(row *wire.Thread) *ntconv.Thread {
 		case attrProcessName:
 			k.name = kv.Value
 		case attrPointerSize:
-			n, _ := strconv.ParseUint(kv.Value, 10, 8)
-			k.pointers = uint8(n)
+			if n, err := strconv.ParseUint(kv.Value, 10, 8); err == nil {
+				k.pointers = uint8(n)
+			}
 		default:
+			if key, ok := strings.CutPrefix(kv.Key, attrProcess); ok && r.ours {
+				attrs = append(attrs, ntconv.Attr{Key: key, Value: kv.Value})
+				continue
+			}
 			th.Attrs = append(th.Attrs, ntconv.Attr{Key: kv.Key, Value: kv.Value})
 		}
 	}
-	th.Process = r.threads.process(k)
+	th.Process = r.threads.process(k, attrs)
 	return th
 }

@@ -11,11 +11,11 @@ import (
 
 // A typeTable maps metadata ids to types.
 type typeTable struct {
-	slots slotTable
-	list  []*ntconv.Type
-	keys  []string // content of the row of each slot
-	// retired has the types that a sequence point flushed, by content: a row defined again is the same type.
-	retired map[string]*ntconv.Type
+	slots   slotTable
+	list    []*ntconv.Type
+	keys    []string // content of the row of each slot
+	ids     []uint32 // of each slot
+	retired retired[ntconv.Type]
 	unknown map[uint32]*ntconv.Type // placeholders
 
 	lastID uint32
@@ -50,14 +50,11 @@ func (t *typeTable) placeholder(id uint32) *ntconv.Type {
 
 // flush forgets all ids.
 func (t *typeTable) flush() {
-	if t.retired == nil {
-		t.retired = map[string]*ntconv.Type{}
-	}
 	for i, typ := range t.list {
-		t.retired[t.keys[i]] = typ
+		t.retired.put(t.keys[i], uint64(t.ids[i]), typ)
 	}
 	t.slots.reset()
-	t.list, t.keys, t.last = nil, nil, nil
+	t.list, t.keys, t.ids, t.last = nil, nil, nil, nil
 }
 
 // defineType gives a metadata id its type and queues the definition if it is a new one.
@@ -72,14 +69,13 @@ func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, off
 			return err
 		}
 	}
-	typ := t.retired[key]
+	typ := t.retired.take(key, uint64(id))
 	if typ == nil {
 		typ = make()
 		r.queueDefine(ntconv.Event{Type: typ, Offset: offset})
 	}
-	delete(t.retired, key)
 	t.slots.set(uint64(id), uint32(len(t.list)))
-	t.list, t.keys = append(t.list, typ), append(t.keys, key)
+	t.list, t.keys, t.ids = append(t.list, typ), append(t.keys, key), append(t.ids, id)
 	if typ.Provider == universalSystem && r.opts.LabelNumbers == LabelsAuto && !r.ours {
 		r.unsigned = true
 	}
@@ -138,7 +134,7 @@ func newType(m *wire.Metadata) *ntconv.Type {
 		Opcode: m.Opcode, HasOpcode: m.Has.Has(wire.OptOpcode), Keywords: m.Keywords, Level: m.Level, Version: m.Version,
 		GUID: ntconv.GUID(m.ProviderGUID), Message: m.Message, Description: m.Description, Attrs: newAttrs(m.KeyValues),
 	}
-	t.Extra = clone(m.Extra)
+	t.Extra, t.OptionalExtra = clone(m.Extra), clone(m.OptionalExtra)
 	return t
 }
 

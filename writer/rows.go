@@ -22,7 +22,7 @@ const (
 func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
 	m = wire.Metadata{
 		ID: id, Provider: t.Provider, EventID: t.ID, Name: t.Name, Opcode: t.Opcode, Level: t.Level, Version: t.Version, Keywords: t.Keywords,
-		ProviderGUID: t.GUID, Message: t.Message, Description: t.Description, Extra: t.Extra,
+		ProviderGUID: t.GUID, Message: t.Message, Description: t.Description, Extra: t.Extra, OptionalExtra: t.OptionalExtra,
 	}
 	for kind, has := range [...]bool{
 		wire.OptOpcode: t.HasOpcode, wire.OptKeywords: t.Keywords != 0, wire.OptMessage: t.Message != "", wire.OptDescription: t.Description != "",
