@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -149,23 +148,24 @@ func printed(t *testing.T, tr trace, flags ...string) []byte {
 	return r.stdout
 }
 
-var errNoEnd = errors.New("truncated")
+// Exit codes of ntconv.
+const (
+	complete   = 0
+	unreadable = 2
+	incomplete = 3
+	nothing    = 4
+)
 
-// damage says what is wrong with the traces that are not complete.
-var damage = map[string]error{
-	"diagnostics-truncated": errNoEnd,
-	"crash":                 errNoEnd,
-	"stress-cut":            errNoEnd,
-	"stress-killed":         errNoEnd,
-}
+// truncated are the traces that end too early.
+var truncated = map[string]bool{"diagnostics-truncated": true, "crash": true, "stress-cut": true, "stress-killed": true}
 
 // exitCode is what reading a trace to its end must give.
 func exitCode(name string) int {
 	switch {
 	case strings.Contains(name, "prerelease"):
-		return 2
-	case damage[name] != nil:
-		return 3
+		return unreadable
+	case truncated[name]:
+		return incomplete
 	}
-	return 0
+	return complete
 }

@@ -20,8 +20,8 @@ type reason struct {
 }
 
 var reasons = []reason{
-	{"newest-layout", "TraceEvent shows the fields of an event's newest version for all versions, as zero or empty where the version in the file has no such field. ntconv shows what the version has.", isNewestLayout},
 	{"looked-up", "TraceEvent looks the name of the type up among other events. It is not in the payload, which has the type's id; ntconv shows that.", isLookedUp},
+	{"newest-layout", "TraceEvent shows the fields of an event's newest version for all versions, as zero or empty where the version in the file has no such field. ntconv shows what the version has.", isNewestLayout},
 	{"other-name", "TraceEvent has a name of its own for the field. ntconv shows the name in the event's metadata, with the same value.", isOtherName},
 	{"same-id", "Two event types of this provider have the same id. TraceEvent decodes all events with the fields of the one declared last, ntconv each with its own.", isSameID},
 	{"tracepoint", "The recorder declares `char comm[16]` as one byte and stops there, so TraceEvent shows one letter. ntconv shows the bytes of a kernel record that follow its four common fields.", isTracepoint},

@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the tables of ../docs/differences.md anew; what has no reason still fails")
+
+const documentPath = "../docs/differences.md"
+
+// Heads of the tables of docs/differences.md. The tables are the lists of what may differ: tests read them.
+const (
+	valuesHead  = "| file | event | field | events | TraceEvent shows | reason |\n|---|---|---|---:|---|---|\n"
+	extraHead   = "| file | events of TraceEvent | of ntconv |\n|---|---:|---:|\n"
+	modulesHead = "| file | module by TraceEvent | by ntconv | frames | reason |\n|---|---|---|---:|---|\n"
+	reasonsHead = "| reason | |\n|---|---|\n"
+)
+
+// readTable returns the cells of a table of the document, a slice a row.
+func readTable(t *testing.T, head string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(documentPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), head)
+	if !ok {
+		t.Fatalf("%s has no table %q", documentPath, head)
+	}
+	var rows [][]string
+	for row := range strings.Lines(table) {
+		row = strings.TrimSpace(row)
+		if !strings.HasPrefix(row, "|") {
+			break
+		}
+		cells := strings.Split(strings.Trim(row, "|"), "|")
+		for i, cell := range cells {
+			cells[i] = strings.TrimSpace(cell)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// checkTable compares the rows of a table that belong to a file (or all of them, if file is "") with those that a test found.
+func checkTable(t *testing.T, head, file string, found [][]string) {
+	t.Helper()
+	if *update {
+		return // it is being written
+	}
+	want := map[string]bool{}
+	for _, row := range readTable(t, head) {
+		if file == "" || row[0] == file {
+			want[strings.Join(row, " | ")] = true
+		}
+	}
+	for _, row := range found {
+		text := strings.Join(row, " | ")
+		if !want[text] {
+			t.Errorf("%s lacks: %s", documentPath, text)
+		}
+		delete(want, text)
+	}
+	for text := range want {
+		t.Errorf("%s has what is not so: %s", documentPath, text)
+	}
+}
+
+// writeTable replaces the rows of a table.
+func writeTable(t *testing.T, head string, rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(documentPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, ok := strings.Cut(string(text), head)
+	if !ok {
+		t.Fatalf("%s has no table %q", documentPath, head)
+	}
+	for strings.HasPrefix(after, "|") {
+		_, after, _ = strings.Cut(after, "\n")
+	}
+	var table strings.Builder
+	slices.SortFunc(rows, slices.Compare)
+	for _, row := range rows {
+		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
+	}
+	if err := os.WriteFile(documentPath, []byte(before+head+table.String()+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every reason that a table gives is told, and every one told is given.
+func TestReasonsAreTold(t *testing.T) {
+	var told [][]string
+	for _, r := range reasons {
+		told = append(told, []string{r.id, r.text})
+	}
+	for _, r := range moduleReasons {
+		told = append(told, []string{r.id, r.text})
+	}
+	if *update {
+		writeTable(t, reasonsHead, told)
+	}
+	checkTable(t, reasonsHead, "", told)
+	given := map[string]bool{}
+	for _, head := range []string{valuesHead, modulesHead} {
+		for _, row := range readTable(t, head) {
+			given[row[len(row)-1]] = true
+		}
+	}
+	for _, row := range told {
+		if !given[row[0]] {
+			t.Errorf("nothing differs for the reason %s", row[0])
+		}
+		delete(given, row[0])
+	}
+	for id := range given {
+		t.Errorf("no such reason: %s", id)
+	}
+}
