@@ -9,7 +9,7 @@ FUZZTIME  ?= 30s
 MUTATIONS ?= 100000
 # What is measured, where, and for how long each.
 BENCH     ?= .
-BENCHPKGS ?= . ./reader ./writer ./symbol ./exporters/... ./internal/wire/... ./internal/profile ./internal/clr ./internal/dotnet ./internal/iox
+BENCHPKGS ?= ./internal/wire/... ./reader ./writer ./symbol ./internal/profile ./exporters/...
 BENCHTIME ?= 1s
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 DEMO      ?= testdata/cpu-env.nettrace.zst
@@ -66,8 +66,8 @@ fuzz: ## Fuzz every target for FUZZTIME, then read MUTATIONS damaged copies of r
 	$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS) -timeout 60m
 
 .PHONY: bench
-bench: ## Measure ns/event, MB/s and allocations; BENCH, BENCHPKGS and BENCHTIME say what
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS)
+bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
 
 .PHONY: cover
 cover: ## Measure which statements the tests reach: bin/cover.html
