@@ -47,6 +47,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	stop := a.catchSignals()
 	defer stop()
 	defer a.temps.remove()
+	defer func() {
+		if r := recover(); r != nil {
+			_ = a.cleaner.AbortAll() // the panic says more
+			a.temps.remove()
+			panic(r)
+		}
+	}()
 
 	root := a.command()
 	root.SetArgs(args)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -74,6 +75,9 @@ func inputFailure(name string, err error) error {
 			err = fmt.Errorf("%w; %s raises it", err, flag)
 		}
 		return fail(exitLimit, err)
+	}
+	if errors.Is(err, ntconv.ErrUnsupported) && strings.Contains(err.Error(), "preview") {
+		err = fmt.Errorf("%w, or try --allow-prerelease", err)
 	}
 	return fail(exitInput, err)
 }

@@ -16,7 +16,7 @@ import (
 type input struct {
 	app    *app
 	raw    *iox.Input
-	file   *os.File // the copy of an input that could be read only once; nil if there is none
+	file   *os.File // to be closed in the end, if not nil: the input's file, or its copy
 	format *formats.Format
 
 	first io.ReadCloser // the stream that was looked at, for the first pass
@@ -59,32 +59,33 @@ func (a *app) notOpened(name string, err error) error {
 	return fail(exitInput, err)
 }
 
-// openAgain opens an input so that it can be read more than once.
+// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would take a
+// reader that goes away for the last one.
 func (in *input) openAgain(name string) error {
 	opts := iox.InputOptions{Limits: &in.app.limits}
-	raw, err := iox.Open(name, opts)
-	if err != nil {
-		return err
-	}
-	if raw.Again() {
-		in.raw = raw
-		return nil
-	}
-	if err := raw.Close(); err != nil {
-		return err
-	}
-	var src io.ReadCloser = os.Stdin
+	f, shown := os.Stdin, iox.StdinName
 	if name != "-" {
-		if src, err = os.Open(name); err != nil {
-			return err
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return &iox.Error{Name: name, Op: "open", Bytes: -1, Err: err}
 		}
-		defer src.Close()
+		in.file, shown = f, name
 	}
-	if in.file, err = in.app.spool(src); err != nil {
+	raw, err := iox.FromReader(shown, f, opts)
+	if err == nil && !raw.Again() {
+		var temp *os.File
+		if temp, err = in.app.spool(f); err == nil {
+			in.close()
+			in.file = temp
+			raw, err = iox.FromReader(shown, temp, opts)
+		}
+	}
+	if err != nil {
+		in.close()
 		return err
 	}
-	in.raw, err = iox.FromReader(raw.Name(), in.file, opts)
-	return err
+	in.raw = raw
+	return nil
 }
 
 // spool copies what can be read only once to a temporary file, which has no name any more where the system allows that.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 )
 
@@ -218,6 +219,25 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestOutputName(t *testing.T) {
+	pprof := formats.ByName(formats.Writable(), "pprof")
+	for _, c := range []struct{ in, out, want string }{
+		{"dir/trace.nettrace", "", "trace.pb.gz"},
+		{"trace.nettrace.gz", "", "trace.pb.gz"},
+		{"trace.NETTRACE.zst", "", "trace.pb.gz"},
+		{"trace.netperf", "", "trace.pb.gz"},
+		{"trace.dat", "", "trace.dat.pb.gz"},
+		{".nettrace", "", ".nettrace.pb.gz"},
+		{"-", "", "-"},
+		{"-", "x", "x"},
+		{"trace.nettrace", "-", "-"},
+	} {
+		if got := (&conversion{in: c.in, out: c.out, to: pprof}).output(); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.in, c.out, got, c.want)
+		}
+	}
+}
+
 func TestOverwrite(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "x.pb.gz", []byte("precious"))
@@ -361,7 +381,7 @@ func TestSelectionKeepsNames(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	for _, name := range []string{"cpu-env", "cpu-v6", "sources-netperf3", "stress-drop", "threads-reused", "three-processes-v6"} {
+	for _, name := range []string{"cpu-v6", "sources-netperf3", "stress-drop", "three-processes-v6"} {
 		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
 		var d description
 		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || r.code != exitOK {

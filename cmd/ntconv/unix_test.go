@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package main
 
@@ -168,5 +168,27 @@ func TestFollow(t *testing.T) {
 	}
 	if code := exitCode(t, cmd.Wait()); code != exitIncomplete {
 		t.Errorf("code %d", code)
+	}
+}
+
+// A FIFO is opened once, even where the input is read twice: its writer ends when its reader goes away.
+func TestFIFO(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = w.Write(unpacked(t, "cpu-env"))
+			w.Close()
+		}
+		done <- err
+	}()
+	r := invoke(t, dir, nil, "print", "--symbols", "-q", fifo)
+	if err := <-done; err != nil || r.code != exitOK || !strings.Contains(r.stdout, "Shop.Cpu.Spin") {
+		t.Errorf("writer: %v; code %d: %s", err, r.code, r.stderr)
 	}
 }
