@@ -47,6 +47,7 @@ type eventBlock struct {
 	offset  int64 // of body[0]
 	enc     encoding
 	partial bool
+	held    bool // by the window
 	// announce are the flags of a header that brings other activity ids.
 	announce uint8
 	h        wire.EventHeader // of the last event

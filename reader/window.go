@@ -14,12 +14,13 @@ import (
 type window struct {
 	rows   []row
 	runs   []run
-	heap   []head // of runs with released rows, by time and then position
+	heap   []head // of all runs with rows that are not delivered, by time and then position
 	blocks []heldBlock
 	spare  [][]byte // memory of blocks that are delivered
 	bytes  int      // held by blocks
 	left   int      // rows not delivered
-	bound  int64    // rows up to this time are released
+	open   bool     // rows up to bound are released
+	bound  int64
 	marks  []ntconv.Event
 }
 
@@ -58,13 +59,15 @@ func (w *window) hold(body []byte, offset int64) uint32 {
 	return uint32(len(w.blocks) - 1)
 }
 
-// add appends a row in file order.
+// add appends a row in file order. Nothing may be released at that time.
 func (w *window) add(r *row) {
 	n := len(w.rows)
-	if k := len(w.runs); k > 0 && w.rows[n-1].time <= r.time {
+	if k := len(w.runs); k > 0 && w.runs[k-1].next < uint32(n) && w.rows[n-1].time <= r.time {
 		w.runs[k-1].end++
 	} else {
 		w.runs = append(w.runs, run{uint32(n), uint32(n + 1)})
+		w.heap = append(w.heap, head{r.time, uint32(n), uint32(k)})
+		w.up(len(w.heap) - 1)
 	}
 	if n == cap(w.rows) {
 		w.rows = append(w.rows, row{})
@@ -80,20 +83,17 @@ func (w *window) add(r *row) {
 	w.left++
 }
 
-// release allows delivery up to time t, or of everything, and builds the heap of the runs concerned.
+// release allows delivery up to time t, or of everything.
 func (w *window) release(t int64, all bool) {
-	if w.bound = t; all {
+	if w.open, w.bound = true, t; all {
 		w.bound = math.MaxInt64
 	}
-	w.heap = w.heap[:0]
-	for i, r := range w.runs {
-		if r.next < r.end && w.rows[r.next].time <= w.bound {
-			w.heap = append(w.heap, head{w.rows[r.next].time, r.next, uint32(i)})
-		}
-	}
-	for i := len(w.heap)/2 - 1; i >= 0; i-- {
-		w.down(i)
-	}
+}
+
+// ready reports whether there is a row to deliver. If not, nothing is released any more: rows to come wait again.
+func (w *window) ready() bool {
+	w.open = w.open && len(w.heap) > 0 && w.heap[0].time <= w.bound
+	return w.open
 }
 
 // next returns the earliest released row; there must be one. It is valid until the next call of a method that changes the
@@ -105,7 +105,7 @@ func (w *window) next() *row {
 	run.next++
 	w.left--
 	w.blocks[r.block].left--
-	if h.next++; h.next < run.end && w.rows[h.next].time <= w.bound {
+	if h.next++; h.next < run.end {
 		h.time = w.rows[h.next].time
 	} else {
 		last := len(w.heap) - 1
@@ -121,6 +121,19 @@ func (w *window) next() *row {
 // before orders heads.
 func (h *head) before(g *head) bool {
 	return h.time < g.time || h.time == g.time && h.next < g.next
+}
+
+// up restores the heap above position i.
+func (w *window) up(i int) {
+	h := w.heap
+	for i > 0 {
+		p := (i - 1) / 2
+		if !h[i].before(&h[p]) {
+			return
+		}
+		h[i], h[p] = h[p], h[i]
+		i = p
+	}
 }
 
 // down restores the heap below position i.
@@ -142,40 +155,59 @@ func (w *window) down(i int) {
 	}
 }
 
-// trim forgets what is delivered: all of it, or the blocks and rows at the front.
+// trim forgets what is delivered, once that is all or the larger part: the rest is moved together, which costs no more than
+// the delivery did.
 func (w *window) trim() {
 	if w.left == 0 {
 		for i := range w.blocks {
 			w.recycle(&w.blocks[i])
 		}
-		w.rows, w.runs, w.blocks, w.heap = w.rows[:0], w.runs[:0], w.blocks[:0], w.heap[:0]
+		w.blocks = w.blocks[:0]
+		w.reset()
 		return
 	}
-	first := 0
-	for w.runs[first].next == w.runs[first].end {
-		first++
-	}
-	gone := w.runs[first].next
-	if gone < uint32(len(w.rows)/2) {
+	if 2*w.left > len(w.rows) {
 		return
 	}
-	w.rows = w.rows[:copy(w.rows, w.rows[gone:])]
-	w.runs = w.runs[:copy(w.runs, w.runs[first:])]
-	for i := range w.runs {
-		w.runs[i].next -= gone
-		w.runs[i].end -= gone
+	rows, runs := w.rows[:0], w.runs[:0]
+	for _, r := range w.runs {
+		if r.next < r.end {
+			n := uint32(len(rows))
+			rows = append(rows, w.rows[r.next:r.end]...)
+			runs = append(runs, run{n, uint32(len(rows))})
+		}
 	}
-	done := 0
-	for w.blocks[done].left == 0 {
-		w.recycle(&w.blocks[done])
-		done++
-	}
-	w.blocks = w.blocks[:copy(w.blocks, w.blocks[done:])]
-	for i := range w.rows {
-		w.rows[i].block -= uint32(done)
-	}
+	w.rows, w.runs = rows, runs
+	w.trimBlocks()
 	w.heap = w.heap[:0]
+	for i, r := range w.runs {
+		w.heap = append(w.heap, head{w.rows[r.next].time, r.next, uint32(i)})
+	}
+	for i := len(w.heap)/2 - 1; i >= 0; i-- {
+		w.down(i)
+	}
 }
+
+// trimBlocks gives up blocks without rows. Rows and blocks are both in file order.
+func (w *window) trimBlocks() {
+	at, n := 0, uint32(0)
+	for i := range w.blocks {
+		if w.blocks[i].left == 0 {
+			w.recycle(&w.blocks[i])
+			continue
+		}
+		w.blocks[n] = w.blocks[i]
+		for ; at < len(w.rows) && w.rows[at].block == uint32(i); at++ {
+			w.rows[at].block = n
+		}
+		n++
+	}
+	clear(w.blocks[n:])
+	w.blocks = w.blocks[:n]
+}
+
+// reset forgets all rows. They are delivered.
+func (w *window) reset() { w.rows, w.runs, w.heap = w.rows[:0], w.runs[:0], w.heap[:0] }
 
 // discard forgets everything that is not delivered.
 func (w *window) discard() {
