@@ -58,6 +58,10 @@ var importRules = []struct {
 		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
 	},
 	{
+		of: []string{"./internal/streameq"}, only: []string{"std", "./"},
+		why: "what equal traces are does not depend on the file that they came from, and the command must be able to say it",
+	},
+	{
 		of: []string{"./internal/clr"}, only: []string{"std", "./"},
 		why: "what .NET events mean does not depend on the file that they came from",
 	},

@@ -1,0 +1,201 @@
+package streameq
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A comparer compares two streams, and remembers which pointers of one stand for which of the other.
+type comparer struct {
+	opts    *Options
+	n       [2]int64 // events of KindEvent that were read
+	machine [2]uint8 // pointer size of the machine, for processes that do not know theirs; 0 if not compared
+
+	types   pairs[ntconv.Type]
+	threads pairs[ntconv.Thread]
+	procs   pairs[ntconv.Process]
+
+	lastStacks [2]*ntconv.Stack // found equal
+	lastLabels [2]*ntconv.Labels
+
+	defTypes   declared[ntconv.Type]
+	defThreads declared[ntconv.Thread]
+}
+
+func newComparer(opts *Options) *comparer {
+	c := &comparer{opts: opts}
+	c.types = newPairs("type", equalTypes)
+	c.threads = newPairs("thread", c.equalThreads)
+	c.procs = newPairs("process", c.equalProcesses)
+	return c
+}
+
+// events compares what sources deliver. It returns nil for equal ones.
+func (c *comparer) events(a, b *ntconv.Event) *Difference {
+	if d := c.values(a, b); d != nil {
+		return d
+	}
+	if d := c.types.match(a.Type, b.Type); d != nil {
+		return d
+	}
+	if d := c.threads.match(a.Thread, b.Thread); d != nil {
+		return d
+	}
+	if d := c.threads.match(a.Capture, b.Capture); d != nil {
+		return d.in("captured by")
+	}
+	if d := c.stacks(a.Stack, b.Stack); d != nil {
+		return d.in("stack")
+	}
+	if d := c.labels(a.Labels, b.Labels); d != nil {
+		return d
+	}
+	return c.marks(a.Mark, b.Mark).in("mark")
+}
+
+// values compares what stands in the events themselves.
+func (c *comparer) values(a, b *ntconv.Event) *Difference {
+	const reading = ntconv.FlagPlaceholder | ntconv.FlagLate
+	flags := (a.Flags ^ b.Flags) &^ reading
+	if c.opts.Sorted {
+		flags &^= ntconv.FlagSorted
+	}
+	switch {
+	case a.Kind != b.Kind:
+		return differ("kind", a.Kind, b.Kind)
+	case a.Time != b.Time && !removal(a):
+		return differ("time", a.Time, b.Time)
+	case !c.sameSeq(a.Seq, b.Seq):
+		return differ("sequence number", a.Seq, b.Seq)
+	case a.Lost != b.Lost:
+		return differ("lost events", a.Lost, b.Lost)
+	case a.CPU != b.CPU:
+		return differ("processor", a.CPU, b.CPU)
+	case flags != 0:
+		return differ("flags", a.Flags, b.Flags)
+	case !bytes.Equal(a.Payload, b.Payload):
+		return differPayloads(a.Payload, b.Payload)
+	}
+	return nil
+}
+
+// removal reports whether e is a mark that ends threads, the one thing without a time of its own: readers give it the time
+// of its neighbors.
+func removal(e *ntconv.Event) bool {
+	return e.Kind == ntconv.KindMark && e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved
+}
+
+// sameSeq compares sequence numbers. Zero is a number that was not recorded.
+func (c *comparer) sameSeq(a, b uint32) bool { return a == b || a == 0 || b == 0 || c.opts.Sequence }
+
+// differPayloads says where two payloads part, and shows them from there on.
+func differPayloads(a, b []byte) *Difference {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	const some = 32
+	part := func(p []byte) string { return fmt.Sprintf("%d bytes with %#x", len(p), p[n:min(n+some, len(p))]) }
+	return &Difference{What: fmt.Sprintf("payload from its byte %d on", n), A: part(a), B: part(b)}
+}
+
+func (c *comparer) stacks(a, b *ntconv.Stack) *Difference {
+	if a == c.lastStacks[0] && b == c.lastStacks[1] {
+		return nil
+	}
+	var x, y ntconv.Stack
+	if a != nil {
+		x = *a
+	}
+	if b != nil {
+		y = *b
+	}
+	if !slices.Equal(x.PCs, y.PCs) {
+		return differ("addresses", x.PCs, y.PCs)
+	}
+	if d := c.frames(x.Frames, y.Frames); d != nil {
+		return d
+	}
+	c.lastStacks = [2]*ntconv.Stack{a, b}
+	return nil
+}
+
+func (c *comparer) frames(a, b []ntconv.Frame) *Difference {
+	switch {
+	case c.opts.Frames:
+		return nil
+	case len(a) != len(b):
+		return differ("number of frames", len(a), len(b))
+	}
+	for i := range a {
+		if d := equalFrames(&a[i], &b[i]); d != nil {
+			return d.in("frame %d", i)
+		}
+	}
+	return nil
+}
+
+func equalFrames(a, b *ntconv.Frame) *Difference {
+	x, y := *a, *b
+	x.Func, x.Mapping, y.Func, y.Mapping = nil, nil, nil, nil
+	if x != y {
+		return differ("place", x, y)
+	}
+	if !equalPointees(a.Func, b.Func) {
+		return differ("function", a.Func, b.Func)
+	}
+	if !equalPointees(a.Mapping, b.Mapping) {
+		return differ("mapping", a.Mapping, b.Mapping)
+	}
+	return nil
+}
+
+func equalPointees[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+func (c *comparer) labels(a, b *ntconv.Labels) *Difference {
+	if a == c.lastLabels[0] && b == c.lastLabels[1] {
+		return nil
+	}
+	if !a.Equal(b) {
+		var x, y ntconv.Labels
+		if a != nil {
+			x = *a
+		}
+		if b != nil {
+			y = *b
+		}
+		return differ("labels", x.List, y.List)
+	}
+	c.lastLabels = [2]*ntconv.Labels{a, b}
+	return nil
+}
+
+func (c *comparer) marks(a, b *ntconv.Mark) *Difference {
+	switch {
+	case a == nil && b == nil:
+		return nil
+	case a == nil || b == nil:
+		return differf("only one has it")
+	case a.Kind != b.Kind:
+		return differ("kind", a.Kind, b.Kind)
+	case a.Flags != b.Flags:
+		return differ("flags", a.Flags, b.Flags)
+	case len(a.Threads) != len(b.Threads):
+		return differ("number of threads", len(a.Threads), len(b.Threads))
+	}
+	for i := range a.Threads {
+		x, y := a.Threads[i], b.Threads[i]
+		if d := c.threads.match(x.Thread, y.Thread); d != nil {
+			return d.in("entry %d", i)
+		}
+		if !c.sameSeq(x.Seq, y.Seq) {
+			return differ(fmt.Sprintf("entry %d: sequence number", i), x.Seq, y.Seq)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package streameq
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A Difference is where two streams part.
+type Difference struct {
+	What string   // what differs, from the outside to the inside: "type: field \"x\": name"
+	A, B string   // the two values; both empty if What says it all
+	At   [2]Place // where each stream was
+}
+
+// A Place is a place in a stream.
+type Place struct {
+	// Event is the number of the last event of KindEvent up to here, counting from 1, 0 before the first.
+	Event int64
+	// Offset is the byte of the decompressed input at which the item of the difference begins, or -1 if it has none.
+	Offset int64
+	// Item describes the item in a line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". Empty for a difference that
+	// is not about one.
+	Item string
+}
+
+// Error tells all on up to three lines.
+func (d *Difference) Error() string {
+	var b strings.Builder
+	b.WriteString(d.What)
+	if d.A != "" || d.B != "" {
+		fmt.Fprintf(&b, ": %s and %s", d.A, d.B)
+	}
+	for i, p := range d.At {
+		if p.Item != "" {
+			fmt.Fprintf(&b, "\n\t%s: %s", [...]string{"first", "second"}[i], p)
+		}
+	}
+	return b.String()
+}
+
+// String returns the place on one line.
+func (p Place) String() string {
+	at := ""
+	if p.Offset >= 0 {
+		at = fmt.Sprintf(" at byte %d", p.Offset)
+	}
+	return fmt.Sprintf("event %d%s: %s", p.Event, at, p.Item)
+}
+
+// differ makes the difference of two values.
+func differ(what string, a, b any) *Difference {
+	return &Difference{What: what, A: show(a), B: show(b)}
+}
+
+// differf makes a difference that is said in words.
+func differf(format string, args ...any) *Difference {
+	return &Difference{What: fmt.Sprintf(format, args...)}
+}
+
+// in says what a difference is a part of. It returns nil for nil.
+func (d *Difference) in(format string, args ...any) *Difference {
+	if d != nil {
+		d.What = fmt.Sprintf(format, args...) + ": " + d.What
+	}
+	return d
+}
+
+// longest is how much of a value is shown.
+const longest = 2000
+
+// show returns a value as text: texts are quoted, so that what is not there can be seen.
+func show(v any) string {
+	var s string
+	switch v := v.(type) {
+	case string:
+		s = fmt.Sprintf("%q", v)
+	case fmt.Stringer:
+		s = v.String()
+	case []byte:
+		s = fmt.Sprintf("%#x", v)
+	case []uint64:
+		s = fmt.Sprintf("%#x", v)
+	default:
+		s = fmt.Sprintf("%+v", v)
+	}
+	if len(s) > longest {
+		s = s[:longest] + "..."
+	}
+	return s
+}
+
+// describe returns an item of a stream on one line.
+func describe(e *ntconv.Event) string {
+	if e == nil {
+		return "end"
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "%v, time %d", e.Kind, e.Time)
+	if e.Seq != 0 {
+		fmt.Fprintf(&s, ", sequence number %d", e.Seq)
+	}
+	if e.Type != nil {
+		fmt.Fprintf(&s, ", %s/%d %q", e.Type.Provider, e.Type.ID, e.Type.Name)
+	}
+	if e.Thread != nil {
+		fmt.Fprintf(&s, ", thread %d", e.Thread.TID)
+	}
+	if e.Capture != nil && e.Capture != e.Thread {
+		fmt.Fprintf(&s, " by %d", e.Capture.TID)
+	}
+	if e.Kind == ntconv.KindLost {
+		fmt.Fprintf(&s, ", %d lost", e.Lost)
+	}
+	if e.Mark != nil {
+		fmt.Fprintf(&s, ", %v with flags %d and %d threads", e.Mark.Kind, e.Mark.Flags, len(e.Mark.Threads))
+	}
+	if len(e.Payload) > 0 {
+		fmt.Fprintf(&s, ", %d bytes", len(e.Payload))
+	}
+	return s.String()
+}

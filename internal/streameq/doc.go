@@ -1,0 +1,17 @@
+// Package streameq compares event streams: it finds the first place where two sources do not yield the same trace, and says
+// what differs there. It is the definition of "rewritten without loss" that ntconv verify and the tests share.
+//
+// # What is equal
+//
+// Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one in
+// the other, so two threads with equal rows stay two. KindDefine events may stand elsewhere or be missing if the type or
+// thread is used, since writers put definitions where their format wants them; but what is only declared in one stream must
+// be declared or used in the other. Attributes of the trace with the prefix "ntconv." are about the writing and are not
+// compared. Neither are
+//
+//   - Event.Offset and Info.Format,
+//   - the difference between a stack or label list that is missing and one that is empty,
+//   - sequence numbers that one of the streams does not know,
+//   - the time of marks that end threads, which formats do not record,
+//   - FlagPlaceholder and FlagLate, which tell about the reading, not about the trace.
+package streameq
