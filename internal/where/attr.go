@@ -1,0 +1,205 @@
+package where
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// attr is a property that every event can have, whatever its payload.
+type attr uint8
+
+const (
+	attrNone attr = iota
+	attrTime
+	attrTID
+	attrPID
+	attrCPU
+	attrProvider
+	attrEvent
+	attrLevel
+	attrOpcode
+	attrKeywords
+	attrID
+	attrVersion
+	attrSize
+	attrActivity
+	attrRelated
+	attrTrace
+	attrSpan
+	attrLabel
+)
+
+// attrKind says with what a property may be compared.
+type attrKind uint8
+
+const (
+	kindAny attrKind = iota // only events tell
+	kindNumber
+	kindText
+	kindID // text in which case does not count
+	kindTime
+)
+
+// attrs are in the order of their constants. Those that are fixed are the same for all events of a type and version.
+var attrs = [...]struct {
+	name  string
+	kind  attrKind
+	fixed bool
+}{
+	attrNone:     {"", kindAny, false},
+	attrTime:     {"time", kindTime, false},
+	attrTID:      {"tid", kindNumber, false},
+	attrPID:      {"pid", kindNumber, false},
+	attrCPU:      {"cpu", kindNumber, false},
+	attrProvider: {"provider", kindText, true},
+	attrEvent:    {"event", kindText, true},
+	attrLevel:    {"level", kindNumber, false}, // as opcode and keywords: a label may override the type
+	attrOpcode:   {"opcode", kindNumber, false},
+	attrKeywords: {"keywords", kindNumber, false},
+	attrID:       {"id", kindNumber, true},
+	attrVersion:  {"version", kindNumber, true},
+	attrSize:     {"size", kindNumber, false},
+	attrActivity: {"activity_id", kindID, false},
+	attrRelated:  {"related_activity_id", kindID, false},
+	attrTrace:    {"trace_id", kindID, false},
+	attrSpan:     {"span_id", kindID, false},
+	attrLabel:    {"label", kindAny, false},
+}
+
+func attrByName(name string) attr {
+	for i := range attrs {
+		if attrs[i].name == name && name != "" {
+			return attr(i)
+		}
+	}
+	return attrNone
+}
+
+func attrList() string {
+	var list []string
+	for _, a := range attrs[1:] {
+		list = append(list, "$"+a.name)
+	}
+	return strings.Join(list, " ") + ".KEY"
+}
+
+// property compares a property of an event.
+func (m *Matcher) property(t *test, e *ntconv.Event) bool {
+	switch attrs[t.attr].kind {
+	case kindTime:
+		return m.timeTest(t, e)
+	case kindNumber:
+		n, ok := numberOf(t.attr, e)
+		return ok && t.numberTest(n)
+	case kindText:
+		if t.attr == attrProvider {
+			m.scratch = append(m.scratch[:0], e.Type.Provider...)
+		} else {
+			m.scratch = append(m.scratch[:0], clr.Name(e)...)
+		}
+		return t.textTest(m.scratch)
+	case kindID:
+		return m.idTest(t, e)
+	}
+	return m.labelTest(t, e)
+}
+
+// numberOf returns a property, and false if it was not recorded.
+func numberOf(a attr, e *ntconv.Event) (number, bool) {
+	switch a {
+	case attrTID:
+		if e.Thread == nil || e.Thread.TID == ntconv.TIDUnknown {
+			return number{}, false
+		}
+		return unsigned(e.Thread.TID), true
+	case attrPID:
+		if e.Thread == nil || e.Thread.Process == nil {
+			return number{}, false
+		}
+		return unsigned(e.Thread.Process.PID), true
+	case attrCPU:
+		return signed(int64(e.CPU)), e.CPU != ntconv.CPUUnknown
+	case attrLevel:
+		return unsigned(uint64(e.Level())), true
+	case attrOpcode:
+		return unsigned(uint64(e.Opcode())), true
+	case attrKeywords:
+		return unsigned(e.Keywords()), true
+	case attrID:
+		return unsigned(uint64(e.Type.ID)), true
+	case attrVersion:
+		return unsigned(uint64(e.Version())), true
+	}
+	return unsigned(uint64(len(e.Payload))), true
+}
+
+func (m *Matcher) timeTest(t *test, e *ntconv.Event) bool {
+	if t.op == opHas {
+		return true
+	}
+	at := m.clock.Nanos(e.Time)
+	for i := range t.lits {
+		l := &t.lits[i]
+		d := l.dur
+		if l.isDate {
+			d = l.date.Sub(m.clock.Wall)
+		}
+		if t.op.holds(order(compare(at, int64(d)))) {
+			return true
+		}
+	}
+	return false
+}
+
+// idKind returns the kind of label that holds an id.
+func idKind(a attr) ntconv.LabelKind {
+	switch a {
+	case attrActivity:
+		return ntconv.LabelActivityID
+	case attrRelated:
+		return ntconv.LabelRelatedActivityID
+	case attrTrace:
+		return ntconv.LabelTraceID
+	}
+	return ntconv.LabelSpanID
+}
+
+// idTest compares an id as text: activities as GUIDs, the ids of spans in hexadecimal.
+func (m *Matcher) idTest(t *test, e *ntconv.Event) bool {
+	id, ok := e.Labels.ID(idKind(t.attr))
+	if !ok {
+		return false
+	}
+	b := m.scratch[:0]
+	switch t.attr {
+	case attrTrace:
+		b = hex.AppendEncode(b, id[:])
+	case attrSpan:
+		b = hex.AppendEncode(b, id[:8])
+	default:
+		b = ntconv.GUID(id).Append(b)
+	}
+	m.scratch = b
+	return t.idTest(b)
+}
+
+// labelTest compares the last label of a key, as for other labels.
+func (m *Matcher) labelTest(t *test, e *ntconv.Event) bool {
+	if e.Labels == nil {
+		return false
+	}
+	for i := len(e.Labels.List) - 1; i >= 0; i-- {
+		switch l := &e.Labels.List[i]; {
+		case l.Key != t.path[0]:
+		case l.Kind == ntconv.LabelInt:
+			return t.numberTest(signed(l.Num))
+		case l.Kind == ntconv.LabelString:
+			m.scratch = append(m.scratch[:0], l.Str...)
+			return t.textTest(m.scratch)
+		}
+	}
+	return false
+}
