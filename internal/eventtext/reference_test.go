@@ -243,7 +243,7 @@ func TestAgainstReferenceOfAllTraces(t *testing.T) {
 		if err != nil || len(traces) != 1 {
 			t.Fatal(name, traces, err)
 		}
-		if info, err := os.Stat(path); err != nil || info.Size() > 60<<10 || strings.Contains(name, "prerelease") {
+		if info, err := os.Stat(path); err != nil || info.Size() > 30<<10 || strings.Contains(name, "prerelease") {
 			continue // large ones take minutes; the one of a preview is refused here and garbage there
 		}
 		t.Run(name, func(t *testing.T) { compare(t, name, unzstd(t, traces[0]), unzstd(t, path)) })
