@@ -154,7 +154,7 @@ func (a *app) convert(c *conversion) error {
 	sink, err := c.create(out, p.info, &formats.Target{
 		Namer:    p.namer,
 		Report:   a.read.Report,
-		Comments: []string{"converted by ntconv from " + p.info.Format},
+		Comments: []string{"converted by ntconv"},
 		Ordered:  a.read.Order == reader.ByTime,
 		Filtered: p.filtered,
 	})

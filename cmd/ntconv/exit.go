@@ -17,7 +17,7 @@ const (
 	exitOK         = 0
 	exitUsage      = 1 // the command line
 	exitInput      = 2 // nothing could be read: not found, unknown format, unsupported, damaged from the start
-	exitIncomplete = 3 // converted, but the input was truncated or damaged, or --fail-on-loss found a loss
+	exitIncomplete = 3 // converted, but the input was truncated or damaged, or --fail-on-loss found a loss; see exitDifferent too
 	exitEmpty      = 4 // nothing in the trace is what was asked for; no output was made
 	exitLimit      = 5 // a limit was reached; no output was made
 	exitOutput     = 6 // the destination failed
@@ -29,7 +29,7 @@ const exitCodes = `Exit codes:
   0  complete
   1  wrong usage
   2  the input cannot be read: not found, unknown format or version, damaged from the start
-  3  converted, but incomplete: the input is truncated or damaged (or --fail-on-loss, and events were lost)
+  3  converted, but incomplete: the input is truncated or damaged (or --fail-on-loss, and events were lost); verify: the traces differ
   4  nothing in the trace is what was asked for, and nothing was written
   5  a limit was reached, and nothing was written
   6  the destination failed

@@ -34,7 +34,7 @@ func (d *Difference) Error() string {
 	}
 	for i, p := range d.At {
 		if p.Item != "" {
-			fmt.Fprintf(&b, "\n\t%s: %s", [...]string{"first", "second"}[i], p)
+			fmt.Fprintf(&b, "\n  %s: %s", [...]string{"first", "second"}[i], p)
 		}
 	}
 	return b.String()

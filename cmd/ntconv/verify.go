@@ -1,0 +1,216 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// exitDifferent is the code of two traces that differ: that both could be read is what it has in common with a conversion
+// that is incomplete.
+const exitDifferent = exitIncomplete
+
+// An aspect is something that verify can be told to overlook.
+type aspect struct {
+	name, doc string
+	overlook  func(*streameq.Options)
+}
+
+func aspects() []aspect {
+	return []aspect{
+		{"marks", "sequence points and ends of threads", func(o *streameq.Options) { o.Marks = true }},
+		{"sequence", "sequence numbers, which a selection of events renumbers", func(o *streameq.Options) { o.Sequence = true }},
+		{"lost", "where the recorder lost events, and how many", func(o *streameq.Options) { o.Lost = true }},
+		{"sorted", "the flag of events that stand in order in the file (always, unless --order file)", func(o *streameq.Options) { o.Sorted = true }},
+		{"definitions", "types and threads that no event uses", func(o *streameq.Options) { o.Definitions = true }},
+		{"names", "names of stack frames in the trace itself; addresses are compared", func(o *streameq.Options) { o.Frames = true }},
+		{"header", "clock, machine and attributes of the trace", func(o *streameq.Options) { o.Info = true }},
+		{"damage", "that a trace is truncated or damaged, if the rest is equal", func(*streameq.Options) {}},
+	}
+}
+
+// A verification is a request to compare two traces.
+type verification struct {
+	names  [2]string
+	ignore []string
+}
+
+func (a *app) verifyCmd() *cobra.Command {
+	var v verification
+	var list strings.Builder
+	var names []string
+	for _, x := range aspects() {
+		fmt.Fprintf(&list, "  %-12s %s\n", x.name, x.doc)
+		names = append(names, x.name)
+	}
+	cmd := &cobra.Command{
+		Use:   "verify A B",
+		Short: "Compare two traces: equal, or where they first differ",
+		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, processors, types with all fields,\n" +
+			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may be of different versions and packed differently.\n" +
+			"Where bytes stand in the files is not compared, nor are sequence points that only mark the order.\n\n" +
+			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
+			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
+			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
+			"--ignore overlooks:\n" + list.String(),
+		Example: examples(
+			formats.Example{Remark: "was a trace rewritten without loss?", Line: "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace"},
+			formats.Example{Remark: "the same, in the order of the files", Line: "ntconv to nettrace --order file old.nettrace -o - | ntconv verify --order file old.nettrace -"},
+			formats.Example{Remark: "is a selection of events what it should be?", Line: "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace"},
+		),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("two traces to compare, not %d", len(args))
+			}
+			if args[0] == "-" && args[1] == "-" {
+				return errors.New("only one of the traces can be standard input")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, s string) ([]string, cobra.ShellCompDirective) {
+			return inputCompletion(cmd, args[min(len(args), 1):], s)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			v.names = [2]string(args)
+			return a.verify(&v)
+		},
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.StringSliceVar(&v.ignore, "ignore", nil, "overlook `aspect`s: "+strings.Join(names, ", "))
+	})
+	complete(cmd, "ignore", names)
+	a.addInputFlags(cmd)
+	return cmd
+}
+
+// options returns what the comparison overlooks.
+func (v *verification) options(order reader.Order) (*streameq.Options, error) {
+	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
+	list := aspects()
+	for _, name := range v.ignore {
+		i := slices.IndexFunc(list, func(x aspect) bool { return x.name == name })
+		if i < 0 {
+			return nil, failf(exitUsage, "--ignore %s: no such aspect; see ntconv verify --help", name)
+		}
+		list[i].overlook(o)
+	}
+	return o, nil
+}
+
+// verify compares two traces.
+func (a *app) verify(v *verification) error {
+	a.sum = &summary{Input: v.names[0], Report: reportEntries(nil)}
+	opts, err := v.options(a.read.Order)
+	if err != nil {
+		return err
+	}
+	var sides [2]*side
+	for i := range sides {
+		if sides[i], err = a.openSide(v.names[i]); err != nil {
+			return err
+		}
+		defer sides[i].close()
+	}
+	stop := a.progress(sides[0].in, "comparing")
+	equal, err := streameq.Streams(sides[0].src, sides[1].src, opts)
+	stop()
+	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
+	a.sum.Report = reportEntries(&sides[0].report)
+	if err != nil {
+		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.name(), sides[1].in.name(), err)
+	}
+	if !slices.Contains(v.ignore, "damage") {
+		for _, s := range sides {
+			if err := s.damage(); err != nil {
+				return failf(exitIncomplete, "%s equal as far as they can be read, but %w", count(equal, "event is", "events are"), err)
+			}
+		}
+	}
+	if a.quiet {
+		return nil
+	}
+	if _, err := fmt.Fprintf(a.stdout, "equal: %s\n", count(equal, "event")); err != nil {
+		return outputFailure(err)
+	}
+	return nil
+}
+
+// A side is one of the traces that are compared.
+type side struct {
+	in     *input
+	src    ntconv.Source
+	stream io.Closer
+	report ntconv.Report
+	failed error // of src
+}
+
+// openSide opens a trace with the selection of the command line. What it could not do it has closed.
+func (a *app) openSide(name string) (_ *side, err error) {
+	sel, err := a.pick.options()
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	s := &side{}
+	if s.in, err = a.openInput(name, formats.Readable(), sel.NeedsEnd()); err != nil {
+		return nil, err
+	}
+	var last ntconv.Ticks
+	if sel.NeedsEnd() {
+		last, err = a.scan(s.in, func(*ntconv.Event) {})
+	}
+	var src ntconv.Source
+	if err == nil {
+		src, s.stream, err = s.in.source(&s.report)
+	}
+	if err != nil {
+		s.in.close()
+		return nil, err
+	}
+	keep, err := sel.Compile(src.Info().Clock, last)
+	if err != nil {
+		s.close()
+		return nil, fail(exitUsage, err)
+	}
+	s.src = &ending{Source: ntconv.Filter(src, keep), failed: &s.failed}
+	return s, nil
+}
+
+func (s *side) close() {
+	s.stream.Close()
+	s.in.close()
+}
+
+// damage returns what keeps the trace from being complete, or nil.
+func (s *side) damage() error {
+	if s.failed != nil {
+		return inputFailure(s.in.name(), s.failed)
+	}
+	if s.report.Worst() >= ntconv.SeverityLoss {
+		return fmt.Errorf("%s: %s", s.in.name(), worst(&s.report))
+	}
+	return nil
+}
+
+// An ending is a source that notes what it ends with.
+type ending struct {
+	ntconv.Source
+	failed *error
+}
+
+// Next implements ntconv.Source.
+func (e *ending) Next() (*ntconv.Event, error) {
+	ev, err := e.Source.Next()
+	if err != nil && err != io.EOF {
+		*e.failed = err
+	}
+	return ev, err
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/corpus"
+)
+
+// Every trace of testdata, rewritten in either order, is the same trace, gives the same profile, and is not changed by
+// another rewriting. In the order of files not even the order of reading matters.
+func TestRewriting(t *testing.T) {
+	for _, f := range corpus.Traces(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			original := write(t, dir, "original.nettrace", f.Data)
+			profile := convertedBy(t, dir, original, "to", "pprof")
+			for _, order := range []string{"time", "file"} {
+				out := filepath.Join(dir, order+".nettrace")
+				rewritten := convertedBy(t, dir, original, "to", "nettrace", "--order", order)
+				write(t, dir, order+".nettrace", rewritten)
+				for _, reading := range []string{order, "time"} {
+					r := invoke(t, dir, nil, "verify", "--ignore", "damage", "--order", reading, original, out)
+					if r.code != exitOK || !strings.HasPrefix(r.stdout, "equal: ") || r.stderr != "" {
+						t.Errorf("rewritten by %s, read by %s: code %d, %s%s", order, reading, r.code, r.stdout, r.stderr)
+					}
+				}
+				if again := convertedBy(t, dir, out, "to", "nettrace", "--order", order); !bytes.Equal(again, rewritten) {
+					t.Errorf("by %s: rewriting the rewritten trace changes it", order)
+				}
+				if p := convertedBy(t, dir, out, "to", "pprof"); !cut[f.Name] && !bytes.Equal(p, profile) {
+					t.Errorf("by %s: the profile of the rewritten trace is another one", order)
+				}
+			}
+		})
+	}
+}
+
+// cut are traces that end in the middle. That is told in the comments of their profiles; what is rewritten has an end.
+var cut = map[string]bool{"crash": true, "stress-cut": true}
+
+// convertedBy returns what a verb writes, nil if there is nothing to write.
+func convertedBy(t *testing.T, dir, in string, args ...string) []byte {
+	t.Helper()
+	r := invoke(t, dir, nil, append(args, "-q", "-o", "-", in)...)
+	if r.code != exitOK && r.code != exitEmpty && r.code != exitIncomplete {
+		t.Fatalf("%q: code %d, %s", args, r.code, r.stderr)
+	}
+	return []byte(r.stdout)
+}
+
+func TestVerify(t *testing.T) {
+	dir := t.TempDir()
+	cpu, sources := trace(t, "cpu-env"), trace(t, "sources")
+	whole := unpacked(t, "cpu-env")
+	cutFile := write(t, dir, "cut.nettrace", whole[:len(whole)*2/3])
+	some := filepath.Join(dir, "some.nettrace")
+	if r := invoke(t, dir, nil, "to", "nettrace", "--event", "Method*", cpu, "-o", some); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	cases := map[string]struct {
+		stdin []byte
+		args  []string
+		code  int
+		says  []string // on standard output for code 0, else on standard error
+	}{
+		"itself":        {nil, []string{cpu, cpu}, exitOK, []string{"equal: ", " events\n"}},
+		"standard":      {whole, []string{cpu, "-"}, exitOK, []string{"equal: "}},
+		"other":         {nil, []string{cpu, sources}, exitDifferent, []string{"cpu-env", "sources", "differ: trace: start in ticks: "}},
+		"other anyway":  {nil, []string{"--ignore", "header", cpu, sources}, exitDifferent, []string{"\n  first: event 1 at byte ", "\n  second: event 1 at byte "}},
+		"cut":           {nil, []string{cpu, cutFile}, exitDifferent, []string{"only one of the traces ends here", "second: event ", "end"}},
+		"cut twice":     {whole[:len(whole)*2/3], []string{cutFile, "-"}, exitIncomplete, []string{"equal as far as they can be read", "truncated"}},
+		"cut, ignored":  {whole[:len(whole)*2/3], []string{"--ignore", "damage", cutFile, "-"}, exitOK, []string{"equal: "}},
+		"selection":     {nil, []string{"--event", "Method*", "--ignore", "sequence,lost,marks,definitions", cpu, some}, exitOK, []string{"equal: "}},
+		"selection not": {nil, []string{"--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
+		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
+		"one":           {nil, []string{cpu}, exitUsage, []string{"two traces to compare, not 1"}},
+		"stdin twice":   {nil, []string{"-", "-"}, exitUsage, []string{"only one of the traces"}},
+		"bad aspect":    {nil, []string{"--ignore", "colors", cpu, cpu}, exitUsage, []string{"--ignore colors", "--help"}},
+		"no such file":  {nil, []string{cpu, "nowhere"}, exitInput, []string{"nowhere"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := invoke(t, t.TempDir(), c.stdin, append([]string{"verify"}, c.args...)...)
+			if r.code != c.code {
+				t.Errorf("exit code %d, want %d", r.code, c.code)
+			}
+			out, other := r.stderr, r.stdout
+			if c.code == exitOK {
+				out, other = r.stdout, r.stderr
+			}
+			for _, s := range c.says {
+				if !strings.Contains(out, s) {
+					t.Errorf("no %q in: %s", s, out)
+				}
+			}
+			if other != "" {
+				t.Errorf("on the other stream: %s", other)
+			}
+		})
+	}
+}
