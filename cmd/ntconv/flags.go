@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/internal/where"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -74,6 +75,7 @@ type pickFlags struct {
 	opts       selection.Options
 	pids, tids []uint
 	from, to   string
+	where      []string
 }
 
 func (p *pickFlags) bind(flags *pflag.FlagSet) {
@@ -83,6 +85,7 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id")
 	flags.StringVar(&p.from, "from-time", "", "only from this `time` on: 1.5s after the start, -2s before the end, or a date (RFC 3339)")
 	flags.StringVar(&p.to, "to-time", "", "only before this `time`")
+	flags.StringArrayVar(&p.where, "where", nil, "only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where")
 }
 
 // options returns the selection that the flags describe.
@@ -104,6 +107,13 @@ func (p *pickFlags) options() (*selection.Options, error) {
 		if o.To, err = selection.ParseMoment(p.to); err != nil {
 			return nil, fmt.Errorf("--to-time: %w", err)
 		}
+	}
+	for _, text := range p.where {
+		x, err := where.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--where: %w", err)
+		}
+		o.Where = append(o.Where, x)
 	}
 	return &o, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/ntconv/ntconv"
@@ -23,7 +24,8 @@ type pass struct {
 	total    int64         // events of the input
 	kept     int64         // events of the selection
 	cause    error         // why the input is incomplete, or nil
-	close    func()        // ends it; may be called again
+	sel      *selection.Selector
+	close    func() // ends it; may be called again
 }
 
 // passOptions say what a pass is for.
@@ -32,6 +34,8 @@ type passOptions struct {
 	names *symbol.Options
 	// first asks for a table that knows all names before the first event, for which the input is read twice.
 	first bool
+	// keep, if not nil, has the last word on what is kept; it is told whether an event is selected.
+	keep func(e *ntconv.Event, selected bool) bool
 }
 
 // needsTwo reports whether the input will be read more than once.
@@ -60,8 +64,7 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 		return nil, err
 	}
 	p.info = src.Info()
-	keep, err := sel.Compile(p.info.Clock, last)
-	if err != nil {
+	if p.sel, err = sel.For(p.info.Clock, last); err != nil {
 		closer.Close()
 		return nil, fail(exitUsage, err)
 	}
@@ -70,6 +73,10 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 		stop()
 		closer.Close()
 	})
+	keep := p.sel.Keep
+	if o.keep != nil {
+		keep = func(e *ntconv.Event) bool { return o.keep(e, p.sel.Keep(e)) }
+	}
 	p.src = ntconv.Observe(ntconv.Filter(ntconv.Observe(src, p.counting(see)), keep), p.countKept)
 	return p, nil
 }
@@ -193,7 +200,7 @@ func (p *pass) nothing(what, advice string) error {
 		text, advice = "the trace holds no events", "record again, with providers that have something to tell"
 	case !sel.Empty():
 		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, count(p.total, "event"))
-		advice = "ntconv info " + shellWord(name) + " lists what there is"
+		advice = strings.Join(append(p.sel.Notes(), "ntconv info "+shellWord(name)+" lists what there is"), "; ")
 	case p.in.raw.Again():
 		has, use := p.content()
 		text += " (" + has + ")"

@@ -27,6 +27,7 @@ type summary struct {
 	Unit     string        `json:"unit,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
 	Bytes    int64         `json:"bytes,omitempty"` // of the output
+	Notes    []string      `json:"notes,omitempty"` // on the command line, in view of what the trace holds
 	Report   []reportEntry `json:"report"`
 	Exit     int           `json:"exit"`
 	Error    string        `json:"error,omitempty"`
@@ -66,6 +67,7 @@ func (p *pass) sumUp() *summary {
 	s.Format = p.info.Format
 	s.Events, s.Selected = p.total, p.kept
 	s.Report = reportEntries(p.app.read.Report)
+	s.Notes = p.sel.Notes()
 	return s
 }
 
@@ -104,6 +106,9 @@ func (s *summary) line() string {
 	}
 	if s.Detail != "" {
 		b.WriteString("; " + s.Detail)
+	}
+	for _, n := range s.Notes {
+		b.WriteString("; " + n)
 	}
 	return b.String()
 }

@@ -1,7 +1,8 @@
-// Package selection says which events of a trace a user wants: by provider, event, process, thread and time.
+// Package selection says which events of a trace a user wants: by provider, event, process, thread, time and content.
 package selection
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/where"
 )
 
 // Options are what a user asks for. Everything that is set must hold; of a list, one entry must. The zero value selects
@@ -20,6 +22,8 @@ type Options struct {
 	PIDs, TIDs        []uint64
 	// From and To bound the time: from is in, to is out, as for slices.
 	From, To Moment
+	// Where are conditions on what stands in events.
+	Where []*where.Expr
 }
 
 // NeedsEnd reports whether the time of the last event must be known for Compile.
@@ -27,17 +31,46 @@ func (o *Options) NeedsEnd() bool { return o.From.FromEnd() || o.To.FromEnd() }
 
 // Empty reports whether every event is selected.
 func (o *Options) Empty() bool {
-	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs) == 0 && o.From == Moment{} && o.To == Moment{}
+	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.From == Moment{} && o.To == Moment{}
 }
 
-// Compile returns a function that reports whether an event is selected, to be used by one goroutine at a time; it does
-// not allocate, but once for each new type. last is the time of the trace's last event and counts only if NeedsEnd says
-// so. The error tells what the clock cannot say.
-//
-// What is no event passes if it belongs to what is selected: definitions of a type or thread that is, losses of a thread
-// that is, and marks always. Blocks of an unknown kind pass only if everything does.
+// A Selector is a selection made ready for one trace. It is for use by one goroutine.
+type Selector struct {
+	opts     Options
+	all      bool
+	typed    bool // types must be looked at
+	bounded  bool // to is a bound
+	from, to ntconv.Ticks
+	types    map[*ntconv.Type]bool
+	last     *ntconv.Type
+	lastOK   bool
+	where    []*where.Matcher
+}
+
+// Notes returns what a user should know about conditions that no event so far could fulfil, a line each.
+func (s *Selector) Notes() []string {
+	var notes []string
+	for _, m := range s.where {
+		for _, n := range m.Notes() {
+			notes = append(notes, "--where: "+n)
+		}
+	}
+	return notes
+}
+
+// Compile returns the Keep of For.
 func (o *Options) Compile(clock ntconv.Clock, last ntconv.Ticks) (func(*ntconv.Event) bool, error) {
-	s := &selector{
+	s, err := o.For(clock, last)
+	if err != nil {
+		return nil, err
+	}
+	return s.Keep, nil
+}
+
+// For makes a selection ready for a trace. last is the time of the trace's last event and counts only if NeedsEnd says
+// so. The error tells what the clock cannot say.
+func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) {
+	s := &Selector{
 		opts:  *o,
 		all:   o.Empty(),
 		typed: len(o.Providers)+len(o.Events) > 0,
@@ -57,27 +90,27 @@ func (o *Options) Compile(clock ntconv.Clock, last ntconv.Ticks) (func(*ntconv.E
 		}
 	}
 	s.bounded = o.To.kind != momentNone
-	return s.keep, nil
+	for _, x := range o.Where {
+		m, err := x.Bind(clock)
+		if err != nil {
+			return nil, fmt.Errorf("--where: %w", err)
+		}
+		s.where = append(s.where, m)
+	}
+	return s, nil
 }
 
-type selector struct {
-	opts     Options
-	all      bool
-	typed    bool // types must be looked at
-	bounded  bool // to is a bound
-	from, to ntconv.Ticks
-	types    map[*ntconv.Type]bool
-	last     *ntconv.Type
-	lastOK   bool
-}
-
-func (s *selector) keep(e *ntconv.Event) bool {
+// Keep reports whether an event is selected. It does not allocate, but once for each new type.
+//
+// What is no event passes if it belongs to what is selected: definitions of a type or thread that is, losses of a thread
+// that is, and marks always. Blocks of an unknown kind pass only if everything does. Where has no say in that.
+func (s *Selector) Keep(e *ntconv.Event) bool {
 	if s.all {
 		return true
 	}
 	switch e.Kind {
 	case ntconv.KindEvent:
-		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e)
+		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e) && s.content(e)
 	case ntconv.KindLost:
 		return s.inTime(e.Time) && s.thread(e.Capture)
 	case ntconv.KindDefine:
@@ -88,16 +121,25 @@ func (s *selector) keep(e *ntconv.Event) bool {
 	return true
 }
 
-func (s *selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
+func (s *Selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
 
-func (s *selector) thread(t *ntconv.Thread) bool {
+func (s *Selector) thread(t *ntconv.Thread) bool {
 	if len(s.opts.TIDs) > 0 && (t == nil || !slices.Contains(s.opts.TIDs, t.TID)) {
 		return false
 	}
 	return len(s.opts.PIDs) == 0 || t != nil && t.Process != nil && slices.Contains(s.opts.PIDs, t.Process.PID)
 }
 
-func (s *selector) typeOf(e *ntconv.Event) bool {
+func (s *Selector) content(e *ntconv.Event) bool {
+	for _, m := range s.where {
+		if !m.Match(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Selector) typeOf(e *ntconv.Event) bool {
 	if !s.typed || e.Type == s.last {
 		return !s.typed || s.lastOK
 	}
@@ -110,7 +152,7 @@ func (s *selector) typeOf(e *ntconv.Event) bool {
 	return ok
 }
 
-func (s *selector) matchType(e *ntconv.Event) bool {
+func (s *Selector) matchType(e *ntconv.Event) bool {
 	provider := e.Type.Provider
 	if len(s.opts.Providers) > 0 && !slices.ContainsFunc(s.opts.Providers, func(p string) bool { return match(p, provider) }) {
 		return false
@@ -156,6 +198,9 @@ func (o *Options) String() string {
 	}
 	if o.To.kind != momentNone {
 		parts = append(parts, "--to-time "+o.To.String())
+	}
+	for _, x := range o.Where {
+		parts = append(parts, "--where '"+x.Text()+"'")
 	}
 	return strings.Join(parts, " ")
 }
