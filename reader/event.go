@@ -255,7 +255,9 @@ func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 	}
 	s := &r.threads.list[w.capture]
 	if w.lost = 0; s.seq+1 != h.Sequence || !s.seen {
-		w.capture, w.lost = r.jump(w.capture, h.Sequence, r.at(w))
+		if w.capture, w.lost, err = r.jump(w.capture, h.Sequence, r.at(w)); err != nil {
+			return err
+		}
 		s = &r.threads.list[w.capture]
 		if !m.known && h.Thread == h.CaptureThread {
 			w.thread = w.capture // a new thread with an old id

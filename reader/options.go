@@ -48,6 +48,7 @@ type Limits struct {
 	Threads      int // threads in use: 1,000,000
 	LabelLists   int // label lists of one window: 1,000,000
 	StackDepth   int // addresses kept of one stack; the outermost are cut: 10,000
+	TableBytes   int // about what types and threads in use and a window's stacks and label lists take: 1 GiB
 	WindowEvents int // time order: events held: 8,000,000
 	WindowBytes  int // time order: bytes of blocks held: 512 MiB
 }
@@ -65,6 +66,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Threads, 1_000_000)
 	def(&l.LabelLists, 1_000_000)
 	def(&l.StackDepth, 10_000)
+	def(&l.TableBytes, 1<<30)
 	def(&l.WindowEvents, 8_000_000)
 	def(&l.WindowBytes, 512<<20)
 	return l

@@ -125,6 +125,7 @@ func (r *Reader) traceBlock(b *block) (err error) {
 		}{{"HardwareThreadCount", t.Processors}, {"ProcessId", t.ProcessID}, {"ExpectedCPUSamplingRate", t.SamplingRate}} {
 			r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: a.key, Value: strconv.Itoa(int(a.value))})
 		}
+		r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: attrSequence, Value: sequenceFirst})
 	}
 	r.checkHeader(b.offset)
 	return nil
@@ -155,6 +156,8 @@ func (r *Reader) checkHeader(offset int64) {
 	}
 	labels, _ := r.info.Attrs.Get("ntconv.labels")
 	r.ours = labels == "zigzag"
+	sequence, _ := r.info.Attrs.Get(attrSequence)
+	r.baseline = sequence == sequenceFirst
 	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
 	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
@@ -277,8 +280,8 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 func (r *Reader) advance() error {
 	r.window.trim()
 	r.shown.valid = false
-	if !r.window.pending() {
-		r.threads.settle()
+	if crowded, err := r.bound(); crowded || err != nil {
+		return err
 	}
 	b, err := r.frame.next()
 	if err != nil {

@@ -12,27 +12,26 @@ import (
 // jump handles a sequence number that is not the one after the last of its capture thread. It returns the slot of the
 // thread, which is another one if the id was used again, and how many events are missing.
 //
-// Before version 6 the first number seen is the baseline, and a number that starts again at 1 is a new thread with an old
-// id. In version 6 threads start at 0. A number that goes back otherwise is an anomaly, not two billion losses.
-func (r *Reader) jump(slot uint32, seq uint32, offset int64) (uint32, uint32) {
+// Before version 6, and in what was written from such a trace, the first number seen is the baseline. Before version 6 a number that starts again at 1 is a new thread with an old
+// id. In other traces of version 6 threads start at 0. A number that goes back otherwise is an anomaly, not two billion losses.
+func (r *Reader) jump(slot uint32, seq uint32, offset int64) (_, lost uint32, err error) {
 	s := &r.threads.list[slot]
 	missing := seq - (s.seq + 1)
 	switch {
 	case !s.seen:
 		s.seen = true
-		return slot, 0
+		return slot, 0, nil
 	case missing == 0:
-		return slot, 0
+		return slot, 0, nil
 	case r.legacy && seq == 1:
-		slot = r.renew(slot, offset)
-		r.threads.list[slot].seen = true
-		return slot, 0
+		slot, err = r.renew(slot, offset)
+		return slot, 0, err
 	case int32(missing) > 0:
 		r.report.Add(ntconv.CodeEventsLost, uint64(missing), offset)
-		return slot, missing
+		return slot, missing, nil
 	}
 	r.report.Add(ntconv.CodeSequenceBack, 1, offset)
-	return slot, 0
+	return slot, 0, nil
 }
 
 // sequencePoint handles a barrier. All events before it have been delivered.
@@ -52,6 +51,9 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 		if err := r.blockError(b, err); err != nil {
 			return err
 		}
+	}
+	if len(sp.Threads) > r.limits.Threads {
+		return r.limit(b.offset, "sequence point", "%d threads, at most %d threads in use", len(sp.Threads), r.limits.Threads)
 	}
 	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: sp.Flags}
 	r.threads.settle()

@@ -13,6 +13,7 @@ import (
 type stackTable struct {
 	slots slotTable
 	list  []*ntconv.Stack
+	bytes int // about what all that takes
 	// interned has the stacks of version 3, whose events carry them in full, by content.
 	interned map[string]uint32
 }
@@ -22,7 +23,7 @@ func (t *stackTable) flush() {
 	t.slots.reset()
 	clear(t.list)
 	t.list = append(t.list[:0], nil)
-	t.interned = nil
+	t.interned, t.bytes = nil, 0
 }
 
 // stackBlock reads a stack block: one allocation for its addresses, one for its stacks.
@@ -35,7 +36,7 @@ func (r *Reader) stackBlock(b *block) error {
 	t := &r.stacks
 	rows := c.Len() / (4 + r.info.PointerSize)
 	pcs := make([]uint64, 0, (c.Len()+r.info.PointerSize-1)/r.info.PointerSize)
-	stacks := make([]ntconv.Stack, 0, min(int(head.Count), rows+1))
+	stacks := make([]ntconv.Stack, 0, min(int(head.Count), rows))
 	for id := head.First; c.Len() > 0; id++ {
 		at := c.Offset()
 		raw := wire.NextStack(&c)
@@ -44,7 +45,6 @@ func (r *Reader) stackBlock(b *block) error {
 		}
 		first := len(pcs)
 		pcs = r.appendPCs(pcs, raw, at)
-		stacks = append(stacks, ntconv.Stack{PCs: pcs[first:len(pcs):len(pcs)]})
 		if !t.slots.set(uint64(id), uint32(len(t.list))) {
 			if err := r.tolerate(ntconv.CodeRedefined, at, "stack id", errStackAgain); err != nil {
 				return err
@@ -54,8 +54,10 @@ func (r *Reader) stackBlock(b *block) error {
 			t.slots.set(uint64(id), 0) // the runtime's id 1 is an empty stack
 			continue
 		}
+		stacks = append(stacks, ntconv.Stack{PCs: pcs[first:len(pcs):len(pcs)]})
 		t.list = append(t.list, &stacks[len(stacks)-1])
 	}
+	t.bytes += 8*cap(pcs) + stackBytes*len(stacks)
 	return nil
 }
 
@@ -106,7 +108,7 @@ func (r *Reader) inlineStack(raw []byte, offset int64) uint32 {
 	if slot, ok := t.interned[string(raw)]; ok {
 		return slot
 	}
-	if t.interned == nil || len(t.interned) >= maxInterned {
+	if t.interned == nil || len(t.interned) >= maxInterned || t.bytes >= maxInternedBytes {
 		t.flush()
 		t.interned = map[string]uint32{}
 	}
@@ -114,18 +116,24 @@ func (r *Reader) inlineStack(raw []byte, offset int64) uint32 {
 	pcs := r.appendPCs(make([]uint64, 0, len(raw)/r.info.PointerSize), raw, offset)
 	t.list = append(t.list, &ntconv.Stack{PCs: pcs})
 	t.interned[string(raw)] = slot
+	t.bytes += stackBytes + 2*len(raw)
 	return slot
 }
 
 // maxInterned bounds the stacks of version 3 and the label lists that are remembered.
 const maxInterned = 1 << 16
 
+// maxInternedBytes bounds their content.
+const maxInternedBytes = 64 << 20
+
 // A labelTable maps the label list ids of one window to labels. Slot 0 is no labels.
 type labelTable struct {
 	slots slotTable
 	list  []*ntconv.Labels
+	bytes int // about what all that takes
 	// interned has lists by content, over all windows: recorders repeat the same few.
-	interned map[string]*ntconv.Labels
+	interned      map[string]*ntconv.Labels
+	internedBytes int
 	// activities has the labels made of the two ids that versions 3 to 5 have, in this window.
 	activities map[[32]byte]uint32
 
@@ -140,7 +148,7 @@ func (t *labelTable) flush() {
 	t.list = append(t.list[:0], nil)
 	t.activities = nil
 	t.activity, t.parent = [16]byte{}, [16]byte{}
-	t.lastSlot = 0
+	t.lastSlot, t.bytes = 0, 0
 }
 
 // labelBlock reads a label list block.
@@ -164,7 +172,7 @@ func (r *Reader) labelBlock(b *block) error {
 			}
 			raw = rest.Rest() // a list of unknown length: what was understood of it is the last of the block
 		}
-		if t.slots.count >= r.limits.LabelLists {
+		if len(t.list) > r.limits.LabelLists {
 			return r.limit(at, "label list", "%d label lists in a window", r.limits.LabelLists)
 		}
 		labels, ok := t.interned[string(raw)]
@@ -175,6 +183,7 @@ func (r *Reader) labelBlock(b *block) error {
 			r.report.Add(ntconv.CodeRedefined, 1, at)
 		}
 		t.list = append(t.list, labels)
+		t.bytes += 16
 	}
 	return nil
 }
@@ -194,10 +203,13 @@ func (r *Reader) newLabels(raw []byte, offset int64) *ntconv.Labels {
 	}
 	labels := ntconv.NewLabels(list)
 	t := &r.labels
-	if t.interned == nil || len(t.interned) >= maxInterned {
-		t.interned = map[string]*ntconv.Labels{}
+	if t.interned == nil || len(t.interned) >= maxInterned || t.internedBytes >= maxInternedBytes {
+		t.interned, t.internedBytes = map[string]*ntconv.Labels{}, 0
 	}
 	t.interned[string(raw)] = labels
+	size := labelBytes*(1+len(list)) + 2*len(raw)
+	t.internedBytes += size
+	t.bytes += size
 	return labels
 }
 
@@ -237,6 +249,7 @@ func (r *Reader) activityLabels(h *wire.EventHeader) uint32 {
 	}
 	t.lastSlot = uint32(len(t.list))
 	t.list = append(t.list, ntconv.NewLabels(list))
+	t.bytes += 4 * labelBytes
 	t.activities[key] = t.lastSlot
 	return t.lastSlot
 }

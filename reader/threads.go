@@ -17,6 +17,13 @@ const (
 	attrProcess     = "ntconv.process." // and the key of an attribute of the process
 )
 
+// attrSequence says of a trace how the events of its threads are counted, where it is not as in version 6, from 1: the first
+// number of a thread may be any, as before version 6, whose traces all have the attribute. It goes with them into version 6.
+const (
+	attrSequence  = "ntconv.sequence"
+	sequenceFirst = "first"
+)
+
 // A threadTable maps thread indexes (version 6) or ids (before) to threads and their sequence numbers.
 type threadTable struct {
 	slots slotTable
@@ -31,6 +38,7 @@ type threadTable struct {
 	// is still true; it changes with every change of the table.
 	cache   [1 << cacheBits]cachedSlot
 	version uint32
+	bytes   int // about what all that takes
 }
 
 type cachedSlot struct {
@@ -83,9 +91,13 @@ func (t *threadTable) find(id uint64) (uint32, bool) {
 	return slot, ok
 }
 
+// size returns how many slots are in use. Those of removed threads are until the window is delivered.
+func (t *threadTable) size() int { return len(t.list) - len(t.free) }
+
 // add gives an id a slot with a new state.
 func (t *threadTable) add(id uint64, s threadState) uint32 {
 	s.id = id
+	t.bytes += threadBytes + 2*len(s.key)
 	var slot uint32
 	if n := len(t.free); n > 0 {
 		slot, t.free = t.free[n-1], t.free[:n-1]
@@ -115,13 +127,14 @@ func (t *threadTable) flush() {
 		}
 	}
 	t.slots.reset()
-	t.list, t.free, t.leaving = t.list[:0], t.free[:0], t.leaving[:0]
+	t.list, t.free, t.leaving, t.bytes = t.list[:0], t.free[:0], t.leaving[:0], 0
 	t.version++
 }
 
 // settle makes the slots of removed threads usable again. The caller has delivered all rows.
 func (t *threadTable) settle() {
 	for _, slot := range t.leaving {
+		t.bytes -= threadBytes + 2*len(t.list[slot].key)
 		t.list[slot] = threadState{}
 	}
 	t.free, t.leaving = append(t.free, t.leaving...), t.leaving[:0]
@@ -157,11 +170,11 @@ func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint3
 		}
 		return slot, nil
 	}
-	if r.threads.slots.count >= r.limits.Threads {
-		return 0, r.limit(offset, "thread", "%d threads in use", r.limits.Threads)
-	}
 	if r.legacy {
-		return r.addLegacyThread(id, offset), nil
+		return r.addLegacyThread(id, offset)
+	}
+	if err := r.roomForThread(offset); err != nil {
+		return 0, err
 	}
 	if err := r.tolerate(ntconv.CodeUnknownThread, offset, "thread index", fmt.Errorf("index %d is not defined", id)); err != nil {
 		return 0, err
@@ -176,19 +189,34 @@ func (r *Reader) defaultProcess() processKey {
 	return processKey{pid: r.pid, pointers: uint8(r.info.PointerSize)}
 }
 
+// roomForThread returns an error if there are too many threads for another one.
+func (r *Reader) roomForThread(offset int64) error {
+	if r.threads.size() >= r.limits.Threads {
+		return r.limit(offset, "thread", "%d threads in use", r.limits.Threads)
+	}
+	return nil
+}
+
 // addLegacyThread defines a thread of versions 3 to 5 at its first use.
-func (r *Reader) addLegacyThread(id uint64, offset int64) uint32 {
+func (r *Reader) addLegacyThread(id uint64, offset int64) (uint32, error) {
+	if err := r.roomForThread(offset); err != nil {
+		return 0, err
+	}
 	th := &ntconv.Thread{TID: id, Process: r.threads.process(r.defaultProcess(), nil)}
 	slot := r.threads.add(id, threadState{thread: th})
 	r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
-	return slot
+	return slot, nil
 }
 
-// renew makes the thread of a slot a new one with the same id and returns its slot.
-func (r *Reader) renew(slot uint32, offset int64) uint32 {
+// renew makes the thread of a slot a new one with the same id, which has been seen, and returns its slot.
+func (r *Reader) renew(slot uint32, offset int64) (uint32, error) {
 	old := r.threads.list[slot]
-	fresh := r.addLegacyThread(old.id, offset)
+	fresh, err := r.addLegacyThread(old.id, offset)
+	if err != nil {
+		return slot, err
+	}
 	s := &r.threads.list[fresh]
+	s.seen = true
 	s.before = append(old.before, incarnation{old.thread, old.seq})
 	if len(s.before) > maxIncarnations {
 		s.before = s.before[1:]
@@ -197,7 +225,7 @@ func (r *Reader) renew(slot uint32, offset int64) uint32 {
 	r.threads.leaving = append(r.threads.leaving, slot)
 	r.memo = memo{}
 	r.report.Add(ntconv.CodeThreadReused, 1, offset)
-	return fresh
+	return fresh, nil
 }
 
 // maxIncarnations is how many earlier threads of one id are remembered, to recognize their numbers in sequence points.
@@ -229,14 +257,18 @@ func (r *Reader) threadBlock(b *block) error {
 // declare enters a thread row.
 func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	t := &r.threads
-	if slot, had := t.slots.get(row.Index); had && !t.list[slot].ghost {
+	slot, had := t.slots.get(row.Index)
+	if had && !t.list[slot].ghost {
 		err := fmt.Errorf("index %d is already in use", row.Index)
 		if err := r.tolerate(ntconv.CodeRedefined, offset, "thread index", err); err != nil {
 			return err
 		}
 	}
-	if t.slots.count >= r.limits.Threads {
-		return r.limit(offset, "thread", "%d threads in use", r.limits.Threads)
+	if err := r.roomForThread(offset); err != nil {
+		return err
+	}
+	if had {
+		t.remove(row.Index, slot)
 	}
 	index := row.Index
 	row.Index = 0
@@ -250,7 +282,7 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 		th = r.newThread(row)
 		r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
 	}
-	t.add(index, threadState{thread: th, key: key, seen: true})
+	t.add(index, threadState{thread: th, key: key, seen: !r.baseline})
 	return nil
 }
 

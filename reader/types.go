@@ -15,6 +15,7 @@ type typeTable struct {
 	list    []*ntconv.Type
 	keys    []string // content of the row of each slot
 	ids     []uint32 // of each slot
+	bytes   int      // about what all that takes
 	retired retired[ntconv.Type]
 	unknown map[uint32]*ntconv.Type // placeholders
 
@@ -54,7 +55,7 @@ func (t *typeTable) flush() {
 		t.retired.put(t.keys[i], uint64(t.ids[i]), typ)
 	}
 	t.slots.reset()
-	t.list, t.keys, t.ids, t.last = nil, nil, nil, nil
+	t.list, t.keys, t.ids, t.last, t.bytes = nil, nil, nil, nil, 0
 }
 
 // defineType gives a metadata id its type and queues the definition if it is a new one.
@@ -76,6 +77,7 @@ func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, off
 	}
 	t.slots.set(uint64(id), uint32(len(t.list)))
 	t.list, t.keys, t.ids = append(t.list, typ), append(t.keys, key), append(t.ids, id)
+	t.bytes += typeBytes + 2*len(key) + fieldsBytes(typ.Fields)
 	if typ.Provider == universalSystem && r.opts.LabelNumbers == LabelsAuto && !r.ours {
 		r.unsigned = true
 	}

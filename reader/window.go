@@ -92,7 +92,9 @@ func (w *window) release(t int64, all bool) {
 
 // ready reports whether there is a row to deliver. If not, nothing is released any more: rows to come wait again.
 func (w *window) ready() bool {
-	w.open = w.open && len(w.heap) > 0 && w.heap[0].time <= w.bound
+	if w.open && (len(w.heap) == 0 || w.heap[0].time > w.bound) {
+		w.open = false
+	}
 	return w.open
 }
 

@@ -47,6 +47,7 @@ func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	count(&l.Threads, "max-threads", "1000000", "threads in use")
 	count(&l.LabelLists, "max-label-lists", "1000000", "label lists of a window")
 	count(&l.StackDepth, "max-stack", "10000", "addresses of a stack; outer ones are cut")
+	size(&l.TableBytes, "max-tables", "1GiB", "memory of event types, threads, stacks and label lists in use")
 	count(&l.WindowEvents, "max-window-events", "8000000", "events held to bring them in order; more come out unordered")
 	size(&l.WindowBytes, "max-window", "512MiB", "bytes held to bring events in order; more come out unordered")
 }
@@ -64,6 +65,7 @@ func LimitFlag(err error) string {
 		{"nested more than", "--max-field-depth"},
 		{"threads in use", "--max-threads"},
 		{"label lists", "--max-label-lists"},
+		{"bytes of tables", "--max-tables"},
 	} {
 		if strings.Contains(text, l.phrase) {
 			return l.flag

@@ -42,6 +42,7 @@ func Shapes() []Shape {
 		many("thread-churn", "threads that come, record an event and go", wire.V6, threadChurn),
 		many("thread-churn-waiting", "the same while an unsorted event waits for a barrier", wire.V6, threadChurnWaiting),
 		many("thread-flush", "threads that a sequence point flushes, and new ones", wire.V6, threadFlush),
+		many("thread-flush-same", "threads of which nothing is known but their index, all flushed and declared anew", wire.V6, threadFlushSame),
 		many("thread-redefined", "one thread index that is declared over and over", wire.V6, threadRedefined),
 		many("threads", "threads that stay", wire.V6, manyThreads),
 		many("threads-v4", "thread ids, one event each", wire.V4, manyThreads4),
@@ -52,7 +53,7 @@ func Shapes() []Shape {
 		many("type-flush", "types that a sequence point flushes, and new ones", wire.V6, typeFlush),
 		many("type-redefined", "one metadata id that is defined over and over", wire.V6, typeRedefined),
 		many("type-unknown", "events whose metadata ids are not defined", wire.V6, typeUnknown),
-		many("fields", "metadata rows with 4,000 fields", wire.V6, manyFields),
+		many("fields", "fields, 4,000 in each metadata row", wire.V6, manyFields),
 		many("labels", "label lists that are all the same, over many windows", wire.V6, sameLabels),
 		many("labels-distinct", "label lists that differ, over many windows", wire.V6, distinctLabels),
 		many("labels-redefined", "one label list id that is defined over and over", wire.V6, labelsRedefined),
@@ -60,6 +61,7 @@ func Shapes() []Shape {
 		many("stacks-redefined", "one stack id that is defined over and over", wire.V4, stacksRedefined),
 		many("stack-id-jumps", "stack ids far apart from each other", wire.V4, stackJumps),
 		many("activities", "activity ids, one event each, without a sequence point", wire.V4, activities),
+		many("activities-waiting", "the same of events that are not sorted", wire.V4, activitiesWaiting),
 		many("unknown-blocks", "blocks of unknown kinds", wire.V6, unknownBlocks),
 		many("trace-blocks", "further Trace blocks", wire.V6, traceBlocks),
 
@@ -207,6 +209,18 @@ func threadFlush(s *Stream, n int) {
 	}
 }
 
+func threadFlushSame(s *Stream, n int) {
+	s.Types(testType(1))
+	rows := make([]wire.Thread, n)
+	for i := range rows {
+		rows[i].Index = uint64(n - i)
+	}
+	for range 3 {
+		s.Threads(rows...)
+		s.SequencePoint(start, wire.FlushThreads)
+	}
+}
+
 func threadRedefined(s *Stream, n int) {
 	one(s)
 	rows := make([]wire.Thread, 1000)
@@ -319,7 +333,7 @@ func manyFields(s *Stream, n int) {
 	for i := range fields {
 		fields[i].Type.Code = wire.TypeInt32
 	}
-	for i := range n {
+	for i := 0; i < n; i += len(fields) {
 		t := testType(uint32(i))
 		t.Fields = fields
 		s.Types(t)
@@ -388,12 +402,16 @@ func stackJumps(s *Stream, n int) {
 	}
 }
 
-func activities(s *Stream, n int) {
+func activities(s *Stream, n int) { everyActivity(s, n, true) }
+
+func activitiesWaiting(s *Stream, n int) { everyActivity(s, n, false) }
+
+func everyActivity(s *Stream, n int, sorted bool) {
 	one(s)
 	b := s.Events()
 	for i := range n {
 		h := event(i, start+uint64(i))
-		h.Sorted = true
+		h.Sorted = sorted
 		copy(h.Activity[:], bin.AppendU64(nil, uint64(i+1)))
 		b.Add(h, nil)
 		if b.Len() > eventBlockSize {
@@ -405,7 +423,7 @@ func activities(s *Stream, n int) {
 
 func unknownBlocks(s *Stream, n int) {
 	one(s)
-	body := make([]byte, 5000)
+	body := make([]byte, 200)
 	for i := range n {
 		s.Block(wire.Kind(9+i%247), body[:i%len(body)])
 	}

@@ -1,0 +1,342 @@
+package reader
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tracegen"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// shape returns a hostile stream.
+func shape(t testing.TB, name string, n int) []byte {
+	t.Helper()
+	for _, s := range tracegen.Shapes() {
+		if s.Name == name {
+			var b bytes.Buffer
+			if err := s.Write(&b, n); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		}
+	}
+	t.Fatalf("no shape %q", name)
+	return nil
+}
+
+// TestLimits: a limit that is reached is an error that wraps ErrLimit and says where, and which limit it is. What comes before
+// it is delivered.
+func TestLimits(t *testing.T) {
+	for _, test := range []struct {
+		shape  string
+		n      int
+		limits Limits
+		says   string // what the error says
+		before int    // how many events are delivered at least
+	}{
+		{"block-size-max", 1, Limits{}, "block of 2147483647 bytes, at most 67108864", 1},
+		{"no-barrier", 50_000, Limits{BlockBytes: 1000}, "at most 1000", 1},
+		{"labels", 50_000, Limits{BlockBytes: 1000}, "at most 1000", 1},
+		{"types", 5000, Limits{Types: 1500}, "1500 metadata rows in use", 1500},
+		{"types-v4", 5000, Limits{Types: 1500}, "1500 metadata rows in use", 1500},
+		{"type-redefined", 5000, Limits{Types: 1500}, "1500 metadata rows in use", 1500},
+		{"fields", 8000, Limits{Fields: 3999}, "too many fields", 0},
+		{"fields-65535", 1, Limits{}, "too many fields", 0},
+		{"fields-v4", 1, Limits{}, "too many fields", 0},
+		{"nested-100", 1, Limits{}, "nested more than 32 deep", 0},
+		{"nested-100-v4", 1, Limits{FieldDepth: 99}, "nested more than 99 deep", 0},
+		{"threads", 5000, Limits{Threads: 1500}, "1500 threads in use", 1500},
+		{"threads-v4", 5000, Limits{Threads: 1500}, "1500 threads in use", 1500},
+		{"thread-redefined", 5000, Limits{Threads: 500}, "500 threads in use", 500},
+		{"thread-restart", 50_000, Limits{Threads: 500}, "500 threads in use", 500},
+		{"barrier-threads", 5000, Limits{Threads: 1500}, "1500 threads", 1},
+		{"labels", 50_000, Limits{LabelLists: 1500}, "1500 label lists in a window", 1},
+		{"labels-redefined", 5000, Limits{LabelLists: 1500}, "1500 label lists in a window", 1},
+		{"stacks", 5000, Limits{TableBytes: 100_000}, "100000 bytes of tables", 0},
+		{"stacks-redefined", 5000, Limits{TableBytes: 100_000}, "100000 bytes of tables", 0},
+		{"types", 5000, Limits{TableBytes: 100_000}, "100000 bytes of tables", 0},
+		{"threads", 5000, Limits{TableBytes: 100_000}, "100000 bytes of tables", 0},
+		{"labels-distinct", 50_000, Limits{TableBytes: 100_000}, "100000 bytes of tables", 0},
+	} {
+		data := shape(t, test.shape, test.n)
+		for _, order := range []Order{FileOrder, ByTime} {
+			n, err := count(data, &Options{Order: order, Limits: test.limits})
+			var f *ntconv.FormatError
+			if !errors.Is(err, ntconv.ErrLimit) || !errors.As(err, &f) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s, %+v: %v, want a limit: %q", test.shape, test.limits, err, test.says)
+			} else if f.Offset <= 0 || f.Offset > int64(len(data)) || f.Where == "" {
+				t.Errorf("%s: %v does not say where", test.shape, err)
+			}
+			if n < test.before {
+				t.Errorf("%s: %d events before %v, want %d", test.shape, n, err, test.before)
+			}
+		}
+	}
+}
+
+// count reads a trace to its end.
+func count(data []byte, opts *Options) (n int, err error) {
+	r, err := New(bytes.NewReader(data), opts)
+	if err != nil {
+		return 0, err
+	}
+	for _, err := range ntconv.Events(r) {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// TestStackDepth: what is beyond the limit of a stack is cut off at its root, and counted.
+func TestStackDepth(t *testing.T) {
+	var b bytes.Buffer
+	s := tracegen.NewStream(&b, wire.V4)
+	s.Stacks(1, tracegen.Addresses(1, 2, 3), tracegen.Addresses(1, 2, 3, 4), tracegen.Addresses(5))
+	e := s.Events()
+	for i := range uint32(3) {
+		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: i + 1, Thread: 1, CaptureThread: 1, StackID: i + 1, Time: 1e9}, nil)
+	}
+	e.Flush()
+	s.End()
+	var report ntconv.Report
+	r, err := New(&b, &Options{Report: &report, Limits: Limits{StackDepth: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for e, err := range ntconv.Events(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent {
+			got = append(got, fmt.Sprint(e.Stack.PCs))
+		}
+	}
+	if want := "[1 2 3] [1 2 3] [5]"; strings.Join(got, " ") != want || report.Count(ntconv.CodeStackCut) != 1 {
+		t.Errorf("stacks %v, %v; want %s and one cut", got, report.Entries(), want)
+	}
+}
+
+// TestWindowLimits: a window that is full is delivered in parts, each in order, with nothing missing and a note, and never
+// holds more than its limit.
+func TestWindowLimits(t *testing.T) {
+	for _, test := range []struct {
+		shape  string
+		n      int
+		limits Limits
+	}{
+		{"no-barrier", 100_000, Limits{WindowEvents: 1000}},
+		{"no-barrier", 100_000, Limits{WindowEvents: 1}},
+		{"no-barrier", 100_000, Limits{WindowBytes: 200_000}},
+		{"block-per-event", 10_000, Limits{WindowEvents: 1000}},
+		{"block-per-event", 10_000, Limits{WindowBytes: 10_000}},
+	} {
+		data := shape(t, test.shape, test.n)
+		want, _ := count(data, &Options{Order: FileOrder})
+		var report ntconv.Report
+		r, err := New(bytes.NewReader(data), &Options{Limits: test.limits, Report: &report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, rows, held := 0, 0, 0
+		for _, err := range ntconv.Events(r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got++
+			rows, held = max(rows, len(r.window.rows)), max(held, r.window.bytes)
+		}
+		if got != want || report.Count(ntconv.CodeWindowCap) == 0 {
+			t.Errorf("%s, %+v: %d events, want %d and a note: %v", test.shape, test.limits, got, want, report.Entries())
+		}
+		if max := r.limits.WindowEvents; rows > max {
+			t.Errorf("%s, %+v: %d rows held", test.shape, test.limits, rows)
+		}
+		if max := r.limits.WindowBytes + 128<<10; held > max { // a block comes as a whole
+			t.Errorf("%s, %+v: %d bytes held", test.shape, test.limits, held)
+		}
+	}
+}
+
+// costs is what reading a stream takes.
+type costs struct {
+	allocated, objects uint64
+	live               int64 // what the reader holds at the end
+}
+
+func measure(t *testing.T, data []byte, order Order) (c costs) {
+	var before, after, end runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := New(bytes.NewReader(data), &Options{Order: order})
+	for err == nil {
+		_, err = r.Next()
+	}
+	if err != io.EOF {
+		t.Errorf("%v", err)
+	}
+	runtime.ReadMemStats(&after)
+	runtime.GC()
+	runtime.ReadMemStats(&end)
+	runtime.KeepAlive(r)
+	return costs{after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs, int64(end.HeapAlloc) - int64(before.HeapAlloc)}
+}
+
+// holding are the shapes of which a reader must hold something of every thing: up to a limit, see TestLimits.
+var holding = map[string]bool{
+	"no-barrier": true, "block-per-event": true, "release": true, // events, until a barrier
+	"threads": true, "threads-v4": true, "types": true, "types-v4": true, "type-redefined": true, "fields": true,
+	"stacks": true, "stacks-redefined": true, "stack-id-jumps": true, "labels-redefined": true,
+	"thread-churn-waiting": true, "thread-redefined": true, "thread-restart": true, // threads of events that wait
+	"thread-flush": true, "type-flush": true, "thread-flush-same": true, // see TestRetired
+	"barrier-threads": true,                                                      // the event that lists them
+	"activities":      true, "activities-waiting": true, "labels-distinct": true, // 65,536 of them
+}
+
+// TestShapes: twice as much of anything costs no more than twice the memory, and where nothing has to be remembered no more
+// memory is held.
+func TestShapes(t *testing.T) {
+	const n = 3 * 4096 // the reader forgets types that were never defined whenever it has 4,096
+	for _, s := range tracegen.Shapes() {
+		if !s.Many {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			small, large := shape(t, s.Name, n), shape(t, s.Name, 2*n)
+			for _, order := range []Order{FileOrder, ByTime} {
+				a, b := measure(t, small, order), measure(t, large, order)
+				if b.allocated > 5*a.allocated/2+1<<20 || b.objects > 5*a.objects/2+1000 {
+					t.Errorf("order %d: %d bytes in %d objects, but twice the input takes %d in %d", order, a.allocated, a.objects, b.allocated, b.objects)
+				}
+				if !holding[s.Name] && b.live > a.live*11/10+64<<10 {
+					t.Errorf("order %d: %d bytes are held, but %d of twice the input", order, a.live, b.live)
+				}
+			}
+		})
+	}
+}
+
+// TestWork: work that allocates nothing is not seen by TestShapes. These are the shapes that made it quadratic once, of a size
+// at which that takes minutes.
+func TestWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads half a million blocks")
+	}
+	for _, name := range []string{"release", "block-per-event", "stuck", "thread-flush-same"} {
+		data := shape(t, name, 500_000)
+		if _, err := count(data, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestWaitingThreads: where no barrier comes, the threads and activities of events that wait make the window be delivered
+// before they reach their limit.
+func TestWaitingThreads(t *testing.T) {
+	for _, test := range []struct {
+		shape  string
+		limits Limits
+	}{
+		{"thread-churn-waiting", Limits{Threads: 1000}},
+		{"activities-waiting", Limits{LabelLists: maxInterned}},
+		{"activities", Limits{}},
+	} {
+		data := shape(t, test.shape, 200_000)
+		var report ntconv.Report
+		r, err := New(bytes.NewReader(data), &Options{Limits: test.limits, Report: &report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads, lists := 0, 0
+		for _, err := range ntconv.Events(r) {
+			if err != nil {
+				t.Fatalf("%s: %v", test.shape, err)
+			}
+			threads, lists = max(threads, r.threads.size()), max(lists, len(r.labels.list))
+		}
+		if threads > 1000 || lists > maxInterned+10_000 { // a block comes as a whole
+			t.Errorf("%s: %d threads and %d label lists held", test.shape, threads, lists)
+		}
+	}
+}
+
+// TestRetired: what a sequence point flushed is remembered, but not all of it for ever.
+func TestRetired(t *testing.T) {
+	var r retired[int]
+	for i := range 200_000 {
+		r.put(fmt.Sprint("row ", i), uint64(i), &i)
+		r.put("the same", uint64(i), &i)
+	}
+	if r.bytes > maxRetiredBytes+1<<20 || len(r.rows["the same"]) > maxAlike {
+		t.Errorf("%d bytes, %d alike", r.bytes, len(r.rows["the same"]))
+	}
+	for i := range 200_000 {
+		r.take(fmt.Sprint("row ", i), 0)
+	}
+	for r.take("the same", 0) != nil {
+	}
+	if r.bytes != 0 || len(r.rows) != 0 {
+		t.Errorf("%d bytes, %d rows after all were taken", r.bytes, len(r.rows))
+	}
+}
+
+// TestLies: sizes and numbers that the input does not live up to cost nothing.
+func TestLies(t *testing.T) {
+	l := newLaws()
+	for _, s := range tracegen.Shapes() {
+		if s.Many {
+			continue
+		}
+		for _, n := range []int{1, 100} {
+			data := shape(t, s.Name, n)
+			if err := l.check(data); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		}
+	}
+	if l.worst > 4<<20 {
+		t.Errorf("%d bytes allocated beyond 8 times the input", l.worst)
+	}
+}
+
+// TestStrictBeforeCut: in a block that the input cuts off an error comes before the news of the end.
+func TestStrictBeforeCut(t *testing.T) {
+	for _, order := range []Order{FileOrder, ByTime} {
+		for _, sorted := range []bool{true, false} {
+			var b bytes.Buffer
+			s := tracegen.NewStream(&b, wire.V4)
+			s.Types(tracegen.Type{ID: 1, Provider: "P", Name: "E"})
+			e := s.Events()
+			for i, id := range []uint32{1, 7, 1} {
+				e.Add(&wire.EventHeader{MetadataID: id, Sequence: uint32(i + 1), Thread: 1, CaptureThread: 1, Time: 1e9, Sorted: sorted}, nil)
+			}
+			e.Flush()
+			data := b.Bytes()[:b.Len()-1]
+			n, err := count(data, &Options{Order: order, Strict: true})
+			if !errors.Is(err, ntconv.ErrCorrupt) || n != 3 { // a type, a thread and the event before the one of an unknown type
+				t.Errorf("order %d: %d events and %v", order, n, err)
+			}
+		}
+	}
+}
+
+// TestThreadZero: a thread id of 0 is one like any other, also as the first of the trace.
+func TestThreadZero(t *testing.T) {
+	var b bytes.Buffer
+	s := tracegen.NewStream(&b, wire.V4)
+	e := s.Events()
+	e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
+	e.Flush()
+	s.End()
+	if n, err := count(b.Bytes(), nil); n != 2 || err != nil {
+		t.Errorf("%d events, %v", n, err)
+	}
+}
