@@ -20,7 +20,7 @@ var wants = []struct {
 	words []string
 }{
 	{"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)", []string{"reference data", "NTCONV_SHARED", "reference output"}},
-	{"Microsoft's reader, an external program that lies there too", []string{"reference reader"}},
+	{"Microsoft's reader, an external program that lies there too", []string{"reference reader", "runs another program"}},
 	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"}},
 }
 
