@@ -1,0 +1,268 @@
+package e2e
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+)
+
+const sampler = "Microsoft-DotNETCore-SampleProfiler"
+
+// isSample reports whether an event of the reference is one of a profile: of .NET's sampler, or of the processor's clock.
+func isSample(l *line) bool {
+	return l.Provider == sampler && l.ID == 0 || l.Provider == "Universal.Events" && l.Name == "cpu"
+}
+
+// convert makes a profile of a trace and reads it with pprof's own library. It is nil if the trace has no samples.
+func convert(t *testing.T, tr trace, samples int, flags ...string) (p *profile.Profile, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), tr.name+".pb.gz")
+	r := run(t, command, append([]string{"to", "pprof", tr.path, "-o", path}, flags...)...)
+	want := exitCode(tr.name)
+	if samples == 0 && want != unreadable {
+		want = nothing
+	}
+	if r.code != want {
+		t.Errorf("exit code %d, want %d: %s", r.code, want, r.stderr)
+	}
+	written := ifExists(path) != ""
+	if written != (want == complete || want == incomplete) {
+		t.Fatalf("output written: %v, with exit code %d: %s", written, want, r.stderr)
+	}
+	if !written {
+		if len(r.stderr) == 0 {
+			t.Error("no message")
+		}
+		return nil, ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if p, err = profile.Parse(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckValid(); err != nil {
+		t.Error(err)
+	}
+	return p, path
+}
+
+// Every trace converts as it should, to a profile that holds every sample of the trace, with all of each thread's time.
+func TestProfiles(t *testing.T) {
+	for _, tr := range ownTraces(t) {
+		t.Run(tr.name, func(t *testing.T) { checkProfile(t, tr, 1e9) }) // .NET's clock on Linux, see ../testdata/README.md
+	}
+}
+
+func TestProfilesOfAllTraces(t *testing.T) {
+	for _, tr := range sharedTraces(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			var summary struct{ QpcFreq float64 }
+			readTruth(t, shared(t, "oracle", "summary", tr.name+".json"), &summary)
+			checkProfile(t, tr, summary.QpcFreq)
+		})
+	}
+}
+
+func checkProfile(t *testing.T, tr trace, freq float64) {
+	var samples []*line
+	if tr.events != "" {
+		for _, l := range readLines(t, unzstd(t, tr.events)) {
+			if isSample(l) {
+				samples = append(samples, l)
+			}
+		}
+	}
+	if truncated[tr.name] && len(samples) > 0 { // the reference does not have all
+		samples = slices.DeleteFunc(readLines(t, printed(t, tr)), func(l *line) bool { return !isSample(l) })
+	}
+	p, _ := convert(t, tr, len(samples))
+	if p == nil {
+		return
+	}
+	count, nanos := map[thread]int64{}, map[thread]float64{}
+	for _, s := range p.Sample {
+		id := thread{s.NumLabel["pid"][0], s.NumLabel["thread id"][0]}
+		count[id] += s.Value[0]
+		nanos[id] += float64(s.Value[1])
+	}
+	checkNames(t, p)
+	switch kind := p.SampleType[1].Type; kind {
+	case "wall":
+		checkWall(t, tr, samples, freq, count, nanos)
+	case "cpu":
+		checkCPU(t, p.Period, samples, count, nanos)
+	default:
+		t.Errorf("the profile is of %s", kind)
+	}
+}
+
+// A thread by the ids of the system.
+type thread struct{ pid, tid int64 }
+
+// checkWall compares the time of each thread with the time between its first and its last sample, and its median interval.
+func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[thread]int64, nanos map[thread]float64) {
+	t.Helper()
+	times := map[thread][]float64{}
+	for _, l := range samples {
+		id := thread{int64(l.PID), int64(l.TID)}
+		times[id] = append(times[id], float64(l.Ticks)*1e9/freq)
+	}
+	for id, at := range times {
+		if count[id] != int64(len(at)) {
+			t.Errorf("thread %v has %d samples, want %d", id, count[id], len(at))
+		}
+		slices.Sort(at)
+		lived := at[len(at)-1] - at[0]
+		if tr.name == "threads-reused" || len(at) == 1 {
+			// Threads that share an id are apart in time, and a lone sample stands for what others have.
+			if nanos[id] <= 0 || tr.name == "threads-reused" && nanos[id] > lived+1e9 {
+				t.Errorf("thread %v has %.0f ns, between first and last sample are %.0f", id, nanos[id], lived)
+			}
+			continue
+		}
+		for i := range len(at) - 1 {
+			at[i] = at[i+1] - at[i]
+		}
+		gaps := at[:len(at)-1]
+		slices.Sort(gaps)
+		// Clocks of 3 MHz round, and medians of many intervals may be rounded to 2 %.
+		low, high := gaps[(len(gaps)-1)/2], gaps[len(gaps)/2]
+		slack := 0.02*high + 1e9/freq*float64(len(gaps)+1)
+		if nanos[id] < lived+low-slack || nanos[id] > lived+high+slack {
+			t.Errorf("thread %v has %.0f ns, want %.0f and a median of %.0f to %.0f", id, nanos[id], lived, low, high)
+		}
+	}
+	if len(count) != len(times) {
+		t.Errorf("%d threads, want %d", len(count), len(times))
+	}
+}
+
+// checkCPU compares the time of each thread with the number of its samples and the weight that the recorder gave them.
+func checkCPU(t *testing.T, period int64, samples []*line, count map[thread]int64, nanos map[thread]float64) {
+	t.Helper()
+	want := map[thread]int64{}
+	for _, l := range samples {
+		want[thread{int64(l.PID), int64(l.TID)}]++
+	}
+	for id, n := range want {
+		if count[id] != n || nanos[id] <= 0 {
+			t.Errorf("thread %v has %d samples, want %d", id, count[id], n)
+		}
+		if math.Abs(nanos[id]-float64(n*period)) > 0.5 {
+			t.Errorf("thread %v has %.0f ns for %d samples of %d ns", id, nanos[id], n, period)
+		}
+	}
+	if len(count) != len(want) {
+		t.Errorf("%d threads, want %d", len(count), len(want))
+	}
+}
+
+var arity = regexp.MustCompile("`[0-9]")
+
+// checkNames checks that names are for people to read: none missing, none in the notation of metadata. That one is in SystemName.
+func checkNames(t *testing.T, p *profile.Profile) {
+	t.Helper()
+	for _, f := range p.Function {
+		if f.Name == "" || strings.Contains(f.Name, "?!?") || arity.MatchString(f.Name) {
+			t.Errorf("function %q, of system name %q", f.Name, f.SystemName)
+		}
+	}
+}
+
+// What go tool pprof shows is the names of the profile, overloads and type arguments included: it takes the parameters of a name
+// for those of C++ where it can.
+func TestTopShowsNames(t *testing.T) {
+	for name, expect := range map[string][]string{
+		"cpu-env": {
+			"Shop.Cpu.Spin(double)", "Shop.Cpu.Sort<T>(T[])", "Shop.Cpu.Generics.Local(int)", "Shop.Cpu.InnerAsync()",
+			"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<int>.Start<T>(ref T)", "Shop.Program.Main(string[])",
+		},
+		"jit": {"Shop.Jit.Run(int)", "System.Buffers.SearchValues.Create(ReadOnlySpan<char>)", "System.Diagnostics.Tracing.NativeRuntimeEventSource..cctor()"},
+		"roslyn-compile-net10": {
+			"System.Threading.LowLevelLifoSemaphore.WaitNative(SafeWaitHandle, int)",
+			"System.Collections.Immutable.ImmutableArray<T>.Builder.ToImmutable()",
+			"Microsoft.CodeAnalysis.CSharp.BoundTreeRewriter.DoVisitList<T>(ImmutableArray<T>)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, path := convert(t, find(t, name), 1)
+			top := run(t, "go", "tool", "pprof", "-symbolize=none", "-top", "-nodefraction=0", "-nodecount=1000000", path)
+			if top.code != 0 {
+				t.Fatalf("%s", top.stderr)
+			}
+			shown := topNames(t, string(top.stdout))
+			for _, f := range p.Function {
+				if !shown[f.Name] {
+					t.Errorf("pprof does not show %q", f.Name)
+				}
+				delete(shown, f.Name)
+			}
+			for name := range shown {
+				t.Errorf("pprof shows %q, which is no function of the profile", name)
+			}
+			for _, name := range expect {
+				if !slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return f.Name == name }) {
+					t.Errorf("no function %q", name)
+				}
+			}
+		})
+	}
+}
+
+// Overloads are lines of their own.
+func TestTopTellsOverloadsApart(t *testing.T) {
+	p, _ := convert(t, find(t, "roslyn-compile-net10"), 1)
+	parameters := map[string]map[string]bool{}
+	for _, f := range p.Function {
+		name, rest, ok := strings.Cut(f.Name, "(")
+		if ok && parameters[name] == nil {
+			parameters[name] = map[string]bool{}
+		}
+		if ok {
+			parameters[name][rest] = true
+		}
+	}
+	overloaded := 0
+	for _, lists := range parameters {
+		if len(lists) > 1 {
+			overloaded++
+		}
+	}
+	if overloaded < 50 {
+		t.Errorf("%d of %d names have overloads", overloaded, len(parameters))
+	}
+}
+
+var topRow = regexp.MustCompile(`^ *\S+ +\S+% +\S+% +\S+ +\S+%  (.*)$`)
+
+// topNames returns the names in pprof's list of functions.
+func topNames(t *testing.T, text string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	_, rows, ok := strings.Cut(text, " cum%\n")
+	if !ok {
+		t.Fatal("no list: ", text)
+	}
+	for row := range strings.Lines(rows) {
+		m := topRow.FindStringSubmatch(strings.TrimSuffix(row, "\n"))
+		if m == nil {
+			t.Fatalf("row %q", row)
+		}
+		names[strings.TrimSuffix(strings.TrimSuffix(m[1], " (inline)"), " (partial-inline)")] = true
+	}
+	return names
+}
+
+func (th thread) String() string { return fmt.Sprintf("%d of process %d", th.tid, th.pid) }
