@@ -30,6 +30,14 @@ func usage(cmd *cobra.Command) error {
 			}
 		}
 	}
+	if cmd.HasHelpSubCommands() {
+		b.WriteString("\nHelp on other things:\n")
+		for _, c := range cmd.Commands() {
+			if c.IsAdditionalHelpTopicCommand() {
+				fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), c.Name(), c.Short)
+			}
+		}
+	}
 	for _, group := range groups {
 		if set := flagsOf(cmd, group); set.HasAvailableFlags() {
 			fmt.Fprintf(&b, "\n%s:\n%s", group, set.FlagUsages())
@@ -79,6 +87,41 @@ func formatsHelp() string {
 	list("Reads", formats.Readable())
 	list("Writes", formats.Writable())
 	return b.String()
+}
+
+// whereTopic is the help on expressions.
+func whereTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "where",
+		Short: "The expressions of --where",
+		Long: `--where 'EXPRESSION' selects events by what stands in them, beside the other flags of a selection. It may be given more than
+once: all must hold.
+
+A comparison has a field or a property on its left and a value on its right:
+
+  Size, Payload.Mean          a field of the payload, as ntconv print shows it; of an object in it
+  "field with spaces"         the same, quoted
+  $time                       since the start of the trace: 1.5s, 200ms, or "2026-11-21T06:52:53.5Z"
+  $tid $pid $cpu              thread, process, processor: numbers
+  $provider $event            names
+  $level $opcode $keywords $id $version $size   numbers; $size is that of the payload in bytes
+  $activity_id $related_activity_id $trace_id $span_id   ids as text
+  $label.KEY                  a label of the event
+
+  == != < <= > >=             numbers (15, 0xff, 1.5e3), texts in quotes, durations, true, false
+  =~                          a regular expression that fits some part of the text
+  in (a, b, c)                one of several values
+  has(Field)                  whether there is a value
+  && || ! ( )                 and, or, not
+
+Text is compared with ids, dates, and names of the runtime's numbers too: Type == "Managed". A comparison with something that
+an event does not have is false, != too. Of a list, one element must fit. If a comparison could not hold for any event, as for
+a field that no event has, the summary says so.`,
+		Example: examples(
+			formats.Example{Remark: "large objects of some types", Line: "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace"},
+			formats.Example{Remark: "the first five seconds of two threads", Line: "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace"},
+		),
+	}
 }
 
 // addStandardCommands adds the library's own commands now, so that they get examples as every verb has.

@@ -21,6 +21,9 @@ type input struct {
 
 	first io.ReadCloser // the stream that was looked at, for the first pass
 	head  *bufio.Reader // over it
+
+	last  ntconv.Ticks // time of the last event, if ended is set: see app.lastOf
+	ended bool
 }
 
 // openInput opens an input and recognizes its format in the table. again says that it will be read more than once:

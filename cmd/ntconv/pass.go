@@ -93,10 +93,25 @@ func (p *pass) prepare(o passOptions, sel *selection.Options) (see func(*ntconv.
 			see, before = nothing, t.Observe
 		}
 	}
-	if o.first || sel.NeedsEnd() {
+	switch {
+	case o.first:
 		last, err = p.app.scan(p.in, before)
+	case sel.NeedsEnd():
+		last, err = p.app.lastOf(p.in)
 	}
 	return see, last, err
+}
+
+// lastOf returns the time of the last event of an input, for which it reads it once.
+func (a *app) lastOf(in *input) (ntconv.Ticks, error) {
+	if !in.ended {
+		last, err := a.scan(in, func(*ntconv.Event) {})
+		if err != nil {
+			return 0, err
+		}
+		in.last, in.ended = last, true
+	}
+	return in.last, nil
 }
 
 // counting returns what sees every event of the input.

@@ -20,8 +20,9 @@ type summary struct {
 	Output   string        `json:"output,omitempty"`
 	To       string        `json:"to,omitempty"` // format of the output
 	Kind     string        `json:"kind,omitempty"`
-	Events   int64         `json:"events"`   // of the input
-	Selected int64         `json:"selected"` // of those, by the selection
+	Events   int64         `json:"events"`            // of the input
+	Selected int64         `json:"selected"`          // of those, by the selection
+	Symbols  int64         `json:"symbols,omitempty"` // events kept beside those, for the names of addresses
 	Used     int64         `json:"used,omitempty"`
 	Items    int64         `json:"items,omitempty"`
 	Unit     string        `json:"unit,omitempty"`

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A filtering is a request to write a part of a trace.
+type filtering struct {
+	conversion
+	symbols bool
+}
+
+func (a *app) filterCmd() *cobra.Command {
+	f := filtering{conversion: conversion{to: formats.ByName(formats.Writable(), "nettrace")}}
+	cmd := &cobra.Command{
+		Use:   "filter IN OUT",
+		Short: "Write the part of a trace that is wanted, as a trace",
+		Long: "Write the selected events of a trace as nettrace 6, in the order of time. OUT may be - for standard output.\n\n" +
+			"Events that give names to addresses stay whether or not they are selected, or else the new trace could not be read by people:\n" +
+			"methods, modules, mappings, symbols, rundowns and what tells of processes, of those processes of which something is selected.\n" +
+			"To know them the input is read twice, and standard input is copied to a temporary file for that; not so with\n" +
+			"--keep-symbols=false.\n\n" +
+			"The events of each thread are numbered anew: what is left out does not look lost, and what the recorder lost still does.\n" +
+			"Types and threads that no event uses any more are left out. With nothing selected all is kept, as ntconv to nettrace does.",
+		Example: examples(
+			formats.Example{Remark: "one process of a machine-wide trace", Line: "ntconv filter --pid 4711 machine.nettrace one.nettrace"},
+			formats.Example{Remark: "the last ten seconds, without the runtime's own events", Line: "ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace"},
+			formats.Example{Remark: "large allocations, with names for their stacks", Line: "ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace"},
+			formats.Example{Remark: "nothing but what is selected", Line: "ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace"},
+		),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return errors.New("no output given: name a file, or - for standard output")
+			}
+			return oneInput(nil, append(args[:min(1, len(args))], args[min(2, len(args)):]...))
+		},
+		ValidArgsFunction: inputCompletion,
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.in, f.out = args[0], args[1]
+			return a.filter(&f)
+		},
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.BoolVar(&f.symbols, "keep-symbols", true, "keep what gives names to addresses of the selected processes")
+		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		f.bind(flags)
+	})
+	a.addInputFlags(cmd)
+	return cmd
+}
+
+// filter reads an input and writes a part of it.
+func (a *app) filter(f *filtering) error {
+	a.sum = &summary{Input: f.in, To: f.to.Name}
+	if isStdout(f.out) && terminal(a.stdout) {
+		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
+	}
+	sel, err := a.pick.options()
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	in, err := a.openInput(f.in, formats.Readable(), sel.NeedsEnd() || f.symbols && !sel.Empty())
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	c, err := a.newCut(in, f.symbols)
+	if err != nil {
+		return err
+	}
+	p, err := a.begin(in, passOptions{keep: c.keep})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	p.src = &trimmed{Source: p.src, cut: c}
+	return a.writeCut(f, p, c)
+}
+
+// writeCut writes what a pass yields.
+func (a *app) writeCut(f *filtering, p *pass, c *cut) error {
+	out, err := a.createOutput(f.out)
+	if err != nil {
+		return err
+	}
+	sink, err := f.create(out, p.info, &formats.Target{Report: a.read.Report, Ordered: a.read.Order == reader.ByTime, Filtered: p.filtered})
+	if err != nil {
+		return errors.Join(fail(exitUsage, err), out.Abort())
+	}
+	err = p.deliver(sink, out, func() (string, bool) { return "events", c.selected == 0 }, f.to.Advice)
+	s := p.sumUp()
+	s.result(sink.Result())
+	s.Selected, s.Symbols, s.Detail = c.selected, c.named, c.detail()
+	s.Output, s.Bytes = out.Name(), out.Written()
+	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
+	return err
+}
+
+// detail tells what else than selected events was kept or left out.
+func (c *cut) detail() string {
+	s := ""
+	if c.named > 0 {
+		s = count(c.named, "more event was", "more events were") + " kept for the names of addresses"
+	}
+	if c.opaque > 0 {
+		if s != "" {
+			s += "; "
+		}
+		s += fmt.Sprintf("%s of unknown kind left out", count(c.opaque, "block"))
+	}
+	return s
+}
+
+// trimmed is the source of a cut: marks speak only of threads that are in it.
+type trimmed struct {
+	ntconv.Source
+	cut  *cut
+	mark ntconv.Event
+}
+
+// Next implements ntconv.Source.
+func (t *trimmed) Next() (*ntconv.Event, error) {
+	for {
+		e, err := t.Source.Next()
+		if err != nil || e.Kind != ntconv.KindMark || e.Mark == nil || t.cut.all {
+			return e, err
+		}
+		m := t.cut.trim(e.Mark)
+		if m.Kind == ntconv.MarkThreadsRemoved && len(m.Threads) == 0 {
+			continue
+		}
+		t.mark = *e
+		t.mark.Mark = m
+		return &t.mark, nil
+	}
+}
