@@ -107,8 +107,11 @@ func FuzzStream(f *testing.F) {
 		if err := l.check(data); err != nil {
 			t.Fatal(err)
 		}
-		if !l.sound {
-			t.Fatal("a sound trace is not read to its end")
+		if errors.Is(l.end, ntconv.ErrUnsupported) {
+			return // by chance it can be read as the work of a preview, too
+		}
+		if l.end != nil {
+			t.Fatalf("a sound trace is not read to its end: %v", l.end)
 		}
 		if err := comparePlain(data); err != nil {
 			t.Fatal(err)

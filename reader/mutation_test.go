@@ -235,7 +235,8 @@ type laws struct {
 	file   []uint64 // events of the last read in file order
 	allocs []metrics.Sample
 
-	sound      bool // the last input was read to its end, or to where it was cut
+	end        error // of the last input, lenient in file order
+	sound      bool  // it was read to its end, or to where it was cut
 	sounds     int
 	worst      uint64
 	worstRatio float64
@@ -276,6 +277,7 @@ func (l *laws) check(data []byte) error {
 		switch i {
 		case 0:
 			l.file = append(l.file[:0], l.view.events...)
+			l.end = err
 			l.sound = err == nil || errors.Is(err, ntconv.ErrTruncated)
 			sums[0] = l.view.sum
 		case 1:
