@@ -14,6 +14,7 @@ type process struct {
 	info ntconv.ProcessInfo
 
 	methods methods
+	wanted  wanted
 	modules modules
 	files   map[fileKey]*ntconv.Mapping // of managed modules
 	native  nativeMap

@@ -53,6 +53,8 @@ type Table struct {
 	epochs    uint32 // number of the last change of meaning in any process
 	symbolsAt uint32 // the same for symbols alone
 
+	missed int // addresses that were wanted too late
+
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved map[unresolvedKey]*ntconv.Function
 	cache      []cached
@@ -184,6 +186,10 @@ func (t *Table) processOf(e *ntconv.Event) *process {
 
 func (t *Table) learnMethod(e *ntconv.Event) {
 	m := &t.method
+	p := t.processOf(e)
+	if p.wanted.on && clr.ParseMethodCode(e, m) && p.wanted.drops(m) {
+		return
+	}
 	if !clr.ParseMethod(e, m) {
 		t.unreadable(e, "method event is cut off")
 		return
@@ -195,7 +201,6 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 	if m.Verbose {
 		n.namespace, n.name, n.param = t.texts.add(m.Namespace), t.texts.add(m.Name), t.texts.add(m.Signature)
 	}
-	p := t.processOf(e)
 	if owner, ok := p.methods.learn(n, m.Action, e.Time, &t.epochs); ok {
 		delete(p.memo, memoKey{entry: owner})
 	}

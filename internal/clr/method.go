@@ -62,25 +62,10 @@ func (m *Method) Tier() string {
 // ParseMethod reads an event of class ClassMethod; m is overwritten. It returns false if the event is none, or if its payload
 // is too short.
 func ParseMethod(e *ntconv.Event, m *Method) bool {
-	b := e.Payload
-	id := e.Type.ID
-	if len(b) < 36 || id < 141 || id > 144 {
+	if !ParseMethodCode(e, m) {
 		return false
 	}
-	var action MethodAction
-	switch e.Type.Provider {
-	case Runtime:
-	case Rundown:
-		action = MethodRundownStart
-	default:
-		return false
-	}
-	*m = Method{
-		MethodID: binary.LittleEndian.Uint64(b), ModuleID: binary.LittleEndian.Uint64(b[8:]), Start: binary.LittleEndian.Uint64(b[16:]),
-		Size: binary.LittleEndian.Uint32(b[24:]), Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
-		Action: action + MethodAction(id-141)&1, Verbose: id >= 143,
-	}
-	b = b[36:]
+	b := e.Payload[methodCodeSize:]
 	if m.Verbose {
 		var ok [3]bool
 		m.Namespace, b, ok[0] = cutUTF16(b)
@@ -96,6 +81,32 @@ func ParseMethod(e *ntconv.Event, m *Method) bool {
 	}
 	if len(b) >= 10 {
 		m.ReJITID = binary.LittleEndian.Uint64(b[2:])
+	}
+	return true
+}
+
+// methodCodeSize is the length of what all method events begin with.
+const methodCodeSize = 36
+
+// ParseMethodCode is ParseMethod up to the texts, which take most of its time: ids, where the code lies, and what happened.
+func ParseMethodCode(e *ntconv.Event, m *Method) bool {
+	b := e.Payload
+	id := e.Type.ID
+	if len(b) < methodCodeSize || id < 141 || id > 144 {
+		return false
+	}
+	var action MethodAction
+	switch e.Type.Provider {
+	case Runtime:
+	case Rundown:
+		action = MethodRundownStart
+	default:
+		return false
+	}
+	*m = Method{
+		MethodID: binary.LittleEndian.Uint64(b), ModuleID: binary.LittleEndian.Uint64(b[8:]), Start: binary.LittleEndian.Uint64(b[16:]),
+		Size: binary.LittleEndian.Uint32(b[24:]), Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
+		Action: action + MethodAction(id-141)&1, Verbose: id >= 143,
 	}
 	return true
 }

@@ -25,6 +25,7 @@ type set struct {
 	m                  measurement
 	events             uint64
 	noStack, late, bad tally
+	wanted             map[processStack]struct{} // what the namer was told about
 }
 
 // A key tells samples apart while events pass.
@@ -72,6 +73,7 @@ func newSet(k Kind, p *pool) *set {
 		index:   map[key]uint32{},
 		threads: map[*ntconv.Thread]*thread{},
 		ids:     map[owner]uint32{},
+		wanted:  map[processStack]struct{}{},
 	}
 	s.tags = s.spec.tag != "" && !p.drop[s.spec.tag]
 	s.m.values = make([]int64, len(s.spec.columns))
@@ -98,7 +100,10 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	}
 	r := t.recent
 	if r == noRow || s.rows[r].key != k {
-		r = s.row(k)
+		known := len(s.rows)
+		if r = s.row(k); len(s.rows) > known && k.stack != 0 {
+			s.want(e, k.stack, namer)
+		}
 		t.recent = r
 	}
 	if e.Time < s.rows[r].first {
@@ -112,6 +117,29 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	if s.spec.interval != noInterval && !s.advance(t, r, e.Time) {
 		s.late.add(e)
 	}
+}
+
+// A wanter is a namer that need not keep names which nobody will ask for.
+type wanter interface {
+	Want(*ntconv.Process, *ntconv.Stack)
+}
+
+// want tells a namer about a stack that it will be asked for at the end.
+func (s *set) want(e *ntconv.Event, stack uint32, namer ntconv.Namer) {
+	k := processStack{e.Thread.Process, stack}
+	if _, told := s.wanted[k]; told {
+		return
+	}
+	if w, ok := namer.(wanter); ok {
+		s.wanted[k] = struct{}{}
+		w.Want(e.Thread.Process, e.Stack)
+	}
+}
+
+// processStack is a stack of a process: the same addresses mean something else in another one.
+type processStack struct {
+	process *ntconv.Process
+	stack   uint32
 }
 
 // row returns the row of a key, a new one if there is none.

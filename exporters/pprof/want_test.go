@@ -1,0 +1,51 @@
+package pprof_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// TestWantChangesNothing: a table that is told which stacks matter makes the same profile as one that keeps every name.
+func TestWantChangesNothing(t *testing.T) {
+	files := corpus.Traces(t)
+	check := func(t *testing.T, files []corpus.File) {
+		for _, f := range files {
+			told, missed := wantProfile(t, f, false)
+			if whole, _ := wantProfile(t, f, true); !bytes.Equal(told, whole) {
+				t.Errorf("%s: the profiles differ", f.Name)
+			}
+			if missed != 0 {
+				t.Errorf("%s: %d addresses were wanted too late", f.Name, missed)
+			}
+		}
+	}
+	check(t, files)
+	t.Run("shared", func(t *testing.T) { check(t, corpus.SharedTraces(t)) })
+}
+
+// wantProfile converts a trace. With hide the table does not learn which stacks matter.
+func wantProfile(t *testing.T, f corpus.File, hide bool) ([]byte, int) {
+	t.Helper()
+	r, err := reader.New(bytes.NewReader(f.Data), nil)
+	if err != nil {
+		t.Fatalf("%s: %v", f.Name, err)
+	}
+	table := symbol.New(nil)
+	var namer ntconv.Namer = table
+	if hide {
+		namer = struct{ ntconv.Namer }{table}
+	}
+	var out bytes.Buffer
+	sink := pprof.New(&out, r.Info(), namer, &pprof.Options{Uncompressed: true})
+	_, _ = ntconv.Copy(sink, symbol.Watch(r, table)) // truncated traces end with an error
+	if err := sink.Close(); err != nil {
+		t.Fatalf("%s: %v", f.Name, err)
+	}
+	return out.Bytes(), table.Missed()
+}

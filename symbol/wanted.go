@@ -1,0 +1,99 @@
+package symbol
+
+import (
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// wanted is what a consumer has told about the addresses that it will ask for, of one process. A rundown, which comes at
+// the end of most traces, describes every method of the process, and few of them were ever on a stack: the others need
+// not be kept.
+type wanted struct {
+	pcs     []uint64 // the first sorted of them are in order, without doubles
+	sorted  int
+	on      bool
+	sorts   int
+	dropped []extent // methods that were not kept
+	ordered bool     // dropped is sorted
+}
+
+// extent is a range of addresses, the last one included.
+type extent struct{ first, last uint64 }
+
+// mostSorts bounds how often addresses are sorted in anew. A trace whose rundown goes on while new stacks come is kept
+// whole from then on.
+const mostSorts = 64
+
+// Want tells that the names of a stack's addresses will be asked for. It is for consumers that ask for names only at the end
+// and that call it for every distinct stack as it comes: from the first call on, methods that only a rundown at the end of
+// the trace names, and that have none of these addresses, are not kept. Missed tells whether that went wrong.
+func (t *Table) Want(p *ntconv.Process, s *ntconv.Stack) {
+	w := &t.process(p).wanted
+	w.on = w.on || w.sorts < mostSorts
+	if len(w.dropped) > 0 {
+		t.missed += w.late(s.PCs)
+	}
+	if len(w.pcs)+len(s.PCs) > cap(w.pcs) && w.sorted < len(w.pcs)/2 {
+		w.sort()
+	}
+	w.pcs = append(w.pcs, s.PCs...)
+}
+
+// Missed returns how many addresses of stacks came after their methods had been passed over. They have no names in this
+// table; a table that sees the whole trace before Want is called has them.
+func (t *Table) Missed() int { return t.missed }
+
+// sort brings all addresses in order.
+func (w *wanted) sort() {
+	slices.Sort(w.pcs)
+	w.pcs = slices.Compact(w.pcs)
+	w.sorted = len(w.pcs)
+}
+
+// drops reports whether a method may be passed over. Only what a rundown at the end says of unwanted addresses may.
+func (w *wanted) drops(m *clr.Method) bool {
+	if !w.on || m.Action != clr.MethodRundownEnd || m.Size == 0 || m.Start > ^uint64(0)-uint64(m.Size) {
+		return false
+	}
+	if w.sorted < len(w.pcs) {
+		if w.sorts++; w.sorts >= mostSorts {
+			w.on = false
+			return false
+		}
+		w.sort()
+	}
+	e := extent{m.Start, m.Start + uint64(m.Size)} // a return address may be the one behind the end
+	if i, _ := slices.BinarySearch(w.pcs, e.first); i < len(w.pcs) && w.pcs[i] <= e.last {
+		return false
+	}
+	w.dropped = append(w.dropped, e)
+	w.ordered = false
+	return true
+}
+
+// late counts addresses that lie in methods that were passed over.
+func (w *wanted) late(pcs []uint64) (n int) {
+	if !w.ordered {
+		slices.SortFunc(w.dropped, func(a, b extent) int {
+			if a.first < b.first {
+				return -1
+			}
+			return int(min(a.first-b.first, 1))
+		})
+		w.ordered = true
+	}
+	for _, pc := range pcs {
+		i, found := slices.BinarySearchFunc(w.dropped, pc, func(e extent, pc uint64) int {
+			if e.first < pc {
+				return -1
+			}
+			return int(min(e.first-pc, 1))
+		})
+		if found || i > 0 && pc <= w.dropped[i-1].last {
+			n++
+		}
+	}
+	return n
+}
