@@ -133,6 +133,10 @@ func (a *app) convert(c *conversion) error {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}
 	o := passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}
+	return a.retryNames(o, func(o passOptions) error { return a.convertOnce(c, outName, o) })
+}
+
+func (a *app) convertOnce(c *conversion, outName string, o passOptions) error {
 	again, err := a.needsTwo(o)
 	if err != nil {
 		return err
@@ -162,7 +166,7 @@ func (a *app) convert(c *conversion) error {
 		return errors.Join(fail(exitUsage, err), out.Abort())
 	}
 	s := p.sumUp()
-	err = p.deliver(sink, out, func() (string, bool) {
+	err = p.deliver(patientSink{sink, p}, out, func() (string, bool) {
 		s.result(sink.Result())
 		return s.Unit + "s", s.Items == 0
 	}, c.to.Advice)

@@ -63,7 +63,12 @@ func (a *app) top(r *ranking) error {
 	if r.count < 0 {
 		return fail(exitUsage, fmt.Errorf("-n %d: want a number of functions", r.count))
 	}
-	p, partial, err := a.profileOf(r)
+	var p *profile.Profile
+	var partial error
+	err := a.retryNames(passOptions{names: r.names}, func(o passOptions) (err error) {
+		p, partial, err = a.profileOf(r, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -83,8 +88,8 @@ func (a *app) top(r *ranking) error {
 
 // profileOf returns the profile that the input is, or the one that is made of the trace that it is. partial is an error
 // of a trace that could be read in part.
-func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
-	again, err := a.needsTwo(passOptions{})
+func (a *app) profileOf(r *ranking, o passOptions) (p *profile.Profile, partial, err error) {
+	again, err := a.needsTwo(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +102,7 @@ func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
 		p, err = a.parseProfile(in)
 		return p, nil, err
 	}
-	pass, err := a.begin(in, passOptions{names: r.names})
+	pass, err := a.begin(in, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +117,7 @@ func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
 	if fatal != nil {
 		return nil, nil, fatal
 	}
-	if err := sink.Close(); err != nil {
+	if err := (patientSink{sink, pass}).Close(); err != nil {
 		return nil, nil, err
 	}
 	s := pass.sumUp()

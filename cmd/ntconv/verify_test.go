@@ -31,7 +31,7 @@ func TestRewriting(t *testing.T) {
 				if again := convertedBy(t, dir, out, "to", "nettrace", "--order", order); !bytes.Equal(again, rewritten) {
 					t.Errorf("by %s: rewriting the rewritten trace changes it", order)
 				}
-				if p := convertedBy(t, dir, out, "to", "pprof"); !cut[f.Name] && !bytes.Equal(p, profile) {
+				if p := convertedBy(t, dir, out, "to", "pprof"); !cutOff[f.Name] && !bytes.Equal(p, profile) {
 					t.Errorf("by %s: the profile of the rewritten trace is another one", order)
 				}
 			}
@@ -39,8 +39,8 @@ func TestRewriting(t *testing.T) {
 	}
 }
 
-// cut are traces that end in the middle. That is told in the comments of their profiles; what is rewritten has an end.
-var cut = map[string]bool{"crash": true, "stress-cut": true}
+// cutOff are traces that end in the middle. That is told in the comments of their profiles; what is rewritten has an end.
+var cutOff = map[string]bool{"crash": true, "stress-cut": true}
 
 // convertedBy returns what a verb writes, nil if there is nothing to write.
 func convertedBy(t *testing.T, dir, in string, args ...string) []byte {

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/writer"
+)
+
+// namesInTheMiddle returns a trace whose rundown stands behind its first samples instead of at the end.
+func namesInTheMiddle(t *testing.T) []byte {
+	t.Helper()
+	r, err := reader.New(bytes.NewReader(unpacked(t, "cpu-env")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := ntconvtest.Record(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := 0
+	place := func(e *ntconv.Event) int {
+		switch {
+		case e.Type == nil || e.Kind != ntconv.KindEvent || strings.HasSuffix(e.Type.Provider, "Rundown"):
+			return 1
+		case strings.HasSuffix(e.Type.Provider, "SampleProfiler"):
+			if samples++; samples > 3 {
+				return 2
+			}
+		}
+		return 0
+	}
+	var parts [3][]*ntconv.Event
+	for _, e := range events {
+		i := place(e)
+		if e.Kind == ntconv.KindEvent || e.Kind == ntconv.KindDefine {
+			parts[i] = append(parts[i], e)
+		}
+	}
+	var out bytes.Buffer
+	w, err := writer.New(&out, r.Info(), &writer.Options{Renumber: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := ntconv.Ticks(0)
+	for _, e := range slices.Concat(parts[0], parts[1], parts[2]) {
+		at = max(at, e.Time)
+		e.Time = at // what stands later is later
+		if err := w.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestNamesInTheMiddle: a trace with samples behind its rundown gets all names, though the first run passes over most.
+func TestNamesInTheMiddle(t *testing.T) {
+	dir := t.TempDir()
+	in := write(t, dir, "in.nettrace", namesInTheMiddle(t))
+	if r := invoke(t, dir, nil, "to", "pprof", "-o", "out.pb.gz", in); r.code != exitOK {
+		t.Fatalf("exit %d: %s", r.code, r.stderr)
+	}
+	p := profileAt(t, dir+"/out.pb.gz")
+	unnamed := 0
+	for _, f := range p.Function {
+		if strings.HasPrefix(f.Name, "0x") || strings.Contains(f.Name, "+0x") {
+			unnamed++
+		}
+	}
+	if unnamed > 0 || len(p.Function) < 20 {
+		t.Errorf("%d of %d functions have no name", unnamed, len(p.Function))
+	}
+	// A pipe cannot be read again: what is missing is told.
+	if r := invoke(t, dir, namesInTheMiddle(t), "top", "-"); r.code != exitOK || !strings.Contains(r.stderr, "no name") {
+		t.Errorf("from a pipe: exit %d: %s", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "top", in); r.code != exitOK || strings.Contains(r.stderr, "no name") {
+		t.Errorf("top: exit %d: %s", r.code, r.stderr)
+	}
+}
