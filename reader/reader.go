@@ -29,6 +29,7 @@ type Reader struct {
 
 	legacy   bool   // before version 6
 	ours     bool   // written by ntconv
+	baseline bool   // the first sequence number of a thread may be any
 	unsigned bool   // numbers of integer labels are not zigzag
 	pid      uint64 // of threads that do not name a process
 	earliest int64  // ticks that are plausible: earliest to earliest+span

@@ -153,7 +153,7 @@ func (w *Writer) event(e *ntconv.Event) error {
 		return nil
 	}
 	if w.opts.Ordered && !w.unordered {
-		w.inserted = w.latest
+		w.inserted, w.after = w.latest, w.n
 		return w.sequencePoint(wire.SequencePoint{Time: uint64(w.latest)})
 	}
 	return w.flush()

@@ -21,6 +21,7 @@
 //
 //	trace   ntconv.labels=zigzag       numbers of labels are written as the specification says, and units as follows
 //	trace   ntconv.aggregate=true      Info.Aggregate
+//	trace   ntconv.sequence=first      an attribute of traces before version 6: see below
 //	label   KEY#unit                   a string label behind the number label KEY: its unit
 //	thread  host.name                  Process.Host
 //	thread  ntconv.process-name        Process.Name
@@ -30,10 +31,13 @@
 // Package reader puts them back. KindLost events are not written: gaps in the sequence numbers say the same. Events without
 // a sequence number get one. Names of stack frames are not written, only addresses; they are counted in Options.Report.
 //
-// Three things do not come back as they were. A string label KEY#unit behind a number label KEY without a unit becomes its
-// unit. In version 6 the events of a thread are counted from 1: where a source of version 4 or 5 begins with a larger number,
-// readers of the output find losses that the source did not speak of. Types that the source's reader could not understand
-// are written as they were found, and Microsoft's reader refuses them.
+// In version 6 the events of a thread are counted from 1. Before, the first number may be any; reader gives such traces the
+// attribute ntconv.sequence, and knows by it that a first number above 1 tells of no losses. Other readers of version 6 count
+// them as lost.
+//
+// Two things do not come back as they were. A string label KEY#unit behind a number label KEY without a unit becomes its
+// unit. Types that the source's reader could not understand are written as they were found, and Microsoft's reader refuses
+// them.
 //
 // # Limits
 //

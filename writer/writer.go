@@ -38,6 +38,7 @@ type Writer struct {
 
 	latest    int64 // time of the latest event
 	inserted  int64 // time of the latest sequence point that was inserted
+	after     int64 // n when that was
 	unordered bool  // an event came before inserted: Options.Ordered was wrong
 }
 
@@ -217,6 +218,9 @@ func (w *Writer) mark(e *ntconv.Event) error {
 	if e.Mark == nil {
 		return errors.New("mark without its content")
 	}
+	if w.repeats(e) {
+		return nil
+	}
 	threads := make([]wire.ThreadSeq, 0, len(e.Mark.Threads))
 	for _, ts := range e.Mark.Threads {
 		s, err := w.thread(ts.Thread)
@@ -242,6 +246,13 @@ func (w *Writer) mark(e *ntconv.Event) error {
 		return nil
 	}
 	return fmt.Errorf("%v: %w", e.Mark.Kind, ntconv.ErrUnsupported)
+}
+
+// repeats reports whether e is a sequence point that says no more than one that was inserted just before: so what was written
+// once, sequence points included, is written the same again.
+func (w *Writer) repeats(e *ntconv.Event) bool {
+	return w.after > 0 && w.n == w.after+1 && int64(e.Time) == w.inserted && e.Mark.Kind == ntconv.MarkSequencePoint &&
+		e.Mark.Flags == 0 && len(e.Mark.Threads) == 0
 }
 
 func (w *Writer) sequencePoint(sp wire.SequencePoint) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -193,7 +194,7 @@ func (v *inventory) describe(p *pass) *description {
 		Format:     p.info.Format,
 		Clock:      clockInfo{Frequency: c.Freq, SyncTicks: int64(c.Tick), SyncTime: timeText(c.Wall)},
 		Pointer:    p.info.PointerSize,
-		Attributes: attributes(p.info.Attrs),
+		Attributes: attributes(ofTrace(p.info.Attrs)),
 		Events: eventsInfo{
 			tally: v.all, FirstTicks: int64(v.first), LastTicks: int64(v.last),
 			Duration: int64(c.Since(v.first, v.last)),
@@ -204,7 +205,7 @@ func (v *inventory) describe(p *pass) *description {
 		Extract:   v.extract(p.in.name()),
 		Lost:      v.lost,
 		Report:    reportEntries(p.app.read.Report),
-		attrs:     p.info.Attrs,
+		attrs:     ofTrace(p.info.Attrs),
 		clock:     c,
 	}
 	if v.all.Events > 0 {
@@ -218,6 +219,16 @@ func timeText(t time.Time) string {
 		return ""
 	}
 	return t.Format("2006-01-02T15:04:05.000000000Z")
+}
+
+// ofTrace returns the attributes that are about the trace: those of ntconv's own are about its reading and writing.
+func ofTrace(list ntconv.Attrs) (out ntconv.Attrs) {
+	for _, a := range list {
+		if !strings.HasPrefix(a.Key, "ntconv.") {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func attributes(list ntconv.Attrs) map[string]any {
