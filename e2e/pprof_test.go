@@ -153,7 +153,7 @@ func checkCPU(t *testing.T, period int64, samples []*line, count map[thread]int6
 	t.Helper()
 	want := map[thread]int64{}
 	for _, l := range samples {
-		want[thread{int64(l.PID), int64(l.TID)}]++
+		want[thread{int64(l.PID), int64(l.TID)}] += int64(number(l.fields(t)["Value"])) // it may stand for several
 	}
 	for id, n := range want {
 		if count[id] != n || nanos[id] <= 0 {
