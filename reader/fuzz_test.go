@@ -23,7 +23,7 @@ import (
 // seeds adds small real traces to a fuzz target, and the conformance vectors where they lie beside the checkout.
 func seeds(f *testing.F) {
 	for _, file := range corpus.Traces(f) {
-		if len(file.Data) < smallTrace {
+		if len(file.Data) < 16<<10 { // larger ones make the fuzzer slow
 			f.Add(file.Data)
 		}
 	}
@@ -32,7 +32,7 @@ func seeds(f *testing.F) {
 		if err := s.Write(&b, 10); err != nil {
 			f.Fatal(err)
 		}
-		if b.Len() < smallTrace {
+		if b.Len() < 16<<10 {
 			f.Add(b.Bytes())
 		}
 	}
@@ -65,8 +65,9 @@ func FuzzRead(f *testing.F) {
 // FuzzChop: how an input is cut into reads makes no difference to events, errors and the report.
 func FuzzChop(f *testing.F) {
 	f.Add([]byte("Nettrace"), uint8(1))
+	f.Add([]byte("Nettrace\x14\x00\x00\x00!FastSerialisation.1"), uint8(5))
 	for _, file := range corpus.Traces(f) {
-		if len(file.Data) < 20<<10 {
+		if len(file.Data) < 8<<10 {
 			f.Add(file.Data, uint8(len(file.Name)))
 		}
 	}

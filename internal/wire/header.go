@@ -47,9 +47,11 @@ func ParseStreamHeader(c *bin.Cursor) (h StreamHeader, err error) {
 	case n != uint32(len(FastSerialization)):
 		c.Fail("", fmt.Errorf("%w: neither a nettrace nor a netperf file", bin.ErrValue))
 	default:
+		at := *c
 		have := c.Bytes(min(len(FastSerialization), c.Len()))
 		if string(have) != FastSerialization[:len(have)] {
-			c.Fail("", fmt.Errorf("%w: not %q", bin.ErrValue, FastSerialization))
+			at.Fail("", fmt.Errorf("%w: not %q", bin.ErrValue, FastSerialization)) // in the same place however much has arrived
+			*c = at
 		}
 		c.Skip(len(FastSerialization) - len(have))
 	}
