@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )
@@ -104,6 +105,15 @@ func moment(t *testing.T, s string) Moment {
 	return m
 }
 
+func expr(t *testing.T, s string) *where.Expr {
+	t.Helper()
+	x, err := where.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 func TestSelect(t *testing.T) {
 	e := event("My.Provider", "sched/wakeup", 12, 5, 7, 1000)
 	gc := event("Microsoft-Windows-DotNETRuntime", "", 80, 5, 7, 1000) // its name is not in the trace
@@ -133,6 +143,9 @@ func TestSelect(t *testing.T) {
 		{"to is out", Options{To: moment(t, "1us")}, e, false},
 		{"between", Options{From: moment(t, "0s"), To: moment(t, "2us")}, e, true},
 		{"too early", Options{From: moment(t, "2us")}, e, false},
+		{"expression", Options{Where: []*where.Expr{expr(t, "$tid == 7"), expr(t, "$id in (12, 13)")}}, e, true},
+		{"both expressions must hold", Options{Where: []*where.Expr{expr(t, "$tid == 7"), expr(t, "$id in (13, 14)")}}, e, false},
+		{"expression and the rest must hold", Options{PIDs: []uint64{1}, Where: []*where.Expr{expr(t, "$tid == 7")}}, e, false},
 	} {
 		keep, err := c.opts.Compile(ntconv.Clock{Freq: 1e9}, 0)
 		if err != nil {
@@ -198,8 +211,29 @@ func TestEmptySelectionKeepsEverything(t *testing.T) {
 	})
 }
 
+// Expressions that no event could fulfil are told of, and those that a clock cannot answer are refused.
+func TestWhereNotes(t *testing.T) {
+	o := Options{Where: []*where.Expr{expr(t, "Nothing == 1"), expr(t, "$tid == 9")}}
+	sel, err := o.For(ntconv.Clock{Freq: 1e9}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sel.Keep(event("P", "", 1, 5, 7, 0))
+	if notes := sel.Notes(); len(notes) != 1 || notes[0] != "--where: no event has a field Nothing" {
+		t.Errorf("got %q", notes)
+	}
+	if s := o.String(); s != "--where 'Nothing == 1' --where '$tid == 9'" {
+		t.Error(s)
+	}
+	o.Where[0] = expr(t, `$time < "2026-11-21T06:52:55Z"`)
+	if _, err := o.For(ntconv.Clock{Freq: 1e9}, 0); err == nil {
+		t.Error("no error")
+	}
+}
+
 func TestNoAllocationPerEvent(t *testing.T) {
-	o := Options{Providers: []string{"P*"}, Events: []string{"*"}, PIDs: []uint64{5}, TIDs: []uint64{7}, From: moment(t, "0s"), To: moment(t, "1h")}
+	o := Options{Providers: []string{"P*"}, Events: []string{"*"}, PIDs: []uint64{5}, TIDs: []uint64{7}, From: moment(t, "0s"), To: moment(t, "1h"),
+		Where: []*where.Expr{expr(t, `$pid == 5 && $provider =~ "^P"`)}}
 	keep, err := o.Compile(ntconv.Clock{Freq: 1e9}, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -106,6 +106,9 @@ func (x *Expr) appendNode(dst []byte, n *node) []byte {
 	case nodeTest:
 		return x.tests[n.test].append(dst)
 	case nodeNot:
+		if n.left.kind == nodeNot || n.left.kind == nodeTest && x.tests[n.left.test].op == opHas {
+			return x.appendNode(append(dst, '!'), n.left)
+		}
 		return append(x.appendNode(append(dst, "!("...), n.left), ')')
 	}
 	dst = x.appendOperand(dst, n, n.left, false)

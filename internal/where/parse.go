@@ -81,32 +81,44 @@ func (p *parser) chain(op string, kind nodeKind, operand func(int) (*node, error
 	return left, err
 }
 
+// unary reads a comparison or what stands in parentheses, with any number of nots in front.
 func (p *parser) unary(depth int) (*node, error) {
-	if depth > maxDepth {
-		return nil, p.errorf(p.tok.pos, "nested more than %d deep", maxDepth)
-	}
-	if ok, err := p.accept("!"); ok || err != nil {
-		if err != nil {
+	nots := 0
+	for p.tok.is("!") {
+		if nots++; nots > maxDepth {
+			return nil, p.errorf(p.tok.pos, "more than %d times not", maxDepth)
+		}
+		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		n, err := p.unary(depth + 1)
-		return &node{kind: nodeNot, left: n}, err
 	}
+	read := p.test
+	if p.tok.is("(") {
+		read = func() (*node, error) { return p.group(depth) }
+	}
+	n, err := read()
+	for ; err == nil && nots > 0; nots-- {
+		n = &node{kind: nodeNot, left: n}
+	}
+	return n, err
+}
+
+func (p *parser) group(depth int) (*node, error) {
 	open := p.tok.pos
-	if ok, err := p.accept("("); ok || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		n, err := p.either(depth + 1)
-		if err == nil && p.tok.kind == tokenEnd {
-			return nil, p.errorf(open, "the ) for this is missing")
-		}
-		if err == nil {
-			err = p.expect(")", "or an operator")
-		}
-		return n, err
+	if depth == maxDepth {
+		return nil, p.errorf(open, "nested more than %d deep", maxDepth)
 	}
-	return p.test()
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	n, err := p.either(depth + 1)
+	if err == nil && p.tok.kind == tokenEnd {
+		return nil, p.errorf(open, "the ) for this is missing")
+	}
+	if err == nil {
+		err = p.expect(")", "or an operator")
+	}
+	return n, err
 }
 
 // test reads a comparison.

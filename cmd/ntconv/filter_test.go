@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/reader"
+)
+
+// With nothing selected, filter writes what to nettrace writes, to the byte.
+func TestFilterNothingIsRewrite(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/*.nettrace.zst")
+	if err != nil || len(paths) < 20 {
+		t.Fatal(len(paths), err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.zst")
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			to := ntconvTo(t, dir, name)
+			cut := invoke(t, dir, nil, "filter", trace(t, name), "cut.nettrace")
+			if to.code != cut.code {
+				t.Fatalf("codes %d and %d: %s%s", to.code, cut.code, to.stderr, cut.stderr)
+			}
+			want, werr := os.ReadFile(filepath.Join(dir, "out.nettrace"))
+			got, gerr := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
+			if (werr == nil) != (gerr == nil) || !bytes.Equal(want, got) {
+				t.Errorf("%d bytes and %d are not the same: %v, %v", len(want), len(got), werr, gerr)
+			}
+		})
+	}
+}
+
+// An item is an event of a trace, without what is the trace's own.
+type item struct {
+	name  string // provider/id
+	pid   uint64
+	rest  string
+	names bool // gives names to addresses
+}
+
+// items reads a trace, in the order of time, and returns how many events it says were lost.
+func items(t *testing.T, data []byte) (list []item, lost int) {
+	t.Helper()
+	src, err := reader.New(bytes.NewReader(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e.Kind {
+		case ntconv.KindLost:
+			lost += int(e.Lost)
+		case ntconv.KindEvent:
+			i := item{name: fmt.Sprintf("%s/%d", e.Type.Provider, e.Type.ID), pid: e.Thread.Process.PID}
+			i.names = strings.HasPrefix(i.name, "Microsoft-Windows-DotNETRuntimeRundown/") || strings.HasPrefix(i.name, "Universal.System/") ||
+				slices.Contains(namers, i.name)
+			var stack []uint64
+			if e.Stack != nil {
+				stack = e.Stack.PCs
+			}
+			labels := []ntconv.Label{}
+			if e.Labels != nil {
+				labels = e.Labels.List
+			}
+			i.rest = fmt.Sprintf("%d %d %s v%d cpu%d %x %x %v", e.Time, e.Thread.TID, e.Type.Name, e.Version(), e.CPU, e.Payload, stack, labels)
+			list = append(list, i)
+		}
+	}
+	return list, lost
+}
+
+// namers are the events of the runtime that give names: methods, modules, code maps, the start of the runtime, the process.
+var namers = func() []string {
+	list := []string{"Microsoft-DotNETCore-EventPipe/1"}
+	for _, id := range []int{141, 142, 143, 144, 151, 152, 153, 187, 190} {
+		list = append(list, fmt.Sprintf("Microsoft-Windows-DotNETRuntime/%d", id))
+	}
+	return list
+}()
+
+// What filter leaves is what is selected and what gives names, numbered so that nothing looks lost.
+func TestFilter(t *testing.T) {
+	for _, c := range []struct {
+		trace string
+		flags []string
+		keep  func(item) bool
+	}{
+		{"cpu-env", []string{"--provider", "Microsoft-DotNETCore-SampleProfiler"}, func(i item) bool { return i.name == "Microsoft-DotNETCore-SampleProfiler/0" }},
+		{"cpu-default", []string{"--where", `$id == 0 && Type == "Managed"`}, func(i item) bool {
+			return i.name == "Microsoft-DotNETCore-SampleProfiler/0" && strings.Contains(i.rest, " 02000000 ")
+		}},
+		{"exceptions", []string{"--event", "ExceptionThrown"}, func(i item) bool { return i.name == "Microsoft-Windows-DotNETRuntime/80" }},
+		{"threads-reused", []string{"--where", "$size > 40"}, nil},
+		{"alloc-verbose", []string{"--event", "GCAllocationTick"}, func(i item) bool { return i.name == "Microsoft-Windows-DotNETRuntime/10" }},
+		{"three-processes-v6", []string{"--where", "$pid == 1599"}, func(i item) bool { return i.pid == 1599 }},
+		{"three-processes-v6", []string{"--event", "cpu", "--pid", "1598", "--pid", "1600"}, func(i item) bool {
+			return strings.HasPrefix(i.name, "Universal.Events/") && i.pid != 1599
+		}},
+		{"waits-v6", []string{"--event", "cpu", "--from-time", "-1s"}, nil},
+	} {
+		t.Run(c.trace+" "+strings.Join(c.flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			r := invoke(t, dir, nil, append([]string{"filter", trace(t, c.trace), "cut.nettrace"}, c.flags...)...)
+			if r.code != exitOK {
+				t.Fatalf("code %d: %s", r.code, r.stderr)
+			}
+			data, err := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, lost := items(t, data)
+			all, _ := items(t, unpacked(t, c.trace))
+			if lost != 0 {
+				t.Errorf("%d events look lost", lost)
+			}
+			if c.keep != nil {
+				pids := make(map[uint64]bool)
+				for _, i := range all {
+					if c.keep(i) {
+						pids[i.pid] = true
+					}
+				}
+				want := slices.DeleteFunc(slices.Clone(all), func(i item) bool { return !c.keep(i) && !(i.names && pids[i.pid]) })
+				// Recorders name code that processes share in events of one of them.
+				own := slices.DeleteFunc(slices.Clone(got), func(i item) bool {
+					return !pids[i.pid] && (i.name == "Universal.System/4" || i.name == "Universal.System/5")
+				})
+				if !slices.Equal(own, want) {
+					t.Errorf("%d events, want %d of %d", len(own), len(want), len(all))
+				}
+			}
+			if len(got) == 0 || len(got) == len(all) {
+				t.Errorf("%d of %d events, which shows nothing", len(got), len(all))
+			}
+			t.Run("reference", func(t *testing.T) { referenceFindsNoLosses(t, filepath.Join(dir, "cut.nettrace"), len(got)) })
+		})
+	}
+}
+
+// referenceFindsNoLosses asks Microsoft's reader.
+func referenceFindsNoLosses(t *testing.T, path string, events int) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs another program")
+	}
+	tool := corpus.Shared(t, "oracle", "traceevent")
+	out, err := exec.Command(tool, "summary", path).Output()
+	if err != nil {
+		if probe := exec.Command(tool, "summary", corpus.Shared(t, "data", "vectors", "ParseMinimalTraceV6.nettrace")); probe.Run() != nil {
+			t.Skipf("the reference reader cannot be run: %v", err)
+		}
+		t.Fatalf("the reference reader refuses what was written: %v\n%s", err, out)
+	}
+	var summary struct{ Events, EventsLost int }
+	if err := json.Unmarshal(out, &summary); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if summary.EventsLost != 0 || summary.Events != events {
+		t.Errorf("the reference reader finds %d events, %d lost; want %d", summary.Events, summary.EventsLost, events)
+	}
+}
+
+// One process cut out of a trace gives the same profile as one process selected from it, names of shared mappings included.
+func TestFilterKeepsNames(t *testing.T) {
+	for _, pid := range []string{"1598", "1599", "1600"} {
+		dir := t.TempDir()
+		if r := invoke(t, dir, nil, "filter", "--pid", pid, trace(t, "three-processes-v6"), "cut.nettrace"); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+		a := invoke(t, dir, nil, "to", "pprof", "-q", "-o", "a.pb.gz", "--pid", pid, trace(t, "three-processes-v6"))
+		b := invoke(t, dir, nil, "to", "pprof", "-q", "-o", "b.pb.gz", "cut.nettrace")
+		if a.code != exitOK || b.code != exitOK {
+			t.Fatalf("%s: codes %d and %d: %s%s", pid, a.code, b.code, a.stderr, b.stderr)
+		}
+		want, err := os.ReadFile(filepath.Join(dir, "a.pb.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, "b.pb.gz")); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("process %s: another profile: %d bytes, want %d: %v", pid, len(got), len(want), err)
+		}
+	}
+}
+
+// Without names to keep nothing but the selection is left, and the file is read once: a pipe gives the same bytes.
+func TestFilterWithoutSymbols(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"filter", "--provider", "Microsoft-DotNETCore-SampleProfiler", "--keep-symbols=false"}
+	if r := invoke(t, dir, nil, append(args, trace(t, "cpu-env"), "cut.nettrace")...); r.code != exitOK || !strings.Contains(r.stderr, "194 of 1,786 events") || strings.Contains(r.stderr, "more events") {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, lost := items(t, data); len(got) != 194 || lost != 0 {
+		t.Errorf("%d events, %d lost", len(got), lost)
+	}
+	for _, symbols := range []string{"--keep-symbols=false", "--keep-symbols"} {
+		args[3] = symbols
+		file := invoke(t, dir, nil, append(args, trace(t, "cpu-env"), "-")...)
+		pipe := invoke(t, dir, unpacked(t, "cpu-env"), append(args, "-", "-")...)
+		if file.code != exitOK || pipe.code != exitOK || file.stdout != pipe.stdout || file.stdout == "" {
+			t.Errorf("%s: codes %d, %d, %d and %d bytes", symbols, file.code, pipe.code, len(file.stdout), len(pipe.stdout))
+		}
+	}
+}
+
+// What the recorder lost stays lost, and what was left out does not add to it.
+func TestFilterKeepsLosses(t *testing.T) {
+	_, want := items(t, unpacked(t, "stress-drop"))
+	dir := t.TempDir()
+	if r := invoke(t, dir, nil, "filter", "--where", "$time >= 0s && $seq != 1", trace(t, "stress-drop"), "x.nettrace"); r.code != exitUsage {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	r := invoke(t, dir, nil, "filter", "--where", "$size < 1000000", trace(t, "stress-drop"), "cut.nettrace")
+	if r.code != exitOK {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, lost := items(t, data); lost != want || want == 0 {
+		t.Errorf("%d events lost, want %d", lost, want)
+	}
+}
+
+func TestFilterFailures(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--where", "Nothing == 1", "IN", "out.nettrace"}, exitEmpty, "no event has a field Nothing"},
+		{[]string{"--provider", "None", "IN", "out.nettrace"}, exitEmpty, "--provider None"},
+		{[]string{"--where", "Size >< 1", "IN", "out.nettrace"}, exitUsage, "position 7"},
+		{[]string{"--where", "Size >< 1", "IN", "out.nettrace"}, exitUsage, "  Size >< 1\n        ^\n"},
+		{[]string{"IN"}, exitUsage, "no output"},
+		{nil, exitUsage, "no input"},
+		{[]string{"IN", "out.nettrace", "more"}, exitUsage, "one input"},
+		{[]string{"IN", "old"}, exitOutput, "-f"},
+		{[]string{"none.nettrace", "out.nettrace"}, exitInput, "none.nettrace"},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "old"), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range c.args {
+			if a == "IN" {
+				c.args[i] = trace(t, "cpu-env")
+			}
+		}
+		r := invoke(t, dir, nil, append([]string{"filter"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+		if left := files(t, dir); !slices.Equal(left, []string{"old"}) {
+			t.Errorf("%q: files left: %q", c.args, left)
+		}
+	}
+}
+
+// All verbs that select take expressions, and say which could not hold.
+func TestWhere(t *testing.T) {
+	dir := t.TempDir()
+	r := invoke(t, dir, nil, "print", "--json", "--where", "Type == 2", "--where", `$provider =~ "SampleProfiler$" || Nothing == 1`, trace(t, "cpu-env"))
+	got := lines(t, r.stdout)
+	if r.code != exitOK || len(got) == 0 || !strings.Contains(r.stderr, "no event has a field Nothing") {
+		t.Errorf("code %d, %d lines: %s", r.code, len(got), r.stderr)
+	}
+	for _, m := range got {
+		if m["name"] != "ThreadSample" || m["payload"].(map[string]any)["Type"] != 2.0 {
+			t.Fatalf("%v", m)
+		}
+	}
+	for _, args := range [][]string{{"top"}, {"info"}, {"to", "pprof", "-o", "x.pb.gz"}, {"to", "nettrace", "-o", "x.nettrace"}, {"convert", "--to", "pprof"}} {
+		r := invoke(t, dir, nil, append(args, "--where", `Type == "Managed"`, trace(t, "cpu-env"))...)
+		if r.code != exitOK {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+		if r := invoke(t, dir, nil, append(args, "-f", "--where", `Type ==`, trace(t, "cpu-env"))...); r.code != exitUsage {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, "help", "where"); r.code != exitOK || !strings.Contains(r.stdout, "=~") {
+		t.Errorf("code %d: %s", r.code, r.stdout)
+	}
+}
