@@ -131,7 +131,8 @@ func typeName(t *ntconv.Type) string {
 }
 
 // resolve returns the indexes of the field that names lead to, from the outside in, and nil if there is none. As names of
-// fields may hold dots, as many names as possible are taken for one.
+// fields may hold dots, as many names as possible are taken for one. An object without a name need not be named: the runtime
+// wraps what counters report in one.
 func resolve(fields []ntconv.Field, names []string) []int {
 	for n := len(names); n > 0; n-- {
 		name := strings.Join(names[:n], ".")
@@ -142,6 +143,13 @@ func resolve(fields []ntconv.Field, names []string) []int {
 			return []int{i}
 		default:
 			if rest := resolve(elem(&fields[i].Type).Fields, names[n:]); rest != nil {
+				return append([]int{i}, rest...)
+			}
+		}
+	}
+	for i := range fields {
+		if inside := elem(&fields[i].Type).Fields; fields[i].Name == "" && len(inside) > 0 {
+			if rest := resolve(inside, names); rest != nil {
 				return append([]int{i}, rest...)
 			}
 		}

@@ -9,7 +9,7 @@
 // A comparison has a field or a property on its left and a value on its right.
 //
 //	Size, Payload.Mean        a field of the payload; a dot leads into an object, or stands in the field's own name
-//	"field with spaces"       the same, quoted
+//	"field with spaces"       the same, quoted; an object without a name, as around counters, need not be named
 //	$time                     since the start of the trace: a duration, or a date and time in RFC 3339 as text
 //	$tid $pid $cpu            numbers; missing where they were not recorded
 //	$provider $event          text, as ntconv print shows it

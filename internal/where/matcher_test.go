@@ -211,6 +211,12 @@ func TestRuntimeEvents(t *testing.T) {
 		{"alloc-verbose", `$event == "GCAllocationTick" && AllocationKind == "Large"`, func(e *ntconv.Event) bool {
 			return clr.Name(e) == "GCAllocationTick" && value(e, "AllocationKind").Uint() == 1
 		}},
+		{"counters", `Payload.Name == "cpu-usage" && has("".Payload.Mean) && Payload.Mean >= 0`, func(e *ntconv.Event) bool {
+			outer, _ := e.Field("")
+			inner, _ := outer.Field("Payload")
+			name, _ := inner.Field("Name")
+			return name.String() == "cpu-usage"
+		}},
 		{"cpu-default", `Type == "Managed"`, func(e *ntconv.Event) bool {
 			return clr.ClassOf(e.Type) == clr.ClassSample && value(e, "Type").Uint() == 2
 		}},

@@ -72,6 +72,13 @@ func naiveFields(fields func(func(*ntconv.Field, ntconv.Value) bool), path []str
 			break
 		}
 	}
+	for f, v := range fields {
+		if f.Name == "" && (v.Kind() == ntconv.ValueObject || v.Kind() == ntconv.ValueList) {
+			if out := naiveFlat(v, path, has); out != nil {
+				return out
+			}
+		}
+	}
 	return nil
 }
 
