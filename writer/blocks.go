@@ -1,7 +1,9 @@
 package writer
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
@@ -40,6 +42,44 @@ func (w *Writer) makeRoom(b *block, n int) error {
 		return err
 	}
 	return w.flush()
+}
+
+// A definitionBlock gathers rows that say their own numbers. They are written in the order of these, whatever the order in
+// which things were met: what is written again comes out the same, though a reader announces things earlier than they are used,
+// or, after a flush, not again.
+type definitionBlock struct {
+	block
+	ids []rowAt
+}
+
+type rowAt struct {
+	id         uint32
+	start, end int
+}
+
+func (b *definitionBlock) add(id uint32, row []byte) {
+	if b.rows == 0 {
+		b.ids = b.ids[:0]
+	}
+	start := len(b.buf)
+	b.buf = append(b.buf, row...)
+	b.ids = append(b.ids, rowAt{id, start, len(b.buf)})
+	b.rows++
+}
+
+// finish puts the rows in order.
+func (b *definitionBlock) finish() *block {
+	byID := func(x, y rowAt) int { return cmp.Compare(x.id, y.id) }
+	if b.rows == 0 || slices.IsSortedFunc(b.ids, byID) {
+		return &b.block
+	}
+	slices.SortFunc(b.ids, byID)
+	rows := slices.Clone(b.buf)
+	b.buf = b.buf[:b.head]
+	for _, r := range b.ids {
+		b.buf = append(b.buf, rows[r.start:r.end]...)
+	}
+	return &b.block
 }
 
 // eventBlock gathers events with compressed headers.

@@ -7,7 +7,8 @@ import (
 
 // Options configure a Writer. The zero value is ready to use.
 type Options struct {
-	// BlockBytes is the size at which blocks are written: 1 MiB by default. Blocks grow beyond it by one row at most.
+	// BlockBytes is the size of an event, stack or label list block at which all blocks are written: 1 MiB by default. They
+	// grow beyond it by one row at most.
 	BlockBytes int
 	// BlockEvents is the number of events at which blocks are written: 1,000,000 by default.
 	BlockEvents int

@@ -18,9 +18,9 @@ type entry struct {
 
 // typeTable numbers types, counting from 1.
 type typeTable struct {
-	block
+	definitionBlock
 	ids   map[*ntconv.Type]entry
-	names map[eventName]bool // of all types in ids
+	names map[eventName]*ntconv.Type // described last
 	next  uint32
 	epoch uint32
 	last  *ntconv.Type
@@ -35,7 +35,7 @@ type eventName struct {
 
 func (t *typeTable) init() {
 	t.block = newBlock(wire.KindMetadata, 2)
-	t.ids, t.names = map[*ntconv.Type]entry{}, map[eventName]bool{}
+	t.ids, t.names = map[*ntconv.Type]entry{}, map[eventName]*ntconv.Type{}
 }
 
 // forget says that readers have forgotten all types.
@@ -70,8 +70,7 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 		if err := w.beforeNamesake(typ); err != nil {
 			return 0, err
 		}
-		t.buf = append(t.buf, row...)
-		t.rows++
+		t.add(e.id, row)
 		t.ids[typ] = e
 		t.next = max(t.next, e.id)
 	}
@@ -79,14 +78,15 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	return e.id, nil
 }
 
-// beforeNamesake writes all events so far if a type has the name of an earlier one: Microsoft's reader describes events by the
+// beforeNamesake writes all events so far if a type has the name of another one: Microsoft's reader describes events by the
 // last row of that name that it has met.
 func (w *Writer) beforeNamesake(typ *ntconv.Type) error {
 	name := eventName{typ.Provider, typ.ID}
-	if w.types.names[name] && w.events.rows > 0 {
+	last := w.types.names[name]
+	w.types.names[name] = typ
+	if last != nil && last != typ && w.events.rows > 0 {
 		return w.flush()
 	}
-	w.types.names[name] = true
 	return nil
 }
 
@@ -100,7 +100,7 @@ func clip(s string) string {
 
 // threadTable numbers threads, counting from 1, and their events.
 type threadTable struct {
-	block
+	definitionBlock
 	states map[*ntconv.Thread]*threadState
 	next   uint32
 	epoch  uint32
@@ -153,8 +153,7 @@ func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 		if err := w.makeRoom(&t.block, len(b)); err != nil {
 			return nil, err
 		}
-		t.buf = append(t.buf, b...)
-		t.rows++
+		t.add(s.id, b)
 		s.epoch, s.seq, s.lost = t.epoch, 0, 0
 		t.states[th] = s
 		t.next = max(t.next, s.id)

@@ -184,7 +184,7 @@ func (w *Writer) write(b []byte) error {
 
 // flush writes the blocks that hold anything: definitions first, then the events that use them.
 func (w *Writer) flush() error {
-	for _, b := range []*block{&w.types.block, &w.threads.block, w.stacks.finish(), w.labels.finish(), w.events.finish()} {
+	for _, b := range []*block{w.types.finish(), w.threads.finish(), w.stacks.finish(), w.labels.finish(), w.events.finish()} {
 		if b.rows == 0 {
 			continue
 		}
@@ -200,11 +200,11 @@ func (w *Writer) flush() error {
 	return w.err
 }
 
-// full reports whether it is time to write the blocks.
+// full reports whether it is time to write the blocks. Types and threads do not count: sources may announce them long before
+// they are used, and what is written again must be cut in the same places.
 func (w *Writer) full() bool {
 	most := w.opts.BlockBytes
-	return len(w.events.buf) >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || len(w.types.buf) >= most ||
-		len(w.threads.buf) >= most || w.events.rows >= w.opts.BlockEvents
+	return len(w.events.buf) >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || w.events.rows >= w.opts.BlockEvents
 }
 
 // endWindow makes readers, and this writer, forget stacks and label lists: a sequence point has been written.

@@ -18,6 +18,7 @@ import (
 func TestFailingWrites(t *testing.T) {
 	for _, args := range [][]string{
 		{"to", "pprof", "-o", "out", trace(t, "cpu-env")},
+		{"to", "nettrace", "-o", "out", trace(t, "cpu-env")},
 		{"print", "-o", "out", trace(t, "cpu-env")},
 	} {
 		dir := t.TempDir()

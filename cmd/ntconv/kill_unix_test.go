@@ -1,0 +1,47 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Whenever the command is killed, the destination holds the old file or the complete new one. The moments are spread over the
+// time that a run takes.
+func TestKilled(t *testing.T) {
+	in := trace(t, "cpu-env")
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.nettrace")
+	args := []string{"to", "nettrace", "-q", "-f", "-o", out, in}
+	start := time.Now()
+	if r := invoke(t, dir, nil, args...); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	whole := time.Since(start)
+	complete, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := []byte("the old file")
+	const runs = 25
+	for i := range runs {
+		write(t, dir, "out.nettrace", old)
+		cmd := command(t, dir, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(whole * time.Duration(i) / runs)
+		_ = cmd.Process.Signal(syscall.SIGKILL) // it may have ended
+		_ = cmd.Wait()
+		got, err := os.ReadFile(out)
+		if err != nil || !bytes.Equal(got, old) && !bytes.Equal(got, complete) {
+			t.Fatalf("killed after %v of %v: %d bytes, neither the old %d nor the new %d: %v", whole*time.Duration(i)/runs, whole,
+				len(got), len(old), len(complete), err)
+		}
+	}
+}
