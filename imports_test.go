@@ -66,6 +66,10 @@ var importRules = []struct {
 		why: "what .NET events mean does not depend on the file that they came from",
 	},
 	{
+		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr"},
+		why: "an expression is about events, whichever source they came from",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},

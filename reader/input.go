@@ -12,6 +12,8 @@ const (
 	firstBuffer = 64 << 10
 	// largeBlock is the size from which blocks are read into memory of their own: through the buffer they would be copied.
 	largeBlock = 16 << 10
+	// smallMemory is the least that is allocated for a large block, so that it does for most blocks that come later.
+	smallMemory = 128 << 10
 	// growth bounds how much memory a length in the input can cost beyond what has arrived.
 	growth = 1 << 20
 )
@@ -96,7 +98,7 @@ func (in *input) takeLarge(n int) ([]byte, error) {
 	var err error
 	for len(b) < n && err == nil {
 		if len(b) == cap(b) {
-			b = slices.Grow(b, min(n-len(b), max(growth, len(b)/2)))
+			b = slices.Grow(b, max(min(n-len(b), max(growth, len(b)/2)), smallMemory-len(b)))
 		}
 		var m int
 		m, err = in.read(b[len(b):min(cap(b), n)])

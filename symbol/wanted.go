@@ -16,8 +16,12 @@ type wanted struct {
 	on      bool
 	sorts   int
 	dropped []extent // methods that were not kept
-	ordered bool     // dropped is sorted
+	full    [][]extent
+	ordered bool // dropped has all and is sorted
 }
+
+// chunkExtents is the size of the pieces that extents are gathered in, so that a long rundown copies nothing.
+const chunkExtents = 4096
 
 // extent is a range of addresses, the last one included.
 type extent struct{ first, last uint64 }
@@ -68,6 +72,10 @@ func (w *wanted) drops(m *clr.Method) bool {
 	if i, _ := slices.BinarySearch(w.pcs, e.first); i < len(w.pcs) && w.pcs[i] <= e.last {
 		return false
 	}
+	if len(w.dropped) == cap(w.dropped) {
+		w.full = append(w.full, w.dropped)
+		w.dropped = make([]extent, 0, chunkExtents)
+	}
 	w.dropped = append(w.dropped, e)
 	w.ordered = false
 	return true
@@ -76,6 +84,8 @@ func (w *wanted) drops(m *clr.Method) bool {
 // late counts addresses that lie in methods that were passed over.
 func (w *wanted) late(pcs []uint64) (n int) {
 	if !w.ordered {
+		w.dropped = slices.Concat(append(w.full, w.dropped)...)
+		w.full = nil
 		slices.SortFunc(w.dropped, func(a, b extent) int {
 			if a.first < b.first {
 				return -1

@@ -65,7 +65,9 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 	return s.Writer.Write(e)
 }
 
-func (s *nettraceSink) Result() Result { return Result{Items: s.events, Unit: "event", Events: s.events} }
+func (s *nettraceSink) Result() Result {
+	return Result{Items: s.events, Unit: "event", Events: s.events}
+}
 
 func netperf() *Format {
 	return &Format{
