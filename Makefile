@@ -57,13 +57,17 @@ generate: ## Write generated files anew
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME, then read MUTATIONS damaged copies of real traces
 	@$(GO) test -list '^Fuzz' ./... | \
-	awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } /^FAIL/ { print "failed", $$2 }' | \
-	while read -r package target; do \
-		if [ "$$package" = failed ]; then echo "$$target does not build: go vet ./... says why"; exit 1; fi; \
-		echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) $$package"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package < /dev/null || exit 1; \
-	done
-	$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS) -timeout 60m
+	awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } /^FAIL./ { print "failed", $$2 }' | { \
+		bad=0; \
+		while read -r package target; do \
+			if [ "$$package" = failed ]; then echo "$$target does not build: go vet ./... says why"; bad=1; continue; fi; \
+			echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) $$package"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package < /dev/null || bad=1; \
+		done; \
+		echo "$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS)"; \
+		$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS) -v -timeout 60m || bad=1; \
+		exit $$bad; \
+	}
 
 .PHONY: bench
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
