@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +22,10 @@ type stackKey struct {
 	provider string
 }
 
+func (k stackKey) String() string {
+	return fmt.Sprintf("%s at %d, thread %d", k.provider, k.ticks, k.tid)
+}
+
 // referenceStacks are the stacks that Microsoft's reader shows, by event.
 type referenceStacks struct {
 	frames map[int][]frame
@@ -29,8 +34,13 @@ type referenceStacks struct {
 
 func readStacks(t *testing.T, path string) *referenceStacks {
 	t.Helper()
+	return parseStacks(t, unzstd(t, path))
+}
+
+func parseStacks(t *testing.T, dump []byte) *referenceStacks {
+	t.Helper()
 	r := &referenceStacks{frames: map[int][]frame{}, events: map[stackKey][]int{}}
-	for text := range bytes.Lines(unzstd(t, path)) {
+	for text := range bytes.Lines(dump) {
 		if text[0] == '[' { // ticks, pid, tid, provider, name, stack
 			var k stackKey
 			var pid, id int
@@ -96,7 +106,7 @@ func compareStacks(t *testing.T, tr trace, want *referenceStacks, got []*line, s
 	}
 	for k, ids := range want.events {
 		if c.missing += len(ids); len(ids) > 0 {
-			t.Errorf("%s at %d, thread %d: no stack with the addresses of the reference", k.provider, k.ticks, k.tid)
+			t.Errorf("%v: no stack with the addresses of the reference", k)
 		}
 	}
 	return c

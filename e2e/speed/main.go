@@ -1,0 +1,156 @@
+// Speed runs ntconv and dotnet-trace on the same traces, one after the other, and prints how long each takes and how much memory.
+//
+//	go run ./speed [-runs 5] [-shared ../../shared] [FILE ...]
+//
+// Both convert the whole trace to a format that viewers read: ntconv to pprof, dotnet-trace (of Microsoft's reference archive) to
+// speedscope. Times are those of the whole command, of which the median is shown; memory is the largest resident size of any run.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// traces are what is measured unless files are named: the first is the one with most samples, and in the others the start of a
+// program weighs more.
+var traces = []string{
+	"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-heartratemonitor-arm32", "perfview-only-managed-samples",
+	"filtrace-exceptions-net10",
+}
+
+func main() {
+	runs := flag.Int("runs", 5, "measured runs of each command")
+	root := flag.String("shared", shared(), "folder of traces and of the reference reader")
+	flag.Parse()
+	if err := measure(*root, *runs, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "speed:", err)
+		os.Exit(1)
+	}
+}
+
+func shared() string {
+	if root := os.Getenv("NTCONV_SHARED"); root != "" {
+		return root
+	}
+	return filepath.Join("..", "..", "shared")
+}
+
+func measure(root string, runs int, files []string) error {
+	dir, err := os.MkdirTemp("", "ntconv-speed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ntconv := filepath.Join(dir, "ntconv.exe")
+	build := exec.Command("go", "build", "-o", ntconv, "./cmd/ntconv")
+	build.Dir, build.Stderr = "..", os.Stderr
+	if err := build.Run(); err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		if files, err = unpackAll(root, dir); err != nil {
+			return err
+		}
+	}
+	fmt.Print("| trace | MB | dotnet-trace | ntconv | times faster | dotnet-trace peak | ntconv peak |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	for _, file := range files {
+		if err := compare(root, dir, ntconv, file, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unpackAll(root, dir string) (files []string, err error) {
+	for _, name := range traces {
+		file := filepath.Join(dir, name+".nettrace")
+		if err := unpack(filepath.Join(root, "data", "nettrace", name+".nettrace.zst"), file); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+func unpack(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	z, err := zstd.NewReader(in)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, z); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// A cost is that of one run.
+type cost struct {
+	wall time.Duration
+	peak int64 // bytes
+}
+
+// compare runs both commands in turn, so that what else the machine does hits both alike. The first run of each is not measured: the
+// reference unpacks itself then, and files come into memory.
+func compare(root, dir, ntconv, file string, runs int) error {
+	var theirs, ours []cost
+	for i := range runs + 1 {
+		a, err := run(filepath.Join(root, "oracle", "traceevent"), "convert", "--format", "Speedscope", "-o", filepath.Join(dir, "out"), file)
+		if err != nil {
+			return err
+		}
+		b, err := run(ntconv, "to", "pprof", file, "-q", "-f", "-o", filepath.Join(dir, "out.pb.gz"))
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			theirs, ours = append(theirs, a), append(ours, b)
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	a, b := summary(theirs), summary(ours)
+	fmt.Printf("| %s | %.1f | %.0f ms | %.1f ms | %.1f | %.0f MB | %.0f MB |\n", strings.TrimSuffix(filepath.Base(file), ".nettrace"),
+		float64(info.Size())/1e6, float64(a.wall)/1e6, float64(b.wall)/1e6, float64(a.wall)/float64(b.wall), float64(a.peak)/1e6, float64(b.peak)/1e6)
+	return nil
+}
+
+func run(name string, args ...string) (cost, error) {
+	cmd := exec.Command(name, args...)
+	start := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return cost{}, fmt.Errorf("%s: %w: %s", cmd, err, out)
+	}
+	return cost{time.Since(start), peak(cmd.ProcessState)}, nil
+}
+
+// summary is the median time and the highest peak.
+func summary(list []cost) (c cost) {
+	slices.SortFunc(list, func(a, b cost) int { return int(a.wall - b.wall) })
+	for _, r := range list {
+		c.peak = max(c.peak, r.peak)
+	}
+	c.wall = list[len(list)/2].wall
+	return c
+}
