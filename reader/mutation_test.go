@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -31,6 +32,7 @@ import (
 var (
 	mutations    = flag.Int("mutations", 2500, "how many damaged traces TestMutations reads")
 	mutationSeed = flag.Uint64("mutation-seed", 1, "seed of the first one; the others follow")
+	mutateShared = flag.Bool("mutate-shared", false, "damage the small traces and vectors beside the checkout, too; seeds mean others then")
 )
 
 // TestMutations reads damaged copies of real traces and holds the laws of every one: see laws.check.
@@ -61,7 +63,8 @@ func TestMutations(t *testing.T) {
 			}
 		}
 		if err != nil {
-			t.Fatalf("%v\nreproduce: go test ./reader -run TestMutations -mutations 1 -mutation-seed %d (a mutant of %s)", err, seed, m.name)
+			t.Fatalf("%v\nreproduce: go test ./reader -run TestMutations -mutations 1 -mutation-seed %d -mutate-shared=%v (a mutant of %s)",
+				err, seed, *mutateShared, m.name)
 		}
 	}
 	t.Logf("%d mutants: %d read to the end, %d profiles; at most %d KiB allocated beyond 8 bytes a byte, %.1f times the input (of those above 32 KiB); longest %v",
@@ -148,6 +151,13 @@ func newMutator(tb testing.TB) *mutator {
 		}
 	}
 	add(corpus.Traces(tb))
+	if *mutateShared {
+		add(corpus.SharedTraces(tb))
+		vectors, _ := filepath.Glob(filepath.Join(corpus.Shared(tb, "data", "vectors"), "*.nettrace"))
+		for _, path := range vectors {
+			add([]corpus.File{{Name: filepath.Base(path), Data: corpus.Read(tb, path)}})
+		}
+	}
 	return m
 }
 
