@@ -28,8 +28,15 @@ func ParseFields(c *bin.Cursor, limits Limits) ([]Field, error) {
 	return fields, p.err
 }
 
+// minField is the length of the shortest field: its size and an empty name.
+const minField = 3
+
 func (p *typeParser) fields(c *bin.Cursor, depth int) (fields []Field) {
-	for n := c.At("FieldCount").U16(); n > 0 && c.Err() == nil; n-- {
+	n := int(c.At("FieldCount").U16())
+	if room := min(n, c.Len()/minField, p.left.Fields); room > 0 {
+		fields = make([]Field, 0, room)
+	}
+	for ; n > 0 && c.Err() == nil; n-- {
 		if p.left.Fields--; p.left.Fields < 0 {
 			c.Fail("FieldCount", fmt.Errorf("%w: too many fields in one row", bin.ErrLimit))
 			break
