@@ -48,7 +48,8 @@ lint: ## Check format, go vet and staticcheck
 	if [ -n "$$unformatted" ]; then echo "gofmt -s -w is needed for:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./... ./.ci/testlog
 	$(GO) tool staticcheck ./... ./.ci/testlog
-	cd e2e && $(GO) vet ./...
+	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
+	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 
 .PHONY: generate
 generate: ## Write generated files anew
@@ -72,6 +73,10 @@ fuzz: ## Fuzz every target for FUZZTIME, then read MUTATIONS damaged copies of r
 .PHONY: bench
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
+
+.PHONY: speed
+speed: ## Measure the command beside dotnet-trace, where the reference data lies beside the checkout
+	cd e2e && $(GO) run ./speed
 
 .PHONY: cover
 cover: ## Measure which statements the tests reach: bin/cover.html
