@@ -166,6 +166,44 @@ func TestWindowLimits(t *testing.T) {
 	}
 }
 
+// TestWindowMemory: the limit on bytes is one on memory. Small blocks are read into pieces that are larger than they.
+func TestWindowMemory(t *testing.T) {
+	var b bytes.Buffer
+	s := tracegen.NewStream(&b, wire.V4)
+	payload := make([]byte, 17<<10)
+	for i := range 500 {
+		e := s.Events()
+		e.Add(&wire.EventHeader{
+			MetadataID: 1, Sequence: uint32(i + 1), Thread: 1, CaptureThread: 1, Time: 1e9, PayloadSize: uint32(len(payload)),
+		}, payload)
+		e.Flush()
+	}
+	s.End()
+	const limit = 2 << 20
+	data := b.Bytes()
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := New(bytes.NewReader(data), &Options{Limits: Limits{WindowBytes: limit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := int64(0)
+	for i := 0; ; i++ {
+		if _, err := r.Next(); err != nil {
+			break
+		}
+		if i%50 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most = max(most, int64(now.HeapAlloc)-int64(before.HeapAlloc))
+		}
+	}
+	if most > 2*limit {
+		t.Errorf("%d bytes in use with a window of %d", most, limit)
+	}
+}
+
 // costs is what reading a stream takes.
 type costs struct {
 	allocated, objects uint64

@@ -404,7 +404,9 @@ func (r *Reader) hold() {
 		return
 	}
 	mem := w.memory()
-	if own := r.in.keep(mem); own == nil {
+	if own := r.in.keep(mem); own != nil {
+		e.body = own[:len(e.body)]
+	} else {
 		e.body = append(mem[:0], e.body...)
 	}
 	e.held = true

@@ -17,7 +17,7 @@ type window struct {
 	heap   []head // of all runs with rows that are not delivered, by time and then position
 	blocks []heldBlock
 	spare  [][]byte // memory of blocks that are delivered
-	bytes  int      // held by blocks
+	bytes  int      // memory of blocks
 	left   int      // rows not delivered
 	open   bool     // rows up to bound are released
 	bound  int64
@@ -55,7 +55,7 @@ func (w *window) memory() (mem []byte) {
 // hold keeps a block, whose memory the window now owns, and returns its index.
 func (w *window) hold(body []byte, offset int64) uint32 {
 	w.blocks = append(w.blocks, heldBlock{body: body, offset: offset})
-	w.bytes += len(body)
+	w.bytes += cap(body)
 	return uint32(len(w.blocks) - 1)
 }
 
@@ -228,7 +228,7 @@ func (w *window) recycle(b *heldBlock) {
 	if b.body == nil {
 		return
 	}
-	w.bytes -= len(b.body)
+	w.bytes -= cap(b.body)
 	if len(w.spare) < maxSpare {
 		w.spare = append(w.spare, b.body)
 	}
