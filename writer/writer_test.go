@@ -115,6 +115,9 @@ func TestRealTracesByTime(t *testing.T) {
 		if err := ntconvtest.EqualStreams(byTime(f.Data), read(t, b), opts); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
+		if again := write(t, byTime(b), &writer.Options{BlockBytes: 10_000, Ordered: true}); !bytes.Equal(again, b) {
+			t.Errorf("%s: written, read and written again the bytes differ", f.Name)
+		}
 		if report.Count(ntconv.CodeOutOfOrder) == 0 {
 			// What is in order in the file comes in the same order by time.
 			if err := ntconvtest.EqualStreams(read(t, b), byTime(b), opts); err != nil {
@@ -155,6 +158,9 @@ func TestVectorsComeBack(t *testing.T) {
 		opts.Sorted = strings.Contains(path, "NegativeTimestampDelta") // it has a flag that is not true
 		if err := ntconvtest.EqualStreams(open(), read(t, b), opts); err != nil {
 			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+		if again := write(t, read(t, b), &writer.Options{AllowLarge: true}); !bytes.Equal(again, b) {
+			t.Errorf("%s: written, read and written again the bytes differ", filepath.Base(path))
 		}
 	}
 	if opened < 90 {
