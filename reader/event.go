@@ -319,7 +319,7 @@ func (r *Reader) labelRef(id uint32, w *row) error {
 		return nil
 	}
 	w.flags |= ntconv.FlagPlaceholder
-	return r.tolerate(ntconv.CodeUnknownLabels, r.at(w), "label list id", fmt.Errorf("id %d is not defined", id))
+	return r.tolerate(ntconv.CodeUnknownLabels, r.at(w), "label list id", undefined{"id", uint64(id)})
 }
 
 // shown has the slots of the reader's event, so that only references that change are written.
@@ -386,7 +386,7 @@ func (r *Reader) show(w *row) error {
 	s.valid = false // each event without a type is counted
 	e.Type = r.types.placeholder(w.meta)
 	e.Flags |= ntconv.FlagPlaceholder
-	return r.tolerate(ntconv.CodeUnknownType, e.Offset, "metadata id", fmt.Errorf("id %d is not defined", w.meta))
+	return r.tolerate(ntconv.CodeUnknownType, e.Offset, "metadata id", undefined{"id", uint64(w.meta)})
 }
 
 // late counts an event that is older than one before it. Files need not be in order of time.

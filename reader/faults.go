@@ -3,6 +3,7 @@ package reader
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
@@ -15,8 +16,22 @@ func (r *Reader) tolerate(code ntconv.Code, offset int64, where string, err erro
 	if r.opts.Strict {
 		return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: where, Err: fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err)}
 	}
-	r.report.Note(code, 1, offset, where+": "+err.Error())
+	if r.report.Count(code) > 0 {
+		r.report.Add(code, 1, offset) // has a text, and there may be as many as events
+	} else if r.report != nil {
+		r.report.Note(code, 1, offset, where+": "+err.Error())
+	}
 	return nil
+}
+
+// undefined is a reference to something that has no definition. It is formatted only where it is shown.
+type undefined struct {
+	what string
+	id   uint64
+}
+
+func (u undefined) Error() string {
+	return u.what + " " + strconv.FormatUint(u.id, 10) + " is not defined"
 }
 
 // damaged gives up the rest of a block, or the trace in strict mode.

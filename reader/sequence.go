@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/ntconv/ntconv"
@@ -132,8 +131,7 @@ func (r *Reader) removeThreads(b *block) error {
 		}
 		slot, ok := r.threads.slots.get(ts.Thread)
 		if !ok {
-			err := fmt.Errorf("index %d is not defined", ts.Thread)
-			if err := r.tolerate(ntconv.CodeUnknownThread, at, "RemoveThread", err); err != nil {
+			if err := r.tolerate(ntconv.CodeUnknownThread, at, "RemoveThread", undefined{"index", ts.Thread}); err != nil {
 				return err
 			}
 			continue

@@ -176,7 +176,7 @@ func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint3
 	if err := r.roomForThread(offset); err != nil {
 		return 0, err
 	}
-	if err := r.tolerate(ntconv.CodeUnknownThread, offset, "thread index", fmt.Errorf("index %d is not defined", id)); err != nil {
+	if err := r.tolerate(ntconv.CodeUnknownThread, offset, "thread index", undefined{"index", id}); err != nil {
 		return 0, err
 	}
 	*flags |= ntconv.FlagPlaceholder
