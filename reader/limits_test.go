@@ -266,7 +266,7 @@ func TestShapes(t *testing.T) {
 // at which that takes minutes.
 func TestWork(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads half a million blocks")
+		t.Skip("short mode: reads half a million blocks")
 	}
 	for _, name := range []string{"release", "block-per-event", "stuck", "thread-flush-same"} {
 		data := shape(t, name, 500_000)
