@@ -10,6 +10,8 @@ import (
 const (
 	// firstBuffer is the size of the buffer for headers and small blocks.
 	firstBuffer = 64 << 10
+	// firstRead is how much is asked for where a header is needed.
+	firstRead = 8 << 10
 	// largeBlock is the size from which blocks are read into memory of their own: through the buffer they would be copied.
 	largeBlock = 16 << 10
 	// smallMemory is the least that is allocated for a large block, so that it does for most blocks that come later.
@@ -48,7 +50,9 @@ func (in *input) more(want int) error {
 		copy(grown, in.buf[:in.j])
 		in.buf = grown
 	}
-	n, err := in.read(in.buf[in.j:])
+	// What is read here of a large block has to be copied, so headers are read with little behind them.
+	end := min(len(in.buf), max(in.i+want, in.j+firstRead))
+	n, err := in.read(in.buf[in.j:end])
 	in.j += n
 	return err
 }
