@@ -103,8 +103,27 @@ func (l *log) fail(t test) {
 	if !slices.ContainsFunc(l.failed, inside) { // what failed inside of it is told already
 		l.failed = append(l.failed, t)
 	}
+	l.show(t)
+	if t.name != "" {
+		return
+	}
+	var unfinished []string // tests in which the program ended: one of them has the reason
+	for other := range l.output {
+		if other.pkg == t.pkg {
+			unfinished = append(unfinished, other.name)
+		}
+	}
+	slices.Sort(unfinished)
+	for _, name := range unfinished {
+		l.show(test{t.pkg, name})
+	}
+}
+
+// show prints what a test has put out, once.
+func (l *log) show(t test) {
 	if b := l.output[t]; b != nil {
 		fmt.Fprint(l.out, b)
+		delete(l.output, t)
 	}
 }
 
@@ -112,6 +131,7 @@ func (l *log) skip(t test) {
 	text := ""
 	if b := l.output[t]; b != nil {
 		text = b.String()
+		delete(l.output, t)
 	}
 	for i, want := range wants {
 		for _, w := range want.words {
