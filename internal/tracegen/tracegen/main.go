@@ -1,13 +1,21 @@
-// Tracegen writes a generated nettrace stream to standard output.
+// Tracegen writes a generated nettrace stream to standard output, or to a command that it starts and measures:
+//
+//	tracegen -version 4 -bytes 4.5G
+//	tracegen -version 6 -bytes 4.5G ntconv to pprof - -o /tmp/big.pb.gz
 package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ntconv/ntconv/internal/tracegen"
 	"github.com/ntconv/ntconv/internal/wire"
@@ -38,25 +46,50 @@ func run() error {
 	n := flag.Int("n", 1000, "size of the hostile shape, in what it has many of")
 	flag.Parse()
 	o.Version = wire.Version(*version)
-	w := bufio.NewWriterSize(os.Stdout, 1<<20)
-	if *shape != "" {
-		for _, s := range tracegen.Shapes() {
-			if s.Name == *shape {
-				return finish(w, s.Write(w, *n))
-			}
-		}
-		return fmt.Errorf("no shape %q", *shape)
+	write := func(w io.Writer) error {
+		stats, err := tracegen.Write(w, o)
+		fmt.Fprintf(os.Stderr, "%d bytes, %d events, %d samples, %d methods\n", stats.Bytes, stats.Events, stats.Samples, stats.Methods)
+		return err
 	}
-	stats, err := tracegen.Write(w, o)
-	fmt.Fprintf(os.Stderr, "%d bytes, %d events, %d samples, %d methods\n", stats.Bytes, stats.Events, stats.Samples, stats.Methods)
-	return finish(w, err)
+	if *shape != "" {
+		i := slices.IndexFunc(tracegen.Shapes(), func(s tracegen.Shape) bool { return s.Name == *shape })
+		if i < 0 {
+			return fmt.Errorf("no shape %q", *shape)
+		}
+		write = func(w io.Writer) error { return tracegen.Shapes()[i].Write(w, *n) }
+	}
+	if flag.NArg() > 0 {
+		return measure(flag.Args(), write)
+	}
+	return buffered(os.Stdout, write)
 }
 
-func finish(w *bufio.Writer, err error) error {
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 1<<20)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// measure starts a command with the stream as its standard input and reports what it took. The command is started while this
+// process is still small, since the system counts the memory of who starts a process as that process's own.
+func measure(args []string, write func(io.Writer) error) error {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	return w.Flush()
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = errors.Join(buffered(in, write), in.Close(), cmd.Wait())
+	s := cmd.ProcessState
+	fmt.Fprintf(os.Stderr, "%.2f s, %.2f s of processor time, peak %d KiB\n",
+		time.Since(begin).Seconds(), (s.UserTime() + s.SystemTime()).Seconds(), peak(s)>>10)
+	return err
 }
 
 func shapeNames() (names []string) {

@@ -1,0 +1,18 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// peak returns the most memory that a process had, in bytes.
+func peak(s *os.ProcessState) int64 {
+	n := s.SysUsage().(*syscall.Rusage).Maxrss
+	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
+		n <<= 10 // only there it is in bytes
+	}
+	return int64(n)
+}
