@@ -80,6 +80,7 @@ func TestReadAheadClosesNothingInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{release: make(chan struct{})}
 		a := newReadAhead(s)
+		synctest.Wait() // until the read is in progress: before that there is nothing to wait for
 		go func() {
 			if err := a.Close(); err != nil {
 				t.Error(err)
