@@ -66,12 +66,9 @@ func (a *app) info(name string, asJSON bool) error {
 	p.sumUp()
 	d := v.describe(p)
 	var b bytes.Buffer
-	if asJSON {
-		err = d.writeJSON(&b)
-	} else {
+	if !asJSON {
 		d.writeText(&b)
-	}
-	if err != nil {
+	} else if err := d.writeJSON(&b); err != nil {
 		return fail(exitOutput, err)
 	}
 	if _, err := b.WriteTo(a.stdout); err != nil {

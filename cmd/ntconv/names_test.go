@@ -86,3 +86,13 @@ func TestNamesInTheMiddle(t *testing.T) {
 		t.Errorf("top: exit %d: %s", r.code, r.stderr)
 	}
 }
+
+// TestInfoOfCutTrace: info shows what there is of a trace that is cut off, and exits as for all that is incomplete.
+func TestInfoOfCutTrace(t *testing.T) {
+	for _, flags := range [][]string{{"info"}, {"info", "--json"}} {
+		r := invoke(t, t.TempDir(), nil, append(flags, trace(t, "stress-cut"))...)
+		if r.code != exitIncomplete || !strings.Contains(r.stdout, "Shop-Stress") {
+			t.Errorf("%v: exit %d, %d bytes on standard output: %s", flags, r.code, len(r.stdout), r.stderr)
+		}
+	}
+}

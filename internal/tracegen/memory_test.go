@@ -40,7 +40,8 @@ func TestMemory(t *testing.T) {
 			o.Bytes = 16 << 20
 			small := held(t, o)
 			o.Bytes *= 4
-			if large := held(t, o); large > small+small/20 {
+			// What the reader keeps for blocks to come depends on when the garbage collector ran: less than 1 MiB.
+			if large := held(t, o); large > small+small/20+1<<20 {
 				t.Errorf("%d KiB are held at the end of 16 MiB, %d KiB at the end of 64 MiB", small>>10, large>>10)
 			}
 		})
