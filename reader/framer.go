@@ -162,6 +162,10 @@ func (f *framer) object() (block, error) {
 		f.in.skip(1)
 		return block{kind: wire.KindEnd, offset: f.in.offset}, nil
 	}
+	if o.Kind == wire.KindTrace && f.header.Version == wire.V3 && (o.Version == 1 || o.Version == 2) {
+		return block{}, &ntconv.FormatError{Format: fmt.Sprintf("netperf %d", o.Version), Offset: at, Where: "object " + o.Name, Err: fmt.Errorf(
+			"%w: this format of .NET Core 2.0 is not read; record with .NET Core 2.1 or later", ntconv.ErrUnsupported)}
+	}
 	if err := o.Supported(f.header.Version > wire.V3); err != nil {
 		return block{}, f.at(&bin.Error{Offset: at, Where: "object " + o.Name, Err: err}, ntconv.ErrUnsupported)
 	}

@@ -359,3 +359,16 @@ func TestVectorsLenient(t *testing.T) {
 		}
 	}
 }
+
+// TestOldFormatsAreNamed: the formats of .NET Core 2.0 are refused by their name.
+func TestOldFormatsAreNamed(t *testing.T) {
+	for vector, name := range map[string]string{"V1IsUnsupported": "netperf 1:", "V2IsUnsupported": "netperf 2:"} {
+		data, err := os.ReadFile(filepath.Join(corpus.Shared(t, "data", "vectors"), vector+".nettrace"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(bytes.NewReader(data), nil); !errors.Is(err, ntconv.ErrUnsupported) || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("%s: %v", vector, err)
+		}
+	}
+}
