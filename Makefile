@@ -62,8 +62,8 @@ fuzz: ## Fuzz every target for FUZZTIME, then read MUTATIONS damaged copies of r
 		bad=0; \
 		while read -r package target; do \
 			if [ "$$package" = failed ]; then echo "$$target does not build: go vet ./... says why"; bad=1; continue; fi; \
-			echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) $$package"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package < /dev/null || bad=1; \
+			echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$package"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$package < /dev/null || bad=1; \
 		done; \
 		echo "$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS)"; \
 		$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS) -v -timeout 60m || bad=1; \
