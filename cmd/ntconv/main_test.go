@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
-	"github.com/klauspost/compress/zstd"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 )
@@ -89,21 +89,7 @@ func trace(t *testing.T, name string) string {
 // unpacked returns the bytes of a trace.
 func unpacked(t *testing.T, name string) []byte {
 	t.Helper()
-	f, err := os.Open(trace(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return corpus.Trace(t, name).Data
 }
 
 // files returns the names in a directory.

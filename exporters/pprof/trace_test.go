@@ -3,7 +3,6 @@ package pprof_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -22,21 +21,7 @@ import (
 // unpack returns the content of a recorded file.
 func unpack(t *testing.T, file string) []byte {
 	t.Helper()
-	f, err := os.Open(filepath.Join("../../testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return corpus.Read(t, corpus.Path(file))
 }
 
 // convert makes a profile of a recorded trace, in one pass.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -56,21 +56,7 @@ func readLines(t *testing.T, r io.Reader) map[string][]line {
 
 func unzstd(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(path, err)
-	}
-	return b
+	return corpus.Read(t, path)
 }
 
 // dump returns all events of a trace as JSON lines, those before a truncation included.
