@@ -48,6 +48,8 @@ const (
 	CodePayload
 	CodeNoStack
 	CodeNamesDropped
+	CodeRepaired
+	CodeNotCarried
 	CodeFiltered
 	CodeEvents
 	numCodes
@@ -85,6 +87,8 @@ var codes = [numCodes]codeSpec{
 	CodePayload:       {"payload", SeverityNotice, "payloads that do not fit the layout of their event"},
 	CodeNoStack:       {"no-stack", SeverityNotice, "samples came without a stack"},
 	CodeNamesDropped:  {"names-dropped", SeverityLoss, "stack frames lost their names: the output has room for addresses only"},
+	CodeRepaired:      {"repaired", SeverityNotice, "parts that break a rule of the format were read as they were meant"},
+	CodeNotCarried:    {"not-carried", SeverityLoss, "parts of the input have no place in the output"},
 	CodeFiltered:      {"filtered", SeverityInfo, "events were left out by the selection"},
 	CodeEvents:        {"events", SeverityInfo, "events were read"},
 }

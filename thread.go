@@ -39,6 +39,9 @@ type Process struct {
 	Name        string // as recorded by sources that know it; names learned from events are behind a Namer
 	PointerSize uint8  // 4 or 8; 0 if unknown
 	Attrs       Attrs
+	// Mappings are known by sources that carry names in their stacks, whether or not a frame refers to them. Others learn
+	// them from events: ask a Namer.
+	Mappings []*Mapping
 }
 
 // A Stack is a call stack, leaf first. PCs are the addresses as recorded; Frames stand where the source itself knows
@@ -62,6 +65,8 @@ const (
 	FrameManaged
 	// FrameFolded: several frames of the recorded stack were replaced by this one.
 	FrameFolded
+	// FrameLabel: no code, but a label of the event that was made a frame for viewers which show no labels.
+	FrameLabel
 )
 
 // A Frame is one entry of a stack with the names that are known for it.
@@ -87,4 +92,21 @@ type Mapping struct {
 	Offset       uint64 // byte offset in File that Start maps
 	File         string // path as recorded
 	BuildID      string // GNU build id or PDB signature and age, in hexadecimal
+	Flags        MappingFlags
 }
+
+// MappingFlags say what is known about the code of a Mapping. Sources that do not tell leave them empty.
+type MappingFlags uint8
+
+const (
+	// MappingMain: the file is the program, not a library.
+	MappingMain MappingFlags = 1 << iota
+	// MappingHasFunctions: names of functions were looked up, and none is left to be found.
+	MappingHasFunctions
+	// MappingHasFiles: so were source files,
+	MappingHasFiles
+	// MappingHasLines: line numbers,
+	MappingHasLines
+	// MappingHasInlined: and what was inlined.
+	MappingHasInlined
+)

@@ -7,9 +7,10 @@ import (
 // Definitions are events of ntconv's own provider. They stand beside the Universal.System events that Synthesize makes and keep
 // what those cannot say, so that a frame comes back from a file as it went in:
 //
-//	Mapping  what the mapping of that id was in the source, if anything: its real addresses and its build id
+//	Mapping  what the mapping of that id was in the source, if anything: its real addresses, its build id, its flags
 //	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function. It has the
-//	         name that the symbol has, too: symbols of a merged trace go by ids that both parts may have
+//	         name that the symbol has, too: symbols of a merged trace go by ids that both parts may have. Where one address
+//	         stands for several frames, Inner counts those that came before: they are inlined into this one
 const (
 	definitionProvider = "ntconv"
 	mappingDefinition  = "Mapping"
@@ -29,7 +30,7 @@ func mappingDefinitionType() *ntconv.Type {
 	return &ntconv.Type{Provider: definitionProvider, ID: 1, Name: mappingDefinition, Fields: []ntconv.Field{
 		field("Id", ntconv.TypeVarUint), field("Known", ntconv.TypeBool8),
 		field("Start", ntconv.TypeVarUint), field("Limit", ntconv.TypeVarUint), field("Offset", ntconv.TypeVarUint),
-		textField("File"), textField("BuildID"),
+		textField("File"), textField("BuildID"), field("Flags", ntconv.TypeUint8),
 	}}
 }
 
@@ -38,7 +39,7 @@ func frameDefinitionType() *ntconv.Type {
 		field("Address", ntconv.TypeVarUint), field("PC", ntconv.TypeVarUint), field("Flags", ntconv.TypeUint8),
 		field("Line", ntconv.TypeVarInt), field("Column", ntconv.TypeVarInt),
 		field("Named", ntconv.TypeBool8), field("StartLine", ntconv.TypeVarInt),
-		textField("Name"), textField("SystemName"), textField("File"),
+		textField("Name"), textField("SystemName"), textField("File"), field("Inner", ntconv.TypeVarUint),
 	}}
 }
 
@@ -48,6 +49,9 @@ type definition struct {
 	fn       ntconv.Function
 	named    bool
 	complete bool
+	outer    *definition // the frame that this one is inlined into, if it has the same address
+	last     *definition // of a first one: the outermost
+	more     uint64      // of a first one: how many there are beside it
 }
 
 func definitionLearner(typ *ntconv.Type) learner {
@@ -81,7 +85,7 @@ func (t *Table) fields(e *ntconv.Event, see func(name string, v ntconv.Value)) b
 
 func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 	d := new(definition)
-	var address uint64
+	var address, inner uint64
 	ok := t.fields(e, func(name string, v ntconv.Value) {
 		switch name {
 		case "Address":
@@ -104,15 +108,28 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 			d.fn.SystemName = v.String()
 		case "File":
 			d.fn.File = v.String()
+		case "Inner":
+			inner = v.Uint()
 		}
 	})
 	if !ok {
 		return
 	}
 	p := t.processOf(e)
+	if inner > 0 {
+		leaf := p.defined[address]
+		if leaf == nil || inner != leaf.more+1 {
+			t.unreadable(e, "Frame definition without those that are inlined into it")
+			return
+		}
+		leaf.last.outer = d
+		leaf.last, leaf.more = d, inner
+		return
+	}
 	if p.defined == nil {
 		p.defined = make(map[uint64]*definition)
 	}
+	d.last = d
 	p.defined[address] = d
 }
 
@@ -136,6 +153,8 @@ func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 			m.File = v.String()
 		case "BuildID":
 			m.BuildID = v.String()
+		case "Flags":
+			m.Flags = ntconv.MappingFlags(v.Uint())
 		}
 	})
 	if !ok {

@@ -48,6 +48,12 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	for i, pc := range s.PCs {
 		c := &t.cache[pc*hashFactor>>(64-cacheBits)]
 		if c.pc != pc || c.in != proc || c.version != t.version || c.returns != (i > 0) {
+			if d := proc.defined[pc]; d != nil && d.outer != nil {
+				for ; d != nil; d = d.outer {
+					dst = append(dst, t.restore(proc, pc, at, d))
+				}
+				continue
+			}
 			f := t.frame(proc, pc, at, i > 0)
 			if t.epoch(proc, pc) != 0 {
 				dst = append(dst, f) // another time may have another answer

@@ -160,9 +160,10 @@ func (t *Table) show(m *mapping) *ntconv.Mapping {
 	return m.shown
 }
 
-// mappings returns all mappings of a process by address, the managed modules, which have none, first.
-func (t *Table) mappings(p *process) []*ntconv.Mapping {
-	var out []*ntconv.Mapping
+// mappings returns all mappings of a process by address, the managed modules, which have none, first. own are those that it
+// came with.
+func (t *Table) mappings(p *process, own []*ntconv.Mapping) []*ntconv.Mapping {
+	out := slices.Clone(own)
 	for _, m := range p.files {
 		out = append(out, m)
 	}

@@ -136,9 +136,13 @@ func (t *Table) ThreadName(th *ntconv.Thread) string {
 
 // Mappings returns the known mappings of p by address, those of managed modules first: their addresses are not recorded.
 func (t *Table) Mappings(p *ntconv.Process) []*ntconv.Mapping {
+	var own []*ntconv.Mapping
+	if p != nil {
+		own = p.Mappings
+	}
 	s := t.processes[keyOf(p)]
 	if s == nil {
-		return nil
+		return own
 	}
-	return t.mappings(s)
+	return t.mappings(s, own)
 }

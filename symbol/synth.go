@@ -1,204 +1,156 @@
 package symbol
 
 import (
-	"encoding/hex"
 	"fmt"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// Synthetic addresses. Every mapping of the source has regions of its own, every distinct frame a slot in one:
-//
-//	region  firstRegion + n*regionSize    of a mapping; a mapping that fills it gets another one
-//	slot    region + n*slotSize           the symbol covers all of it
-//	PC      slot + slotSize/2             what stands in stacks
+// Addresses says which addresses frames get that have only names.
+type Addresses uint8
+
 const (
-	firstRegion = 0x2000_0000_0000
-	regionSize  = 1 << 30
-	slotSize    = 16
+	// AddressesMixed: a frame keeps the address that it was recorded with if it is the only one there, nothing was inlined into
+	// it, and its mapping is a real one. Others get made-up addresses.
+	AddressesMixed Addresses = iota
+	// AddressesReal: frames that were inlined also keep the address of the function that they are in. Tools that know nothing
+	// of ntconv's definitions show that function alone.
+	AddressesReal
+	// AddressesSynthetic: all addresses are made up.
+	AddressesSynthetic
 )
+
+// SynthesizeOptions are options of Synthesize. The zero value is the default.
+type SynthesizeOptions struct {
+	Addresses Addresses
+}
 
 // Synthesize returns src with addresses for stacks that have only names, for formats where a stack is a list of addresses. Each
 // frame of such a stack, inlined ones included, gets an address; before the first event that needs it come events that say what
 // it stands for: Universal.System's ExistingProcess, ProcessMapping and ProcessSymbol, which other tools understand, and definitions
 // of provider "ntconv" with what those cannot say. A Table that observes them gives frames equal to the source's. Everything else
-// passes unchanged. Memory grows with distinct frames and stacks.
-func Synthesize(src ntconv.Source) ntconv.Source {
+// passes unchanged. Memory grows with distinct frames. opts may be nil.
+func Synthesize(src ntconv.Source, opts *SynthesizeOptions) ntconv.Source {
 	info := *src.Info()
 	info.PointerSize = 8
-	s := &synthesizer{src: src, info: &info, processes: make(map[*ntconv.Process]*synthetic)}
-	s.frameType, s.mappingType = frameDefinitionType(), mappingDefinitionType()
-	s.system = systemTypes()
-	return s
+	return &synthesizedSource{src: src, info: &info, s: newSynthesizer(opts)}
 }
 
-type synthesizer struct {
+type synthesizedSource struct {
 	src  ntconv.Source
 	info *ntconv.Info
+	s    *synthesizer
+	next int           // of s.queue
+	held *ntconv.Event // waits behind the queue
+}
 
+func (s *synthesizedSource) Info() *ntconv.Info { return s.info }
+
+func (s *synthesizedSource) Next() (*ntconv.Event, error) {
+	if s.next < len(s.s.queue) {
+		s.next++
+		return &s.s.queue[s.next-1], nil
+	}
+	if e := s.held; e != nil {
+		s.held = nil
+		return e, nil
+	}
+	if s.s.err != nil {
+		return nil, s.s.err
+	}
+	e, err := s.src.Next()
+	if err != nil {
+		return e, err
+	}
+	if e = s.s.apply(e); s.s.err != nil {
+		return nil, s.s.err
+	}
+	s.next = 0
+	if len(s.s.queue) == 0 {
+		return e, nil
+	}
+	s.held, s.next = e, 1
+	return &s.s.queue[0], nil
+}
+
+// SynthesizeTo returns a sink that passes events on to dst as Synthesize does. Its Close closes dst.
+func SynthesizeTo(dst ntconv.Sink, opts *SynthesizeOptions) ntconv.Sink {
+	return &synthesizingSink{dst, newSynthesizer(opts)}
+}
+
+type synthesizingSink struct {
+	ntconv.Sink
+	s *synthesizer
+}
+
+func (s *synthesizingSink) Write(e *ntconv.Event) error {
+	e = s.s.apply(e)
+	if s.s.err != nil {
+		return s.s.err
+	}
+	for i := range s.s.queue {
+		if err := s.Sink.Write(&s.s.queue[i]); err != nil {
+			return err
+		}
+	}
+	return s.Sink.Write(e)
+}
+
+// A synthesizer gives addresses to the stacks of a stream.
+type synthesizer struct {
+	mode        Addresses
 	processes   map[*ntconv.Process]*synthetic
-	regions     uint64 // so many so far; ids and addresses are unique in the trace
+	regions     uint64 // with made-up addresses; these are unique in the trace
+	mappings    uint64 // so many so far, which are their ids
 	symbols     uint64
 	frameType   *ntconv.Type
 	mappingType *ntconv.Type
 	system      [6]*ntconv.Type // Universal.System by id
 
-	queue []ntconv.Event // definitions still to be delivered, from next on
-	next  int
-	held  bool // out waits behind them
+	queue []ntconv.Event // definitions that the event of the last apply needs
 	out   ntconv.Event
 	err   error
 }
 
-// A synthetic is a process that gets addresses.
-type synthetic struct {
-	process *ntconv.Process
-	thread  *ntconv.Thread // its definitions are about this one, as in one-collect's files
-	seq     uint32
-	name    string
-	slots   map[ntconv.Frame]uint64
-	regions map[*ntconv.Mapping]*region
-	stacks  map[string]*ntconv.Stack // by addresses
-	key     []byte
+func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
+	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic)}
+	if opts != nil {
+		s.mode = opts.Addresses
+	}
+	s.frameType, s.mappingType = frameDefinitionType(), mappingDefinitionType()
+	s.system = systemTypes()
+	return s
 }
 
-// A region is where the frames of a mapping get addresses.
-type region struct{ id, next, limit uint64 }
-
-func (s *synthesizer) Info() *ntconv.Info { return s.info }
-
-func (s *synthesizer) Next() (*ntconv.Event, error) {
-	if s.err != nil {
-		return nil, s.err
+// apply returns an event with the addresses of its stack, and queues the definitions of new ones. The result is borrowed until
+// the next call.
+func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
+	s.queue = s.queue[:0]
+	if e.Kind != ntconv.KindEvent || e.Stack == nil || len(e.Stack.Frames) == 0 {
+		return e
 	}
-	if s.next < len(s.queue) {
-		s.next++
-		return &s.queue[s.next-1], nil
-	}
-	if s.held {
-		s.held = false
-		return &s.out, nil
-	}
-	e, err := s.src.Next()
-	if err != nil || e.Kind != ntconv.KindEvent || e.Stack == nil || len(e.Stack.Frames) == 0 {
-		return e, err
-	}
-	s.queue, s.next = s.queue[:0], 0
-	s.out = *e
-	s.out.Stack = s.stack(e)
-	if s.err != nil {
-		return nil, s.err
-	}
-	if len(s.queue) == 0 {
-		return &s.out, nil
-	}
-	s.held, s.next = true, 1
-	return &s.queue[0], nil
-}
-
-// stack returns the addresses of an event's stack, queueing the definitions of new ones.
-func (s *synthesizer) stack(e *ntconv.Event) *ntconv.Stack {
 	p := s.processes[e.Thread.Process]
 	if p == nil {
 		p = s.addProcess(e)
 	}
-	p.key = p.key[:0]
-	for i := range e.Stack.Frames {
-		slot := p.slots[e.Stack.Frames[i]]
-		if slot == 0 {
-			slot = s.addFrame(e, p, &e.Stack.Frames[i])
+	s.out = *e
+	s.out.Stack = p.stacks[e.Stack]
+	if s.out.Stack == nil {
+		s.out.Stack = &ntconv.Stack{PCs: s.addresses(e, p)}
+		if len(p.stacks) == mostStacks {
+			clear(p.stacks)
 		}
-		for shift := 0; shift < 64; shift += 8 {
-			p.key = append(p.key, byte(slot>>shift))
-		}
+		p.stacks[e.Stack] = s.out.Stack
 	}
-	st := p.stacks[string(p.key)]
-	if st == nil {
-		st = &ntconv.Stack{Frames: e.Stack.Frames, PCs: make([]uint64, len(e.Stack.Frames))}
-		for i, f := range e.Stack.Frames {
-			st.PCs[i] = p.slots[f] + slotSize/2
-		}
-		p.stacks[string(p.key)] = st
-	}
-	return st
+	return &s.out
 }
 
-// addProcess introduces a process. Its name is the file of the outermost frame, if nothing else tells: PerfView takes stacks
-// that end elsewhere for broken.
-func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
-	of := e.Thread.Process
-	p := &synthetic{
-		process: of, thread: &ntconv.Thread{TID: 0, Process: of},
-		slots: make(map[ntconv.Frame]uint64), regions: make(map[*ntconv.Mapping]*region), stacks: make(map[string]*ntconv.Stack),
-	}
-	s.processes[of] = p
-	pid := uint64(0)
-	if of != nil {
-		p.name, pid = of.Name, of.PID
-	}
-	if root := e.Stack.Frames[len(e.Stack.Frames)-1]; p.name == "" && root.Mapping != nil {
-		p.name = root.Mapping.File[strings.LastIndexAny(root.Mapping.File, `/\`)+1:]
-	}
-	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(cut(p.name)), ntconv.StringValue(""))
-	return p
-}
+// mostStacks bounds the stacks of a process that are known by pointer.
+const mostStacks = 1 << 12
 
-// addFrame gives a frame a slot.
-func (s *synthesizer) addFrame(e *ntconv.Event, p *synthetic, f *ntconv.Frame) uint64 {
-	r := p.regions[f.Mapping]
-	if r == nil || r.next == r.limit {
-		r = s.addRegion(e, p, f.Mapping)
-	}
-	slot := r.next
-	r.next += slotSize
-	p.slots[*f] = slot
-	fn := f.Func
-	if fn == nil {
-		fn = &ntconv.Function{Name: "0x" + strconv.FormatUint(f.PC, 16)}
-	}
-	s.symbols++
-	s.define(e, p, s.system[4], ntconv.UintValue(s.symbols-1), ntconv.UintValue(r.id), ntconv.UintValue(slot),
-		ntconv.UintValue(slot+slotSize-1), ntconv.StringValue(cut(fn.Name)))
-	s.define(e, p, s.frameType, ntconv.UintValue(slot+slotSize/2), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
-		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), ntconv.BoolValue(f.Func != nil),
-		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)))
-	return slot
-}
-
-// addRegion maps m, which may be nil: then the file is named after the process.
-func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
-	start := firstRegion + s.regions*regionSize
-	r := &region{id: s.regions, next: start, limit: start + regionSize}
-	s.regions++
-	p.regions[m] = r
-	c := ntconv.Mapping{File: p.name}
-	if m != nil {
-		c = *m
-	}
-	metadata := uint64(0)
-	if isBuildID(c.BuildID) {
-		metadata = r.id + 1
-		s.define(e, p, s.system[5], ntconv.UintValue(metadata),
-			ntconv.StringValue(`{"type":"ELF","build_id":"`+c.BuildID+`"}`), ntconv.StringValue(""))
-	}
-	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(start), ntconv.UintValue(r.limit-1), ntconv.UintValue(0),
-		ntconv.StringValue(cut(c.File)), ntconv.UintValue(metadata))
-	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), ntconv.BoolValue(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
-		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)))
-	return r
-}
-
-// isBuildID reports whether a build id is like GNU's. Go's own are not.
-func isBuildID(s string) bool {
-	b, err := hex.DecodeString(s)
-	return err == nil && len(b) > 0 && s == strings.ToLower(s)
-}
-
-// define queues an event that the synthesized addresses need, at the time of e.
+// define queues an event that the addresses need, at the time of e.
 func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, values ...ntconv.Value) {
 	var buf []byte
 	if n := len(s.queue); n < cap(s.queue) {
@@ -210,7 +162,7 @@ func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, va
 	}
 	p.seq++
 	s.queue = append(s.queue, ntconv.Event{
-		Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Seq: p.seq, Time: e.Time, Offset: -1,
+		Kind: ntconv.KindEvent, CPU: e.CPU, Seq: p.seq, Time: e.Time, Offset: -1,
 		Type: typ, Thread: p.thread, Capture: p.thread, Payload: payload,
 	})
 }

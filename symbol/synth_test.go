@@ -32,8 +32,8 @@ func sameFrame(a, b ntconv.Frame) bool {
 func backFromFile(s *ntconv.Stack) *ntconv.Stack { return &ntconv.Stack{PCs: slices.Clone(s.PCs)} }
 
 // checkSynthesis states what Synthesize promises about a source of these events.
-func checkSynthesis(t failer, info *ntconv.Info, events []*ntconv.Event) {
-	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.Poison(ntconvtest.NewSource(info, events...))))
+func checkSynthesis(t failer, info *ntconv.Info, opts *symbol.SynthesizeOptions, events []*ntconv.Event) {
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.Poison(ntconvtest.NewSource(info, events...)), opts))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -86,9 +86,20 @@ func checkStack(t failer, table *symbol.Table, want, got *ntconv.Event) {
 	}
 }
 
+var modes = []struct {
+	name string
+	opts *symbol.SynthesizeOptions
+}{
+	{"mixed", nil},
+	{"real", &symbol.SynthesizeOptions{Addresses: symbol.AddressesReal}},
+	{"synthetic", &symbol.SynthesizeOptions{Addresses: symbol.AddressesSynthetic}},
+}
+
 func TestSynthesizeFixtures(t *testing.T) {
 	for _, f := range ntconvtest.Fixtures() {
-		t.Run(f.Name, func(t *testing.T) { checkSynthesis(t, f.Info, f.Events) })
+		for _, mode := range modes {
+			t.Run(f.Name+"/"+mode.name, func(t *testing.T) { checkSynthesis(t, f.Info, mode.opts, f.Events) })
+		}
 	}
 }
 
@@ -103,13 +114,17 @@ func TestSynthesizeGenerated(t *testing.T) {
 				File: text.Draw(t, "file"), BuildID: rapid.SampledFrom([]string{"", "00ff", "go/build/id", "F"}).Draw(t, "build id"),
 			})
 		}
+		for range some("real mappings", 2) {
+			start := rapid.Uint64Range(0x1000, 0x9000).Draw(t, "start") &^ 0xfff
+			mappings = append(mappings, &ntconv.Mapping{Start: start, Limit: start + 0x2000, File: text.Draw(t, "file"), Flags: ntconv.MappingFlags(rapid.Uint8().Draw(t, "flags"))})
+		}
 		funcs := []*ntconv.Function{nil, {Name: "void [M] T::F()[Tier0]"}}
 		for i := range some("funcs", 4) {
 			funcs = append(funcs, &ntconv.Function{
 				Name: fmt.Sprint("f", i, text.Draw(t, "name")), SystemName: text.Draw(t, "system name"), File: text.Draw(t, "source"), StartLine: rapid.Int32().Draw(t, "line"),
 			})
 		}
-		procs := []*ntconv.Process{{PID: 1, Name: "one"}, {PID: 2}}
+		procs := []*ntconv.Process{{PID: 1, Name: "one", Mappings: mappings[2:]}, {PID: 2}}
 		var events []*ntconv.Event
 		typ := &ntconv.Type{Provider: "pprof", ID: 1, Name: "sample"}
 		for i := range some("events", 12) {
@@ -121,13 +136,13 @@ func TestSynthesizeGenerated(t *testing.T) {
 				}
 				e.Stack.Frames = append(e.Stack.Frames, ntconv.Frame{
 					Func: rapid.SampledFrom(funcs).Draw(t, "func"), Mapping: rapid.SampledFrom(mappings).Draw(t, "mapping"),
-					PC: rapid.Uint64().Draw(t, "pc"), Line: rapid.Int32().Draw(t, "line"), Column: rapid.Int32().Draw(t, "column"),
+					PC: rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0xffe, 0x5000)).Draw(t, "pc"), Line: rapid.Int32().Draw(t, "line"), Column: rapid.Int32().Draw(t, "column"),
 					Flags: ntconv.FrameFlags(rapid.Uint8().Draw(t, "flags")),
 				})
 			}
 			events = append(events, e)
 		}
-		checkSynthesis(t, nil, events)
+		checkSynthesis(t, nil, rapid.SampledFrom(modes).Draw(t, "mode").opts, events)
 	})
 }
 
@@ -144,7 +159,7 @@ func TestSynthesizeForOthers(t *testing.T) {
 	leaf, root := &ntconv.Function{Name: "malloc"}, &ntconv.Function{Name: "main.main"}
 	p := &ntconv.Process{PID: 77}
 	e := frameEvent(p, ntconv.Frame{Func: leaf, Mapping: libc, PC: 0x7f0000000123}, ntconv.Frame{Func: leaf}, ntconv.Frame{Func: root, Mapping: exe, PC: 0x400123})
-	src := symbol.Synthesize(ntconvtest.NewSource(&ntconv.Info{PointerSize: 4, Clock: ntconv.Clock{Freq: 1}}, e, e))
+	src := symbol.Synthesize(ntconvtest.NewSource(&ntconv.Info{PointerSize: 4, Clock: ntconv.Clock{Freq: 1}}, e, e), nil)
 	if src.Info().PointerSize != 8 {
 		t.Errorf("pointer size %d is too small for synthetic addresses", src.Info().PointerSize)
 	}
@@ -182,7 +197,7 @@ func TestSynthesizeForOthers(t *testing.T) {
 
 func TestSynthesizeCutsLongTexts(t *testing.T) {
 	long := strings.Repeat("ä", 40000) // two bytes each, and the limit is odd
-	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long}}))))
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long}})), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +215,7 @@ func TestSynthesizeCutsLongTexts(t *testing.T) {
 func TestSynthesizeError(t *testing.T) {
 	src := ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}}))
 	src.Err = ntconv.ErrTruncated
-	s := symbol.Synthesize(src)
+	s := symbol.Synthesize(src, nil)
 	got, err := ntconvtest.Record(s)
 	if len(got) != 6 || !errors.Is(err, ntconv.ErrTruncated) {
 		t.Fatalf("%d events, %v", len(got), err)
@@ -220,7 +235,7 @@ func TestSynthesizeThroughFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := ntconv.Copy(w, symbol.Synthesize(f.Source())); err != nil {
+			if _, err := ntconv.Copy(w, symbol.Synthesize(f.Source(), nil)); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Close(); err != nil {

@@ -107,7 +107,7 @@ func TestScanAndWatch(t *testing.T) {
 // FuzzObserve: no payload makes a table panic, change the event, or fail to name an address.
 func FuzzObserve(f *testing.F) {
 	types := interesting()
-	own, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, PC: 5}))))
+	own, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, PC: 5})), nil))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,0 +1,244 @@
+package ntconv
+
+import (
+	"container/heap"
+	"io"
+	"slices"
+)
+
+// Merge returns the events of all sources in the order of time; those of one time in the order of the sources. Each source must
+// be in the order of time. If the clocks differ, times are converted to the first source's frequency, or to 1 GHz if the
+// frequencies differ too, and rounded to the next tick. Sources whose wall clock is unknown begin with the first one that is known.
+//
+// A process belongs to one source: where the id of one was taken by another source, it gets the next free id, and its own becomes
+// the attribute "ntconv.pid". Merge of one source is that source.
+func Merge(sources ...Source) Source {
+	if len(sources) == 1 {
+		return sources[0]
+	}
+	m := &merged{pids: map[hostPID]bool{}}
+	m.info = m.merge(sources)
+	return m
+}
+
+// AttrPID is the attribute of a process whose id was changed by Merge: the id that was recorded.
+const AttrPID = "ntconv.pid"
+
+type merged struct {
+	info   *Info
+	inputs []*mergeInput // those that have not ended, as a heap by the time of their next event
+	begun  bool
+	out    *mergeInput // whose event was returned last
+	err    error
+	pids   map[hostPID]bool
+	event  Event
+}
+
+type hostPID struct {
+	host string
+	pid  uint64
+}
+
+// A mergeInput is a source with its next event.
+type mergeInput struct {
+	src       Source
+	order     int
+	clock     Clock
+	to        Clock
+	same      bool // no conversion of times
+	next      *Event
+	time      Ticks
+	processes map[*Process]*Process
+	threads   map[*Thread]*Thread
+	marks     map[*Mark]*Mark
+}
+
+// merge decides about the clock and makes the inputs.
+func (m *merged) merge(sources []Source) *Info {
+	if len(sources) == 0 {
+		return &Info{Format: "nothing", Clock: Clock{Freq: 1e9}, PointerSize: 8}
+	}
+	first := sources[0].Info()
+	info := &Info{Format: first.Format, Clock: first.Clock, PointerSize: first.PointerSize, Attrs: slices.Clone(first.Attrs), Aggregate: true}
+	for _, s := range sources {
+		i := s.Info()
+		if i.Clock.Freq != info.Clock.Freq {
+			info.Clock.Freq = 1e9
+		}
+		if i.Format != info.Format {
+			info.Format = "several formats"
+		}
+		info.PointerSize = max(info.PointerSize, i.PointerSize)
+		info.Aggregate = info.Aggregate && i.Aggregate
+		for _, a := range i.Attrs {
+			if _, known := info.Attrs.Get(a.Key); !known {
+				info.Attrs = append(info.Attrs, a)
+			}
+		}
+		if w := i.Clock.Wall; !w.IsZero() && (info.Clock.Wall.IsZero() || w.Before(info.Clock.Wall)) {
+			info.Clock.Wall = w
+		}
+	}
+	for n, s := range sources {
+		c := s.Info().Clock
+		m.inputs = append(m.inputs, &mergeInput{
+			src: s, order: n, clock: c, to: info.Clock, same: c == info.Clock,
+			processes: map[*Process]*Process{}, threads: map[*Thread]*Thread{}, marks: map[*Mark]*Mark{},
+		})
+	}
+	return info
+}
+
+func (m *merged) Info() *Info { return m.info }
+
+func (m *merged) Next() (*Event, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	if !m.begun {
+		m.begun = true
+		inputs := m.inputs
+		m.inputs = nil
+		for _, in := range inputs {
+			if m.err = m.advance(in); m.err != nil {
+				return nil, m.err
+			}
+		}
+	}
+	if m.out != nil {
+		in := m.out
+		m.out = nil
+		if m.err = m.advance(in); m.err != nil {
+			return nil, m.err
+		}
+	}
+	if len(m.inputs) == 0 {
+		m.err = io.EOF
+		return nil, m.err
+	}
+	in := heap.Pop((*mergeHeap)(m)).(*mergeInput)
+	m.out = in
+	m.event = *in.next
+	m.translate(in, &m.event)
+	return &m.event, nil
+}
+
+// advance reads the next event of an input and puts it back among the others, unless it has ended.
+func (m *merged) advance(in *mergeInput) error {
+	e, err := in.src.Next()
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in.next = e
+	if e.Kind == KindEvent || e.Kind == KindMark || e.Kind == KindLost {
+		in.time = in.convert(e.Time)
+	}
+	heap.Push((*mergeHeap)(m), in)
+	return nil
+}
+
+// convert returns a time on the clock of the result.
+func (in *mergeInput) convert(t Ticks) Ticks {
+	if in.same {
+		return t
+	}
+	since := in.clock.Since(in.clock.Tick, t)
+	if !in.clock.Wall.IsZero() && !in.to.Wall.IsZero() {
+		since += in.clock.Wall.Sub(in.to.Wall)
+	}
+	return in.to.TicksAt(since)
+}
+
+// translate makes an event of an input one of the result.
+func (m *merged) translate(in *mergeInput, e *Event) {
+	e.Time = in.time
+	e.Offset = -1
+	e.Flags |= FlagSorted
+	e.Thread, e.Capture = m.thread(in, e.Thread), m.thread(in, e.Capture)
+	if e.Mark == nil {
+		return
+	}
+	// The tables of one input say nothing about those of the others.
+	mark := in.marks[e.Mark]
+	if mark == nil {
+		mark = &Mark{Kind: e.Mark.Kind, Threads: make([]ThreadSeq, 0, len(e.Mark.Threads))}
+		for _, t := range e.Mark.Threads {
+			mark.Threads = append(mark.Threads, ThreadSeq{m.thread(in, t.Thread), t.Seq})
+		}
+		clear(in.marks)
+		in.marks[e.Mark] = mark
+	}
+	e.Mark = mark
+}
+
+func (m *merged) thread(in *mergeInput, t *Thread) *Thread {
+	if t == nil {
+		return nil
+	}
+	out := in.threads[t]
+	if out == nil {
+		c := *t
+		c.Process = m.process(in, t.Process)
+		if out = &c; c.Process == t.Process {
+			out = t
+		}
+		in.threads[t] = out
+	}
+	return out
+}
+
+// process returns a process of an input under an id that no other input has.
+func (m *merged) process(in *mergeInput, p *Process) *Process {
+	if p == nil {
+		return nil
+	}
+	out := in.processes[p]
+	if out != nil {
+		return out
+	}
+	for known, as := range in.processes {
+		if known.Host == p.Host && known.PID == p.PID { // the same one, described again
+			c := *p
+			c.PID, c.Attrs = as.PID, as.Attrs
+			if out = &c; as == known {
+				out = p
+			}
+			in.processes[p] = out
+			return out
+		}
+	}
+	out = p
+	if key := (hostPID{p.Host, p.PID}); m.pids[key] && p.PID != 0 {
+		c := *p
+		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, itoa(int(p.PID))})
+		for m.pids[hostPID{p.Host, c.PID}] {
+			c.PID++
+		}
+		out = &c
+	}
+	m.pids[hostPID{p.Host, out.PID}] = true
+	in.processes[p] = out
+	return out
+}
+
+// mergeHeap orders inputs by the time of their next event.
+type mergeHeap merged
+
+func (h *mergeHeap) Len() int { return len(h.inputs) }
+func (h *mergeHeap) Less(i, j int) bool {
+	a, b := h.inputs[i], h.inputs[j]
+	if a.time != b.time {
+		return a.time < b.time
+	}
+	return a.order < b.order
+}
+func (h *mergeHeap) Swap(i, j int) { h.inputs[i], h.inputs[j] = h.inputs[j], h.inputs[i] }
+func (h *mergeHeap) Push(x any)    { h.inputs = append(h.inputs, x.(*mergeInput)) }
+func (h *mergeHeap) Pop() any {
+	last := h.inputs[len(h.inputs)-1]
+	h.inputs = h.inputs[:len(h.inputs)-1]
+	return last
+}

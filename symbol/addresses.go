@@ -1,0 +1,249 @@
+package symbol
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Made-up addresses. Every mapping of the source has regions of its own, every distinct frame a slot in one:
+//
+//	region  firstRegion + n*regionSize    of a mapping; a mapping that fills it gets another one
+//	slot    region + n*slotSize           the symbol covers all of it
+//	PC      slot + slotSize/2             what stands in stacks
+const (
+	firstRegion = 0x2000_0000_0000
+	lastRegion  = 0x3fff_ffff_ffff // real mappings that reach between these are not used
+	regionSize  = 1 << 30
+	slotSize    = 16
+)
+
+// A synthetic is a process that gets addresses.
+type synthetic struct {
+	thread  *ntconv.Thread // its definitions are about this one, as in one-collect's files
+	seq     uint32
+	name    string
+	frames  map[ntconv.Frame]uint64 // addresses, by frame
+	recent  []recentAddress
+	chains  map[uint64][]ntconv.Frame // what stands at real addresses, leaf first
+	regions map[*ntconv.Mapping]*region
+	real    map[*ntconv.Mapping]*region // nil for those that cannot be used
+	used    []region                    // by real mappings, in order
+	stacks  map[*ntconv.Stack]*ntconv.Stack
+}
+
+// recentAddress is the address of a frame that was met before: the few that make up most stacks find themselves here.
+type recentAddress struct {
+	frame ntconv.Frame
+	pc    uint64
+}
+
+const recentBits = 12
+
+// A region is where the frames of a mapping have addresses.
+type region struct{ id, start, next, limit uint64 }
+
+// addProcess introduces a process and the mappings that it is known to have. Its name is the file of the outermost frame, if
+// nothing else tells: PerfView takes stacks that end elsewhere for broken.
+func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
+	of := e.Thread.Process
+	p := &synthetic{
+		thread: &ntconv.Thread{TID: 0, Process: of},
+		frames: make(map[ntconv.Frame]uint64), recent: make([]recentAddress, 1<<recentBits), chains: make(map[uint64][]ntconv.Frame),
+		regions: make(map[*ntconv.Mapping]*region), real: make(map[*ntconv.Mapping]*region), stacks: make(map[*ntconv.Stack]*ntconv.Stack),
+	}
+	s.processes[of] = p
+	pid := uint64(0)
+	if of != nil {
+		p.name, pid = of.Name, of.PID
+	}
+	if root := e.Stack.Frames[len(e.Stack.Frames)-1]; p.name == "" && root.Mapping != nil {
+		p.name = root.Mapping.File[strings.LastIndexAny(root.Mapping.File, `/\`)+1:]
+	}
+	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(cut(p.name)), ntconv.StringValue(""))
+	if of != nil {
+		for _, m := range of.Mappings {
+			if s.mode == AddressesSynthetic || s.realRegion(e, p, m) == nil {
+				s.addRegion(e, p, m)
+			}
+		}
+	}
+	return p
+}
+
+// addresses returns the addresses of an event's stack.
+func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
+	frames := e.Stack.Frames
+	pcs := make([]uint64, 0, len(frames))
+	for len(frames) > 0 {
+		n := 1
+		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
+			n++
+		}
+		if n > 1 && s.mode == AddressesReal {
+			if pc, ok := s.together(e, p, frames[:n]); ok {
+				pcs, frames = append(pcs, pc), frames[n:]
+				continue
+			}
+		}
+		for i := range n {
+			pcs = append(pcs, s.address(e, p, &frames[i], n == 1))
+		}
+		frames = frames[n:]
+	}
+	return pcs
+}
+
+// address returns the address of a frame. alone says that nothing was inlined into it.
+func (s *synthesizer) address(e *ntconv.Event, p *synthetic, f *ntconv.Frame, alone bool) uint64 {
+	r := &p.recent[(f.PC+uint64(f.Line))*hashFactor>>(64-recentBits)]
+	if r.pc != 0 && r.frame == *f {
+		return r.pc
+	}
+	pc := p.frames[*f]
+	if pc == 0 {
+		pc = s.addFrame(e, p, f, alone)
+		p.frames[*f] = pc
+	}
+	*r = recentAddress{*f, pc}
+	return pc
+}
+
+// addFrame gives a frame an address.
+func (s *synthesizer) addFrame(e *ntconv.Event, p *synthetic, f *ntconv.Frame, alone bool) uint64 {
+	if alone && s.mode != AddressesSynthetic && s.usable(e, p, f) {
+		p.chains[f.PC] = []ntconv.Frame{*f}
+		// What has no name may be given one later by a tool that finds the file.
+		if f.Flags&ntconv.FrameUnresolved == 0 {
+			s.defineSymbol(e, p, p.real[f.Mapping].id, f.PC, f.PC, nameOf(f))
+		}
+		s.defineFrame(e, p, f.PC, 0, f)
+		return f.PC
+	}
+	r := p.regions[f.Mapping]
+	if r == nil || r.next == r.limit {
+		r = s.addRegion(e, p, f.Mapping)
+	}
+	slot := r.next
+	r.next += slotSize
+	s.defineSymbol(e, p, r.id, slot, slot+slotSize-1, nameOf(f))
+	s.defineFrame(e, p, slot+slotSize/2, 0, f)
+	return slot + slotSize/2
+}
+
+// together returns the real address of a frame and of those inlined into it, if it can be used for them.
+func (s *synthesizer) together(e *ntconv.Event, p *synthetic, frames []ntconv.Frame) (uint64, bool) {
+	outer := &frames[len(frames)-1]
+	if chain := p.chains[outer.PC]; chain != nil {
+		return outer.PC, slices.Equal(chain, frames)
+	}
+	for i := range frames {
+		if frames[i].PC != outer.PC || frames[i].Mapping != outer.Mapping {
+			return 0, false
+		}
+	}
+	if !s.usable(e, p, outer) {
+		return 0, false
+	}
+	p.chains[outer.PC] = slices.Clone(frames)
+	s.defineSymbol(e, p, p.real[outer.Mapping].id, outer.PC, outer.PC, nameOf(outer))
+	for i := range frames {
+		s.defineFrame(e, p, outer.PC, i, &frames[i])
+	}
+	return outer.PC, true
+}
+
+// usable reports whether a frame's own address can stand for it: nothing else does, and it lies well inside its mapping.
+// Microsoft's reader counts the last byte of a mapping as outside.
+func (s *synthesizer) usable(e *ntconv.Event, p *synthetic, f *ntconv.Frame) bool {
+	m := f.Mapping
+	return m != nil && f.PC != 0 && f.PC >= m.Start && f.PC < m.Limit && f.PC+1 < m.Limit && p.chains[f.PC] == nil && s.realRegion(e, p, m) != nil
+}
+
+// realRegion maps m where it says that it is, or returns nil where that is impossible or another mapping is.
+func (s *synthesizer) realRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
+	r, known := p.real[m]
+	if known {
+		return r
+	}
+	i, _ := slices.BinarySearchFunc(p.used, m.Start, func(r region, start uint64) int {
+		if r.limit <= start {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case m.Limit <= m.Start || m.Limit-m.Start < 2 || m.Limit-m.Start >= 1<<62:
+	case m.Start <= lastRegion && m.Limit > firstRegion:
+	case i < len(p.used) && p.used[i].start < m.Limit:
+	default:
+		r = &region{id: s.mappings, start: m.Start, limit: m.Limit}
+		p.used = slices.Insert(p.used, i, *r)
+		s.defineMapping(e, p, r, m.Offset, m)
+	}
+	p.real[m] = r
+	return r
+}
+
+// addRegion maps m, which may be nil, to made-up addresses. Without a mapping the file is named after the process.
+func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
+	start := firstRegion + s.regions*regionSize
+	r := &region{id: s.mappings, start: start, next: start, limit: start + regionSize}
+	s.regions++
+	p.regions[m] = r
+	s.defineMapping(e, p, r, 0, m)
+	return r
+}
+
+func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, offset uint64, m *ntconv.Mapping) {
+	s.mappings++
+	c := ntconv.Mapping{File: p.name}
+	if m != nil {
+		c = *m
+	}
+	metadata := uint64(0)
+	if isBuildID(c.BuildID) {
+		metadata = r.id + 1
+		s.define(e, p, s.system[5], ntconv.UintValue(metadata),
+			ntconv.StringValue(`{"type":"ELF","build_id":"`+c.BuildID+`"}`), ntconv.StringValue(""))
+	}
+	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
+		ntconv.StringValue(cut(c.File)), ntconv.UintValue(metadata))
+	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), ntconv.BoolValue(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
+		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
+}
+
+func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start, end uint64, name string) {
+	s.define(e, p, s.system[4], ntconv.UintValue(s.symbols), ntconv.UintValue(mapping), ntconv.UintValue(start),
+		ntconv.UintValue(end), ntconv.StringValue(cut(name)))
+	s.symbols++
+}
+
+// defineFrame says what an address stands for. inner is the number of frames that do so before this one: what is inlined.
+func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inner int, f *ntconv.Frame) {
+	fn := f.Func
+	if fn == nil {
+		fn = &ntconv.Function{Name: nameOf(f)}
+	}
+	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
+		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), ntconv.BoolValue(f.Func != nil),
+		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)),
+		ntconv.UintValue(uint64(inner)))
+}
+
+// nameOf returns the name that other tools show for a frame.
+func nameOf(f *ntconv.Frame) string {
+	if f.Func == nil {
+		return "0x" + strconv.FormatUint(f.PC, 16)
+	}
+	return f.Func.Name
+}
+
+// isBuildID reports whether a build id is like GNU's. Go's own are not.
+func isBuildID(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) > 0 && s == strings.ToLower(s)
+}
