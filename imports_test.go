@@ -88,6 +88,10 @@ var importRules = []struct {
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
+		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
+		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
+	},
+	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},

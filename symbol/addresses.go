@@ -60,8 +60,10 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 	if of != nil {
 		p.name, pid = of.Name, of.PID
 	}
-	if root := e.Stack.Frames[len(e.Stack.Frames)-1]; p.name == "" && root.Mapping != nil {
-		p.name = root.Mapping.File[strings.LastIndexAny(root.Mapping.File, `/\`)+1:]
+	if p.name == "" && e.Stack != nil && len(e.Stack.Frames) > 0 {
+		if root := e.Stack.Frames[len(e.Stack.Frames)-1]; root.Mapping != nil {
+			p.name = root.Mapping.File[strings.LastIndexAny(root.Mapping.File, `/\`)+1:]
+		}
 	}
 	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(cut(p.name)), ntconv.StringValue(""))
 	if of != nil {
@@ -188,7 +190,7 @@ func (s *synthesizer) realRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mappin
 	return r
 }
 
-// addRegion maps m, which may be nil, to made-up addresses. Without a mapping the file is named after the process.
+// addRegion maps m, which may be nil, to made-up addresses.
 func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
 	start := firstRegion + s.regions*regionSize
 	r := &region{id: s.mappings, start: start, next: start, limit: start + regionSize}
@@ -198,11 +200,16 @@ func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping
 	return r
 }
 
+// defineMapping says what lies in a region. A file without a name is called like the process: PerfView takes stacks that begin
+// there for broken else.
 func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, offset uint64, m *ntconv.Mapping) {
 	s.mappings++
-	c := ntconv.Mapping{File: p.name}
+	c, file := ntconv.Mapping{}, p.name
 	if m != nil {
 		c = *m
+		if c.File != "" {
+			file = c.File
+		}
 	}
 	metadata := uint64(0)
 	if isBuildID(c.BuildID) {
@@ -211,7 +218,7 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 			ntconv.StringValue(`{"type":"ELF","build_id":"`+c.BuildID+`"}`), ntconv.StringValue(""))
 	}
 	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
-		ntconv.StringValue(cut(c.File)), ntconv.UintValue(metadata))
+		ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
 	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), ntconv.BoolValue(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
 		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
 }

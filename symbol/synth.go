@@ -128,12 +128,16 @@ func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
 // the next call.
 func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	s.queue = s.queue[:0]
-	if e.Kind != ntconv.KindEvent || e.Stack == nil || len(e.Stack.Frames) == 0 {
+	named := e.Stack != nil && len(e.Stack.Frames) > 0
+	if e.Kind != ntconv.KindEvent || !named && (e.Thread.Process == nil || len(e.Thread.Process.Mappings) == 0) {
 		return e
 	}
 	p := s.processes[e.Thread.Process]
 	if p == nil {
 		p = s.addProcess(e)
+	}
+	if !named {
+		return e
 	}
 	s.out = *e
 	s.out.Stack = p.stacks[e.Stack]

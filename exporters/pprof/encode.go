@@ -17,12 +17,15 @@ const (
 	fieldLocation          protowire.Number = 4
 	fieldFunction          protowire.Number = 5
 	fieldStrings           protowire.Number = 6
+	fieldDropFrames        protowire.Number = 7
+	fieldKeepFrames        protowire.Number = 8
 	fieldTimeNanos         protowire.Number = 9
 	fieldDurationNanos     protowire.Number = 10
 	fieldPeriodType        protowire.Number = 11
 	fieldPeriod            protowire.Number = 12
 	fieldComment           protowire.Number = 13
 	fieldDefaultSampleType protowire.Number = 14
+	fieldDocURL            protowire.Number = 15
 )
 
 // flushBytes is how much an encoder gathers before it writes.

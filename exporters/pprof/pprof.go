@@ -27,15 +27,19 @@ type Kind = profile.Kind
 
 // Kinds of profiles.
 const (
-	// Auto is Wall if the trace has samples of the .NET sampler, else CPU if it has samples of a machine-wide profiler.
+	// Auto is Wall if the trace has samples of the .NET sampler, else CPU if it has samples of a machine-wide profiler, else
+	// Imported.
 	Auto = profile.Auto
 	// Wall is the time of managed threads by the .NET sampler, running or waiting.
 	Wall = profile.Wall
 	// CPU is processor time by a machine-wide profiler.
 	CPU = profile.CPU
+	// Imported is what the samples of a profile say that the trace was made of: its own types of values, labels and comments,
+	// and every location, line and mapping as it was.
+	Imported = profile.Imported
 )
 
-// ParseKind returns the kind of that name: auto, wall or cpu.
+// ParseKind returns the kind of that name: auto, wall, cpu or imported.
 func ParseKind(name string) (Kind, error) { return profile.ParseKind(name) }
 
 // Options changes what is written. The zero value is a good choice.
@@ -109,6 +113,7 @@ func (s *Sink) Close() error {
 func (s *Sink) write(w io.Writer) error {
 	p := s.build.Finish()
 	t := newTables()
+	t.verbatim = p.Origin != nil
 	e := newEncoder(w)
 	for _, v := range p.Types {
 		e.valueType(fieldSampleType, t.text(v.Type), t.text(v.Unit))
@@ -122,9 +127,17 @@ func (s *Sink) write(w io.Writer) error {
 		}
 	}
 	s.done = summarize(p, t, e.samples)
-	t.orderMappings(main.choose(s.namer, t))
+	if p.Origin != nil {
+		t.orderMappings(t.importedMappings(main.process(), main.order, s.namer))
+	} else {
+		t.orderMappings(main.choose(s.namer, t))
+	}
 	e.tables(t)
-	e.header(p, s.info, t)
+	if p.Origin != nil {
+		e.importedHeader(p.Origin, t)
+	} else {
+		e.header(p, s.info, t)
+	}
 	for _, c := range s.comments(p) {
 		e.number(fieldComment, t.text(c))
 	}
@@ -159,13 +172,16 @@ func summarize(p *profile.Profile, t *tables, samples int) Summary {
 // comments returns what made the profile, what was lost on the way, and how much has no name.
 func (s *Sink) comments(p *profile.Profile) []string {
 	list := append([]string(nil), s.o.Comments...)
+	if p.Origin != nil {
+		list = append([]string(nil), p.Origin.Comments...)
+	}
 	for _, e := range s.o.Report.Entries() {
 		if e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
 			e.Offset = -1 // the same trace in another file gives the same profile
 			list = append(list, e.String())
 		}
 	}
-	if u := p.Unresolved.String(); u != "" {
+	if u := p.Unresolved.String(); u != "" && p.Origin == nil {
 		list = append(list, u)
 	}
 	return list

@@ -11,8 +11,9 @@ import (
 // namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when they
 // outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
 type tables struct {
-	strings []string
-	texts   map[string]uint64
+	verbatim bool // nothing is added to, or left out of, what frames say: see imported.go
+	strings  []string
+	texts    map[string]uint64
 
 	functions     []function
 	functionIDs   map[*ntconv.Function]uint32
@@ -89,6 +90,10 @@ func (t *tables) text(s string) uint64 {
 // appendLocations appends the ids of a stack's locations, leaf first. A frame and the frames inlined into it are one.
 func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
 	for len(frames) > 0 {
+		if t.verbatim && frames[0].Flags&ntconv.FrameLabel != 0 {
+			frames = frames[1:]
+			continue
+		}
 		n := 1
 		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
 			n++
@@ -143,6 +148,9 @@ func (t *tables) run(run []ntconv.Frame) uint64 {
 	for i := range run {
 		f := &run[i]
 		l.folded = l.folded || f.Flags&ntconv.FrameFolded != 0
+		if t.verbatim && f.Flags&ntconv.FrameUnresolved != 0 {
+			continue
+		}
 		t.lines = append(t.lines, line{t.function(f), f.Line, f.Column})
 		l.to++
 	}
@@ -176,7 +184,7 @@ func boolBit(b bool) byte {
 // describe notes what the mapping of a location is known by. A native mapping all of whose frames are stand-ins has no
 // functions, so that pprof looks for its symbols; it could not find any in an assembly.
 func (t *tables) describe(l location, run []ntconv.Frame) {
-	if l.mapping == 0 {
+	if l.mapping == 0 || t.verbatim {
 		return
 	}
 	m := &t.mappings[l.mapping-1]
@@ -203,10 +211,10 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 	}
 	if id, ok = t.functionNames[*p]; !ok {
 		f := function{name: t.text(p.Name), file: t.text(p.File), startLine: p.StartLine}
-		if f.name == 0 {
+		if f.name == 0 && !t.verbatim {
 			f.name = t.text(noName)
 		}
-		if p.SystemName != p.Name {
+		if p.SystemName != p.Name || t.verbatim {
 			f.system = t.text(p.SystemName)
 		}
 		t.functions = append(t.functions, f)
@@ -234,7 +242,7 @@ func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
 		return id
 	}
 	if id, ok = t.mappingKeys[*p]; !ok {
-		t.mappings = append(t.mappings, mapping{Mapping: *p})
+		t.mappings = append(t.mappings, t.newMapping(p))
 		id = uint32(len(t.mappings))
 		t.mappingKeys[*p] = id
 	}

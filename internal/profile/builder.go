@@ -69,7 +69,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	}
 	for k := Wall; k < numKinds; k++ {
 		if o.Kind == k || o.Kind == Auto {
-			b.sets = append(b.sets, newSet(k, &b.pool))
+			b.sets = append(b.sets, newSet(k, b.pool.of(k)))
 		}
 	}
 	return b
@@ -81,6 +81,10 @@ func (b *Builder) Add(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
 		b.event(e)
+	case ntconv.KindDefine:
+		if e.Type != nil && OriginOf(e.Type) != nil {
+			b.role(e.Type) // so that a profile without samples comes back, too
+		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
 			for _, s := range b.sets {
@@ -118,7 +122,7 @@ func (b *Builder) role(t *ntconv.Type) role {
 		return r
 	}
 	for i, s := range b.sets {
-		if s.spec.matches(t) {
+		if s.spec.matches(t) && (s.kind != Imported || s.adopt(t, b.report)) {
 			r |= 1 << i
 		}
 	}
@@ -133,7 +137,7 @@ func (b *Builder) role(t *ntconv.Type) role {
 func (b *Builder) Finish() *Profile {
 	s := b.sets[0]
 	for _, other := range b.sets[1:] {
-		if len(s.rows) == 0 && len(other.rows) > 0 {
+		if len(s.rows) == 0 && (len(other.rows) > 0 || other.origin != nil) {
 			s = other
 		}
 	}
@@ -144,10 +148,13 @@ func (b *Builder) Finish() *Profile {
 	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
-		Start: b.first, End: b.last, Events: s.events, b: b, s: s,
+		Start: b.first, End: b.last, Events: s.events, Origin: s.origin, b: b, s: s,
 	}
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
+	}
+	if o := s.origin; o != nil {
+		p.Main, p.PeriodType, p.Period = o.MainType(), o.PeriodType, o.Period
 	}
 	return p
 }

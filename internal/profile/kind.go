@@ -19,6 +19,8 @@ const (
 	Wall
 	// CPU is processor time by a machine-wide profiler, which sees only threads that run.
 	CPU
+	// Imported is what the samples of a profile say that the trace was made of: see Origin.
+	Imported
 	numKinds
 )
 
@@ -37,7 +39,7 @@ func ParseKind(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Auto, fmt.Errorf("profile kind %q: want auto, wall or cpu", name)
+	return Auto, fmt.Errorf("profile kind %q: want auto, wall, cpu or imported", name)
 }
 
 // ValueType is what a column of a profile counts, and in which unit.
@@ -98,8 +100,14 @@ var specs = [numKinds]spec{
 		main:     1,
 		period:   ValueType{"cpu", "nanoseconds"},
 		interval: noInterval,
-		matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassUniversalCPU },
+		matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassUniversalCPU && OriginOf(t) == nil },
 		measure:  measureCPU,
+	},
+	Imported: { // and what the set adopts
+		name:     "imported",
+		interval: noInterval,
+		matches:  func(t *ntconv.Type) bool { return OriginOf(t) != nil },
+		measure:  measureImported,
 	},
 }
 

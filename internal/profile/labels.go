@@ -29,6 +29,7 @@ const (
 // which are different for every event cost nothing once they are dropped.
 type labelTable struct {
 	drop map[string]bool
+	all  bool // what was imported says something, whatever it is
 	seed maphash.Seed
 	ids  map[uint64][]uint32 // by hash
 	list [][]ntconv.Label
@@ -81,6 +82,9 @@ func (t *labelTable) keeps(l *ntconv.Label) bool {
 		return false
 	}
 	key := labelKey(l)
+	if t.all {
+		return !t.drop[key]
+	}
 	switch l.Kind {
 	case ntconv.LabelString:
 		if l.Str == "" || key == junkKey && l.Str == junk {
@@ -131,6 +135,14 @@ func labelKey(l *ntconv.Label) string {
 		return l.Key
 	}
 	return ""
+}
+
+// plain returns a label of the table as it is shown.
+func (t *labelTable) plain(l ntconv.Label) ntconv.Label {
+	if t.all && (l.Kind == ntconv.LabelString || l.Kind == ntconv.LabelInt) {
+		return l
+	}
+	return plain(l)
 }
 
 // plain returns a label as a string or a number with a unit, whatever it was.

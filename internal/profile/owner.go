@@ -19,7 +19,7 @@ func mergeOwners(p *Profile) owners {
 	var all owners
 	known := map[ownerName]uint32{}
 	for _, o := range p.s.owners {
-		n := p.b.nameOwner(o)
+		n := p.b.nameOwner(o, p.Origin != nil)
 		id, ok := known[n]
 		if !ok {
 			id = uint32(len(all.labels))
@@ -32,8 +32,11 @@ func mergeOwners(p *Profile) owners {
 }
 
 // nameOwner asks for names, leaving out what is dropped.
-func (b *Builder) nameOwner(o owner) (n ownerName) {
+func (b *Builder) nameOwner(o owner, imported bool) (n ownerName) {
 	drop := b.pool.drop
+	if imported { // its labels say whose it is, if anything does
+		return n
+	}
 	if p := o.process; p != nil {
 		if !drop[LabelHost] {
 			n.host = p.Host

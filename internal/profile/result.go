@@ -17,6 +17,7 @@ type Profile struct {
 	Period     int64        // nominal sampling interval, in the unit of PeriodType
 	Start, End ntconv.Ticks // from the first to the last event of the recording, of whatever kind
 	Events     uint64       // events that were samples
+	Origin     *Origin      // of kind Imported, else nil
 	Unresolved Unresolved   // complete when all samples were visited
 
 	b *Builder
@@ -87,10 +88,10 @@ type member struct{ class, owner, labels, tag, row uint32 }
 
 func newVisit(p *Profile) *visit {
 	v := &visit{p: p, owners: mergeOwners(p), known: map[meaning]uint32{}}
-	for _, list := range p.b.pool.labels.list {
+	for _, list := range p.s.pool.labels.list {
 		plainList := make([]ntconv.Label, 0, len(list))
 		for _, l := range list {
-			plainList = append(plainList, plain(l))
+			plainList = append(plainList, p.s.pool.labels.plain(l))
 		}
 		v.labels = append(v.labels, plainList)
 	}
@@ -199,7 +200,11 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 		s.Labels = append(s.Labels, text(v.p.s.spec.tag, v.p.b.pool.tags.list[m.tag]))
 	}
 	s.Labels = withLabels(s.Labels, v.labels[m.labels])
-	v.names.count(s.Frames, v.sums[0], s.Values[v.p.Main])
+	events := v.sums[0]
+	if v.p.Origin != nil {
+		events = 1 // as far as anybody knows
+	}
+	v.names.count(s.Frames, events, s.Values[v.p.Main])
 	return yield(s)
 }
 

@@ -13,6 +13,8 @@ type set struct {
 	pool *pool
 	tags bool // the kind's own label is wanted
 
+	origin *Origin // of the first type of Imported
+
 	index  map[key]uint32 // to rows
 	rows   []row
 	values []int64 // len(spec.columns) a row

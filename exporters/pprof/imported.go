@@ -1,0 +1,52 @@
+package pprof
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// What follows writes profiles that were profiles before. Where others need names for every frame, and system names only where
+// they differ, these get what was there.
+
+// newMapping returns a mapping that nothing is known of but what it says itself.
+func (t *tables) newMapping(p *ntconv.Mapping) mapping {
+	m := mapping{Mapping: *p}
+	if t.verbatim {
+		has := func(f ntconv.MappingFlags) bool { return p.Flags&f != 0 }
+		m.functions, m.files = has(ntconv.MappingHasFunctions), has(ntconv.MappingHasFiles)
+		m.lines, m.inlined = has(ntconv.MappingHasLines), has(ntconv.MappingHasInlined)
+	}
+	return m
+}
+
+// importedMappings adds the mappings that no location refers to, and returns the number of the program that has most of the
+// profile, or 0 if no mapping says that it is one.
+func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Process, namer ntconv.Namer) (first uint32) {
+	for _, p := range all {
+		list := p.Mappings
+		if namer != nil {
+			list = namer.Mappings(p)
+		}
+		for _, m := range list {
+			id := t.addMapping(m)
+			if m.Flags&ntconv.MappingMain != 0 && (first == 0 || p == heaviest) {
+				first = id
+			}
+		}
+	}
+	return first
+}
+
+// importedHeader appends the fields that a profile has once.
+func (e *encoder) importedHeader(o *profile.Origin, t *tables) {
+	e.out = appendNumber(e.out, fieldDropFrames, t.text(o.DropFrames))
+	e.out = appendNumber(e.out, fieldKeepFrames, t.text(o.KeepFrames))
+	e.out = appendNumber(e.out, fieldTimeNanos, uint64(o.Time))
+	e.out = appendNumber(e.out, fieldDurationNanos, uint64(o.Duration))
+	if o.PeriodType != (profile.ValueType{}) {
+		e.valueType(fieldPeriodType, t.text(o.PeriodType.Type), t.text(o.PeriodType.Unit))
+	}
+	e.out = appendNumber(e.out, fieldPeriod, uint64(o.Period))
+	e.out = appendNumber(e.out, fieldDefaultSampleType, t.text(o.Default))
+	e.out = appendNumber(e.out, fieldDocURL, t.text(o.DocURL))
+}

@@ -1,0 +1,285 @@
+// Package pprof reads profiles in the format of profile.proto, and the older text and binary formats that google/pprof reads,
+// as a source of events.
+//
+// Every sample becomes one event Universal.Events/cpu, which PerfView knows. Its first field, Value, is the weight: the value of
+// one type of the profile, in milliseconds where it is a time. A field for every type follows, with the value as it is. What else
+// a profile says about itself stands in the attributes of the event's type (docs/pprof.md lists them), and exporters/pprof makes
+// the same profile of it again.
+//
+// # Names
+//
+// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+//
+// # Time
+//
+// A sample with a label end_timestamp_ns, timestamp_ns or timestamp (nanoseconds since 1970) has that time. All others are spread
+// evenly over the profile's duration, in their order.
+//
+// # Processes and threads
+//
+// Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one process with id 1
+// and one thread. A process is named after the file that most of its stacks begin in, because PerfView takes other stacks for
+// broken.
+package pprof
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// Options change how a profile is read. The zero value is a good choice.
+type Options struct {
+	// SampleType is the type of value that becomes the weight of an event, by name. Empty: the one that the profile shows first.
+	SampleType string
+	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no labels.
+	LabelFrames []string
+	Limits      Limits
+	Report      *ntconv.Report // may be nil
+}
+
+// New reads a profile, packed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The error wraps
+// ntconv.ErrFormat if the input is no profile, and else says what is wrong with it, and where.
+func New(r io.Reader, opts *Options) (ntconv.Source, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Limits = o.Limits.withDefaults()
+	in, err := iox.FromReader("profile", r, iox.InputOptions{})
+	if err != nil {
+		return nil, err
+	}
+	stream, err := in.Stream()
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	data, err := readAll(stream, o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := decode(data, &o)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{message: m, o: &o}
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// readAll reads at most that many bytes.
+func readAll(r io.Reader, most int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err != nil {
+		return nil, fmt.Errorf("pprof: %w", err)
+	}
+	if len(data) > most {
+		return nil, located(most, "profile", fmt.Errorf("%w: more than %d bytes", ntconv.ErrLimit, most))
+	}
+	return data, nil
+}
+
+// located says where in the decompressed profile something is wrong.
+func located(offset int, where string, err error) error {
+	return &ntconv.FormatError{Format: "pprof", Offset: int64(offset), Where: where, Err: err}
+}
+
+// A source yields the samples of a message.
+type source struct {
+	*message
+	o    *Options
+	info ntconv.Info
+
+	origin  profile.Origin
+	weight  weight
+	typ     *ntconv.Type
+	capture *ntconv.Thread
+	owners  owners
+	times   []int64  // by sample, nanoseconds since 1970 or untimed; nil if no sample has a time of its own
+	order   []uint32 // of samples by time; nil: as they are
+
+	defined  bool // the type was delivered
+	next     int
+	sample   sample
+	event    ntconv.Event
+	payload  []byte
+	stacks   cache[*ntconv.Stack]
+	labels   cache[*ntconv.Labels]
+	tagNames map[tagKey]*ntconv.Function
+}
+
+// syncTick is the tick at which traces begin. It is not zero, which some readers take for unknown.
+const syncTick = 1_000_000_000
+
+// prepare looks at all samples and finds out what must be known before the first event.
+func (s *source) prepare() error {
+	s.origin = s.originOf()
+	if err := s.chooseWeight(); err != nil {
+		return err
+	}
+	s.owners = newOwners(s.message)
+	s.sample.values = make([]int64, 0, len(s.origin.Types))
+	frames := int64(0)
+	for i := range s.samples {
+		if err := s.read(i, &s.sample); err != nil {
+			return err
+		}
+		for _, id := range s.sample.locations {
+			frames += int64(len(s.frames[id]))
+		}
+		if frames > s.o.Limits.Frames {
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, s.o.Limits.Frames))
+		}
+		s.weight.try(s.sample.values[s.weight.column])
+		s.owners.count(&s.sample)
+		s.time(i, &s.sample)
+	}
+	s.weight.settle()
+	s.owners.name()
+	s.describe()
+	return nil
+}
+
+// originOf returns what the profile says about itself.
+func (s *source) originOf() profile.Origin {
+	p := s.profile
+	o := profile.Origin{
+		Default: p.DefaultSampleType, Period: p.Period, Time: p.TimeNanos, Duration: p.DurationNanos,
+		Comments: p.Comments, DropFrames: p.DropFrames, KeepFrames: p.KeepFrames, DocURL: p.DocURL,
+	}
+	for _, t := range p.SampleType {
+		o.Types = append(o.Types, profile.ValueType{Type: t.Type, Unit: t.Unit})
+	}
+	if p.PeriodType != nil {
+		o.PeriodType = profile.ValueType{Type: p.PeriodType.Type, Unit: p.PeriodType.Unit}
+	}
+	return o
+}
+
+// chooseWeight finds the type of value that becomes the weight.
+func (s *source) chooseWeight() error {
+	column := s.origin.MainType()
+	if name := s.o.SampleType; name != "" {
+		column = slices.IndexFunc(s.origin.Types, func(t profile.ValueType) bool { return t.Type == name })
+		if column < 0 {
+			var names []string
+			for _, t := range s.origin.Types {
+				names = append(names, t.Type)
+			}
+			return fmt.Errorf("sample type %q: the profile has none of that name: %w; it has %s", name, ntconv.ErrUnsupported, strings.Join(names, ", "))
+		}
+	}
+	unit := ""
+	if column < len(s.origin.Types) {
+		unit = s.origin.Types[column].Unit
+	}
+	s.weight = newWeight(column, unit)
+	return nil
+}
+
+// describe makes what all events share.
+func (s *source) describe() {
+	s.typ = &ntconv.Type{
+		Provider: clr.UniversalEvents, ID: 1, Name: "cpu",
+		Fields: []ntconv.Field{{Name: "Value", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}},
+	}
+	for _, t := range s.origin.Types {
+		s.typ.Fields = append(s.typ.Fields, ntconv.Field{Name: t.Type, Type: ntconv.FieldType{Code: ntconv.TypeVarInt}})
+	}
+	s.shorten()
+	s.typ.Attrs = s.origin.Attrs()
+	if len(s.origin.Types) > 0 {
+		s.typ.Attrs = append(s.typ.Attrs, ntconv.Attr{Key: AttrWeight, Value: s.origin.Types[s.weight.column].Type},
+			ntconv.Attr{Key: AttrWeightUnit, Value: s.weight.unit()})
+	}
+	s.capture = &ntconv.Thread{Process: &ntconv.Process{PID: 0}}
+	s.info = ntconv.Info{
+		Format: "pprof", PointerSize: 8, Aggregate: s.times == nil,
+		Clock: ntconv.Clock{Freq: 1e9, Tick: syncTick, Wall: s.start()},
+		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples are said to be of processor 0
+	}
+	if n := s.origin.Period; n > 0 && s.origin.PeriodType.Unit == "nanoseconds" {
+		s.info.Attrs = append(s.info.Attrs, ntconv.Attr{Key: "ExpectedCPUSamplingRate", Value: fmt.Sprint(n)})
+	}
+	s.sort()
+}
+
+// Attributes of the type that say what the weight is.
+const (
+	AttrWeight     = "pprof.weight"      // the type of value
+	AttrWeightUnit = "pprof.weight_unit" // the unit that it is in
+)
+
+// mostAttrs bounds the text of a type's attributes: a row of a nettrace file has 65,535 bytes.
+const mostAttrs = 48 << 10
+
+// shorten leaves out texts that a profile has more of than a type can hold, longest comments first.
+func (s *source) shorten() {
+	size := func() (n int) {
+		for _, a := range s.origin.Attrs() {
+			n += len(a.Key) + len(a.Value)
+		}
+		return n
+	}
+	for size() > mostAttrs {
+		text := &s.origin.DropFrames
+		for _, t := range []*string{&s.origin.KeepFrames, &s.origin.DocURL} {
+			if len(*t) > len(*text) {
+				text = t
+			}
+		}
+		longest := 0
+		for i, c := range s.origin.Comments {
+			if len(c) > len(s.origin.Comments[longest]) {
+				longest = i
+			}
+		}
+		switch {
+		case len(s.origin.Comments) > 0 && len(s.origin.Comments[longest]) >= len(*text):
+			s.origin.Comments = slices.Delete(slices.Clone(s.origin.Comments), longest, longest+1)
+		case *text != "":
+			*text = ""
+		default:
+			return // the limit on types of values keeps the rest small
+		}
+		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "comments and expressions of more than 48 KiB")
+	}
+}
+
+func (s *source) Info() *ntconv.Info { return &s.info }
+
+func (s *source) Next() (*ntconv.Event, error) {
+	if !s.defined { // so that what a profile without samples says about itself is not lost
+		s.defined = true
+		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
+		return &s.event, nil
+	}
+	if s.next == len(s.samples) {
+		return nil, io.EOF
+	}
+	i := s.next
+	if s.order != nil {
+		i = int(s.order[i])
+	}
+	s.next++
+	if err := s.read(i, &s.sample); err != nil {
+		return nil, err // never: prepare has read it
+	}
+	thread := s.owners.thread(&s.sample)
+	s.payload = s.weight.appendTo(s.payload[:0], s.sample.values)
+	s.event = ntconv.Event{
+		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: uint32(s.next), Time: s.tick(i), Offset: int64(s.samples[i]),
+		Type: s.typ, Thread: thread, Capture: s.capture, Payload: s.payload,
+		Stack: s.stack(&s.sample, thread.Process), Labels: s.labelList(&s.sample),
+	}
+	return &s.event, nil
+}

@@ -1,0 +1,272 @@
+package pprof
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A sample is a decoded Sample message. It is used again for the next one.
+type sample struct {
+	locations []uint32 // places in tables.frames, leaf first
+	values    []int64
+	labels    []label
+	rawLabels []byte // what labels were decoded from, all of it
+	stackKey  []byte
+}
+
+type label struct {
+	key, text, unit string
+	number          int64
+	numeric         bool
+}
+
+// read decodes sample i. Errors say what is wrong where.
+func (s *source) read(i int, out *sample) error {
+	size, n := protowire.ConsumeVarint(s.data[s.samples[i]:])
+	from := int(s.samples[i]) + n
+	data := s.data[:from+int(size)]
+	out.locations, out.values, out.labels, out.rawLabels = out.locations[:0], out.values[:0], out.labels[:0], out.rawLabels[:0]
+	bad := func(at int, format string, args ...any) error {
+		return located(at, fmt.Sprintf("sample %d", i), fmt.Errorf("%w: "+format, append([]any{ntconv.ErrCorrupt}, args...)...))
+	}
+	for at := from; at < len(data); {
+		f, next, err := readField(data, at)
+		if err != nil {
+			return err
+		}
+		at = next
+		switch f.number {
+		case 1, 2:
+			ok := numbers(data, f, func(v uint64) bool {
+				if f.number == 2 {
+					out.values = append(out.values, int64(v))
+					return true
+				}
+				place, ok := s.tables.locations.find(v)
+				out.locations = append(out.locations, place)
+				return ok
+			})
+			if !ok {
+				return bad(f.at, "%s", s.whyNot(data, f))
+			}
+		case 3:
+			if f.kind != protowire.BytesType {
+				return bad(f.at, "label of wire type %d", f.kind)
+			}
+			out.rawLabels = append(out.rawLabels, data[f.at:f.to]...)
+			if err := s.label(data[:f.to], f.from, out); err != nil {
+				return err
+			}
+		}
+	}
+	if len(out.values) != len(s.origin.Types) {
+		return bad(from, "%d values for %d types", len(out.values), len(s.origin.Types))
+	}
+	text := 0
+	for _, l := range out.labels {
+		text += len(l.key) + len(l.text) + len(l.unit)
+	}
+	if len(out.labels) > s.limits.Labels || text > s.limits.LabelText {
+		return located(from, fmt.Sprintf("sample %d", i), fmt.Errorf("%w: %d labels of %d bytes", ntconv.ErrLimit, len(out.labels), text))
+	}
+	return nil
+}
+
+// numbers calls see with the numbers of a field, packed or not, and reports whether all were seen and taken.
+func numbers(data []byte, f field, see func(uint64) bool) bool {
+	if f.kind == protowire.VarintType {
+		return see(f.value)
+	}
+	if f.kind != protowire.BytesType {
+		return false
+	}
+	for at := f.from; at < f.to; {
+		v, n := uint64(data[at]), 1
+		if v >= 0x80 {
+			if v, n = protowire.ConsumeVarint(data[at:f.to]); n < 0 {
+				return false
+			}
+		}
+		if !see(v) {
+			return false
+		}
+		at += n
+	}
+	return true
+}
+
+// whyNot says what is wrong with the numbers of a field.
+func (s *source) whyNot(data []byte, f field) (why string) {
+	why = "numbers of a wrong type, or cut off"
+	numbers(data, f, func(v uint64) bool {
+		if _, ok := s.tables.locations.find(v); !ok && f.number == 1 {
+			why = fmt.Sprintf("location %d is not there", v)
+			return false
+		}
+		return true
+	})
+	return why
+}
+
+// label decodes a label. As in pprof's own library, one without a text, a number and a unit is none.
+func (s *source) label(data []byte, from int, out *sample) error {
+	var key, text, unit, number int64
+	for at := from; at < len(data); {
+		f, next, err := readField(data, at)
+		if err != nil {
+			return err
+		}
+		if f.number <= 4 && f.kind != protowire.VarintType {
+			return located(f.at, "label", fmt.Errorf("%w: field %d of wire type %d", ntconv.ErrCorrupt, f.number, f.kind))
+		}
+		at = next
+		switch f.number {
+		case 1:
+			key = int64(f.value)
+		case 2:
+			text = int64(f.value)
+		case 3:
+			number = int64(f.value)
+		case 4:
+			unit = int64(f.value)
+		}
+	}
+	l := label{number: number, numeric: text == 0}
+	if l.numeric && number == 0 && unit == 0 {
+		return nil
+	}
+	var err error
+	if l.key, err = s.text(key, from); err == nil {
+		if l.numeric {
+			l.unit, err = s.text(unit, from)
+		} else {
+			l.number = 0
+			l.text, err = s.text(text, from)
+		}
+	}
+	out.labels = append(out.labels, l)
+	return err
+}
+
+// labelList returns the labels of a sample as the model has them: texts before numbers, each in the order of their keys, as
+// pprof's library would write them.
+func (s *source) labelList(in *sample) *ntconv.Labels {
+	if len(in.labels) == 0 {
+		return nil
+	}
+	if l, ok := s.labels.get(in.rawLabels); ok {
+		return l
+	}
+	list := make([]ntconv.Label, len(in.labels))
+	for i, l := range in.labels {
+		list[i] = ntconv.Label{Kind: ntconv.LabelString, Key: l.key, Str: l.text}
+		if l.numeric {
+			list[i] = ntconv.Label{Kind: ntconv.LabelInt, Key: l.key, Num: l.number, Unit: l.unit}
+		}
+	}
+	sortLabels(list)
+	labels := ntconv.NewLabels(list)
+	s.labels.put(in.rawLabels, labels)
+	return labels
+}
+
+// stack returns the stack of a sample, and nil if it has none.
+func (s *source) stack(in *sample, p *ntconv.Process) *ntconv.Stack {
+	key := in.stackKey[:0]
+	for _, place := range in.locations {
+		key = append(key, byte(place), byte(place>>8), byte(place>>16), byte(place>>24))
+	}
+	in.stackKey = key
+	plain := len(s.o.LabelFrames) == 0
+	if plain {
+		if st, ok := s.stacks.get(key); ok {
+			return st
+		}
+	}
+	n := 0
+	for _, place := range in.locations {
+		n += len(s.frames[place])
+	}
+	frames := make([]ntconv.Frame, 0, n+len(s.o.LabelFrames))
+	for _, place := range in.locations {
+		frames = append(frames, s.frames[place]...)
+	}
+	if most := s.limits.Stack - len(s.o.LabelFrames); len(frames) > most {
+		frames = frames[:max(0, most)]
+		if len(frames) > 0 {
+			frames[len(frames)-1].Flags &^= ntconv.FrameInlined
+		}
+		s.o.Report.Add(ntconv.CodeStackCut, 1, int64(s.samples[s.next-1]))
+	}
+	frames = s.appendTags(frames, in, p)
+	var st *ntconv.Stack
+	if len(frames) > 0 {
+		st = &ntconv.Stack{Frames: frames}
+	}
+	if plain {
+		s.stacks.put(key, st)
+	}
+	return st
+}
+
+// tagKey is a label as a frame.
+type tagKey struct {
+	label string
+	in    *ntconv.Process
+}
+
+// appendTags appends frames for the labels that are wanted as such. Their file has the name of the process, without which PerfView
+// would take the stacks for broken.
+func (s *source) appendTags(frames []ntconv.Frame, in *sample, p *ntconv.Process) []ntconv.Frame {
+	for i := len(s.o.LabelFrames) - 1; i >= 0; i-- {
+		key := s.o.LabelFrames[i]
+		for _, l := range in.labels {
+			if l.key != key {
+				continue
+			}
+			name := key + "=" + l.text
+			if l.numeric {
+				name = fmt.Sprintf("%s=%d", key, l.number)
+				if l.unit != "" {
+					name += " " + l.unit
+				}
+			}
+			frames = append(frames, ntconv.Frame{Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel})
+			break
+		}
+	}
+	return frames
+}
+
+func (s *source) tag(k tagKey) *ntconv.Function {
+	f := s.tagNames[k]
+	if f == nil {
+		if s.tagNames == nil {
+			s.tagNames = map[tagKey]*ntconv.Function{}
+		}
+		f = &ntconv.Function{Name: k.label}
+		s.tagNames[k] = f
+	}
+	return f
+}
+
+// A cache keeps what was made of some bytes. It forgets everything when it is full: most of a profile's stacks and labels are the
+// same again soon, or never.
+type cache[V any] struct{ m map[string]V }
+
+const cacheSize = 1 << 12
+
+func (c *cache[V]) get(key []byte) (V, bool) {
+	v, ok := c.m[string(key)]
+	return v, ok
+}
+
+func (c *cache[V]) put(key []byte, v V) {
+	if c.m == nil || len(c.m) == cacheSize {
+		c.m = make(map[string]V, cacheSize)
+	}
+	c.m[string(key)] = v
+}

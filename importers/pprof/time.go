@@ -1,0 +1,88 @@
+package pprof
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/ntconv/ntconv"
+)
+
+// untimed marks samples without a time of their own.
+const untimed = math.MinInt64
+
+// mostAway bounds how far a label's time may be from that of the profile: numbers of another meaning are no times.
+const mostAway = 366 * 24 * int64(time.Hour)
+
+// time notes the time of a sample that has one.
+func (s *source) time(i int, in *sample) {
+	for j := range in.labels {
+		l := &in.labels[j]
+		if !l.numeric || l.number <= 0 || l.unit != "" && l.unit != "nanoseconds" && l.unit != "ns" {
+			continue
+		}
+		switch l.key {
+		case "end_timestamp_ns", "timestamp_ns", "timestamp":
+		default:
+			continue
+		}
+		if t := s.origin.Time; t > 0 && (l.number-t > mostAway || t-l.number > mostAway) {
+			continue
+		}
+		if s.times == nil {
+			s.times = make([]int64, len(s.samples))
+			for k := range s.times {
+				s.times[k] = untimed
+			}
+		}
+		s.times[i] = l.number
+		return
+	}
+}
+
+// start returns the time at which the trace begins: that of the profile, or of an earlier sample.
+func (s *source) start() time.Time {
+	first := s.origin.Time
+	for _, t := range s.times {
+		if t != untimed && (t < first || first <= 0) {
+			first = t
+		}
+	}
+	if first <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, first).UTC()
+}
+
+// tick returns the time of sample i.
+func (s *source) tick(i int) ntconv.Ticks {
+	begin := int64(0)
+	if !s.info.Clock.Wall.IsZero() {
+		begin = s.info.Clock.Wall.UnixNano()
+	}
+	if s.times != nil && s.times[i] != untimed {
+		return syncTick + ntconv.Ticks(min(s.times[i]-begin, math.MaxInt64/2))
+	}
+	duration := uint64(min(max(s.origin.Duration, 0), math.MaxInt64/4))
+	hi, lo := bits.Mul64(duration, uint64(i))
+	spread, _ := bits.Div64(hi, lo, uint64(len(s.samples)))
+	since := int64(spread)
+	if s.origin.Time > begin && begin > 0 {
+		since += s.origin.Time - begin
+	}
+	return syncTick + ntconv.Ticks(since)
+}
+
+// sort finds the order of samples if some have a time of their own.
+func (s *source) sort() {
+	if s.times == nil {
+		return
+	}
+	s.order = make([]uint32, len(s.samples))
+	for i := range s.order {
+		s.order[i] = uint32(i)
+	}
+	slices.SortStableFunc(s.order, func(a, b uint32) int { return cmp.Compare(s.tick(int(a)), s.tick(int(b))) })
+}
