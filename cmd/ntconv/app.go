@@ -86,7 +86,7 @@ func (a *app) command() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(a.convertCmd(), a.toCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.filterCmd(), a.verifyCmd(), whereTopic(), versionCmd(a))
+	root.AddCommand(a.convertCmd(), a.toCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(), whereTopic(), versionCmd(a))
 	addStandardCommands(root)
 	return root
 }

@@ -88,7 +88,8 @@ func formatLines(table []*formats.Format) string {
 
 // A conversion is a request to write one format.
 type conversion struct {
-	in, out string // out may be empty: see output
+	in, out string   // out may be empty: see output
+	others  []string // further inputs
 	to      *formats.Format
 	create  formats.CreateFunc
 	names   *symbol.Options // nil if the format needs none
@@ -141,7 +142,7 @@ func (a *app) convertOnce(c *conversion, outName string, o passOptions) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.openInput(c.in, formats.Readable(), again)
+	in, err := a.openInputs(append([]string{c.in}, c.others...), formats.Readable(), again)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ type input struct {
 	first io.ReadCloser // the stream that was looked at, for the first pass
 	head  *bufio.Reader // over it
 
+	others []*input // that are read together with it
+
 	last  ntconv.Ticks // time of the last event, if ended is set: see app.lastOf
 	ended bool
 }
@@ -152,6 +154,14 @@ func (in *input) recognize(table []*formats.Format) error {
 
 // source begins a pass. The closer ends it.
 func (in *input) source(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
+	if len(in.others) > 0 {
+		return in.merged(report)
+	}
+	return in.one(report)
+}
+
+// one begins a pass over the input alone.
+func (in *input) one(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
 	var r io.Reader
 	s := in.first
 	if s != nil {
@@ -175,6 +185,9 @@ func (in *input) source(report *ntconv.Report) (ntconv.Source, io.Closer, error)
 
 // close ends the use of the input. Errors of that say nothing about what was read.
 func (in *input) close() {
+	for _, other := range in.others {
+		other.close()
+	}
 	if in.first != nil {
 		in.first.Close()
 	}

@@ -32,16 +32,23 @@ func (a *app) toCmd() *cobra.Command {
 
 func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 	c := conversion{to: f}
+	args, use := oneInput, "IN [-o OUT]"
+	if f.Merges {
+		args, use = someInputs, "IN... [-o OUT]"
+	}
 	cmd := &cobra.Command{
-		Use:   f.Name + " IN [-o OUT]",
+		Use:   f.Name + " " + use,
 		Short: strings.ToUpper(f.Doc[:1]) + f.Doc[1:],
 		Long: fmt.Sprintf("Convert a trace to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
 			"what is read from standard input goes to standard output.", f.Name, f.Doc, f.Exts[0]),
 		Example:           examples(f.Examples...),
-		Args:              oneInput,
+		Args:              args,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(_ *cobra.Command, args []string) error {
-			c.in = args[0]
+			c.in, c.others = args[0], args[1:]
+			if len(c.others) > 0 && c.out == "" {
+				return fail(exitUsage, fmt.Errorf("several inputs: name the output with -o"))
+			}
 			return a.convert(&c)
 		},
 	}
@@ -49,6 +56,9 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		flags.StringVarP(&c.out, "output", "o", "", "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
+		if f.Reading != nil {
+			f.Reading(flags, &a.read)
+		}
 	})
 	a.addInputFlags(cmd)
 	return cmd

@@ -63,17 +63,9 @@ func (a *app) top(r *ranking) error {
 	if r.count < 0 {
 		return fail(exitUsage, fmt.Errorf("-n %d: want a number of functions", r.count))
 	}
-	var p *profile.Profile
-	var partial error
-	err := a.retryNames(passOptions{names: r.names}, func(o passOptions) (err error) {
-		p, partial, err = a.profileOf(r, o)
-		return err
-	})
+	p, partial, err := a.samplesOf(r)
 	if err != nil {
 		return err
-	}
-	if len(p.Sample) == 0 {
-		return failf(exitEmpty, "%s: the profile has no samples", r.in)
 	}
 	var report bytes.Buffer
 	if err := rank(r, p, &report); err != nil {
@@ -86,22 +78,29 @@ func (a *app) top(r *ranking) error {
 	return partial
 }
 
-// profileOf returns the profile that the input is, or the one that is made of the trace that it is. partial is an error
-// of a trace that could be read in part.
+// samplesOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
+func (a *app) samplesOf(r *ranking) (p *profile.Profile, partial, err error) {
+	err = a.retryNames(passOptions{names: r.names}, func(o passOptions) (err error) {
+		p, partial, err = a.profileOf(r, o)
+		return err
+	})
+	if err == nil && len(p.Sample) == 0 {
+		err = failf(exitEmpty, "%s: the profile has no samples", r.in)
+	}
+	return p, partial, err
+}
+
+// profileOf is samplesOf with options of the pass.
 func (a *app) profileOf(r *ranking, o passOptions) (p *profile.Profile, partial, err error) {
 	again, err := a.needsTwo(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := a.openInput(r.in, append(formats.Readable(), profileInput()), again)
+	in, err := a.openInput(r.in, formats.Readable(), again)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.close()
-	if in.format.Open == nil {
-		p, err = a.parseProfile(in)
-		return p, nil, err
-	}
 	pass, err := a.begin(in, o)
 	if err != nil {
 		return nil, nil, err
@@ -127,30 +126,6 @@ func (a *app) profileOf(r *ranking, o passOptions) (p *profile.Profile, partial,
 	}
 	p, err = profile.ParseData(b.Bytes())
 	return p, partial, err
-}
-
-// profileInput is a row for inputs that are profiles already.
-func profileInput() *formats.Format {
-	return &formats.Format{Name: "pprof", Exts: []string{".pb.gz", ".pprof"}, Sniff: formats.IsPprof}
-}
-
-// maxProfile bounds the profiles that are read: the library that parses them holds several times their size.
-const maxProfile = 1 << 30
-
-func (a *app) parseProfile(in *input) (*profile.Profile, error) {
-	data, err := io.ReadAll(io.LimitReader(in.head, maxProfile+1))
-	if err != nil {
-		return nil, inputFailure(in.name(), err)
-	}
-	if len(data) > maxProfile {
-		return nil, failf(exitLimit, "%s: a profile of more than 1 GiB, which would take several times that in memory; go tool pprof has no limit", in.name())
-	}
-	p, err := profile.ParseData(data)
-	if err != nil {
-		return nil, failf(exitInput, "%s: pprof: %w", in.name(), err)
-	}
-	a.sum.Format, a.sum.Events, a.sum.Selected = "pprof", int64(len(p.Sample)), int64(len(p.Sample))
-	return p, nil
 }
 
 // rank writes what the driver of pprof makes of a profile.

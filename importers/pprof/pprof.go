@@ -23,6 +23,7 @@
 package pprof
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -79,8 +80,12 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 // readAll reads at most that many bytes.
 func readAll(r io.Reader, most int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	var read *iox.Error
+	if errors.As(err, &read) && read.Op == "read" {
+		err = read.Err // r knows its name
+	}
 	if err != nil {
-		return nil, fmt.Errorf("pprof: %w", err)
+		return nil, err
 	}
 	if len(data) > most {
 		return nil, located(most, "profile", fmt.Errorf("%w: more than %d bytes", ntconv.ErrLimit, most))

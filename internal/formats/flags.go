@@ -19,6 +19,9 @@ type ReadOptions struct {
 	AllowPrerelease bool
 	Limits          reader.Limits
 	Report          *ntconv.Report
+	// For profiles: the type of value that becomes the weight, and keys of labels that become frames.
+	SampleType  string
+	LabelFrames []string
 }
 
 // BindRead defines the flags that say how an input is read.
@@ -29,6 +32,12 @@ func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 	}, "order", "order of events: time or file")
 	flags.BoolVar(&o.Strict, "strict", false, "refuse what Microsoft's reader refuses, and write nothing then")
 	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false, "read files of .NET Core 3.0 previews, which cannot be told for certain")
+}
+
+// BindProfile defines the flags that say how profiles become traces.
+func (o *ReadOptions) BindProfile(flags *pflag.FlagSet) {
+	flags.StringVar(&o.SampleType, "sample-type", "", "of a profile: `name` of the value that viewers show (default: the profile's own)")
+	flags.StringSliceVar(&o.LabelFrames, "label-frames", nil, "of a profile: labels with these `keys` become the outermost frames of stacks, as thread,endpoint")
 }
 
 // BindLimits defines the flags of the limits on what an input can make the reader hold.

@@ -56,7 +56,6 @@ func foreigners() []foreign {
 		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "OTLP in JSON", "it is an output format elsewhere; give the trace that it came from"},
 		{jsonWith(), "JSON", "give the trace that it came from"},
-		{isPprof, "a pprof profile", "ntconv top and go tool pprof show it"},
 		{isText, "text", "check that this is the file that was recorded"},
 	}
 }
@@ -84,12 +83,14 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 			return nil, &Unknown{What: f.what, Err: fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next)}
 		}
 	}
+	for _, f := range table {
+		if f.Hint != nil && f.Hint(head) {
+			return f, nil
+		}
+	}
 	return nil, &Unknown{Err: fmt.Errorf("%s, and found % x: %w; check that this is the file that was recorded, or name its format with --from",
 		want, head[:min(8, len(head))], ntconv.ErrFormat)}
 }
-
-// IsPprof reports whether an input that begins with head, decompressed, looks like a pprof profile.
-func IsPprof(head []byte) bool { return isPprof("", head) }
 
 // Unknown is the error of Detect.
 type Unknown struct {
@@ -111,7 +112,7 @@ func IsUnknown(err error) bool {
 func names(table []*Format) string {
 	var list []string
 	for _, f := range table {
-		if f.Sniff != nil {
+		if f.Open != nil {
 			list = append(list, f.Name)
 		}
 	}

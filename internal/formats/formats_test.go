@@ -134,8 +134,11 @@ func checkOutput(t *testing.T, f *Format, out []byte, r Result) {
 		if err := p.CheckValid(); err != nil || int64(len(p.Sample)) != r.Items {
 			t.Errorf("%v; %d samples, %d were counted", err, len(p.Sample), r.Items)
 		}
-		if raw := gunzip(t, out); !IsPprof(raw[:min(len(raw), HeadSize)]) || !IsPprof(raw[:min(len(raw), 100)]) {
-			t.Error("not recognized as a profile")
+		raw := gunzip(t, out)
+		for _, n := range []int{HeadSize, 100} {
+			if f, err := Detect(Readable(), "a", raw[:min(len(raw), n)]); err != nil || f.Name != "pprof" {
+				t.Errorf("not recognized as a profile by %d bytes: %v", n, err)
+			}
 		}
 	case "nettrace":
 		src, err := reader.New(bytes.NewReader(out), &reader.Options{Strict: true})
@@ -205,6 +208,10 @@ func TestDetect(t *testing.T) {
 		{"a", "just some words\n", "text"},
 		{"a", "caf\xc3", "text"},
 		{"a", "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x07\x0a\x01\x01\x12\x02\x01\x02", "pprof"},
+		{"a", "heap profile: 1: 2 [ 3: 4 ] @ heap/1\n", "pprof"},
+		{"a.pb.gz", "goroutine profile: total 9\n", "pprof"},
+		{"a", "--- threadz 1 ---\n", "pprof"},
+		{"a", "\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10", "pprof"},
 		{"a", "\x01\x02\xff\x00garbage", "01 02 ff 00"},
 	} {
 		f, err := Detect(Readable(), c.name, []byte(c.head))
@@ -222,7 +229,7 @@ func TestDetect(t *testing.T) {
 // checkHelp fails unless an error says where, what was expected, and what to do.
 func checkHelp(t *testing.T, err error) {
 	t.Helper()
-	for _, part := range []string{"byte 0", "expected nettrace or netperf", "; "} {
+	for _, part := range []string{"byte 0", "expected nettrace or netperf or pprof", "; "} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v: no %q", err, part)
 		}

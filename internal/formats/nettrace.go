@@ -6,24 +6,29 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 	"github.com/spf13/pflag"
 )
 
 func nettrace() *Format {
 	return &Format{
-		Name:   "nettrace",
-		Exts:   []string{".nettrace"},
-		Doc:    "traces of .NET 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
-		Binary: true,
-		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
-		Open:   openNettrace,
-		Create: createNettrace,
-		Advice: "record again, with providers that have something to tell",
+		Name:    "nettrace",
+		Exts:    []string{".nettrace"},
+		Doc:     "traces of .NET 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
+		Binary:  true,
+		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
+		Open:    openNettrace,
+		Create:  createNettrace,
+		Reading: func(flags *pflag.FlagSet, o *ReadOptions) { o.BindProfile(flags) },
+		Merges:  true,
+		Advice:  "record again, with providers that have something to tell",
 		Examples: []Example{
 			{"version 6 of a trace of any version, in the order of time", "ntconv to nettrace trace.nettrace -o new.nettrace"},
 			{"the last minute, for a smaller file", "ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace"},
+			{"a profile of a Go program, for PerfView", "ntconv to nettrace cpu.pb.gz -o cpu.nettrace"},
 			{"one process of a machine-wide trace, as it stands in the file", "ntconv to nettrace --order file --pid 4711 trace.nettrace -o one.nettrace"},
 		},
 	}
@@ -32,6 +37,13 @@ func nettrace() *Format {
 func createNettrace(flags *pflag.FlagSet) CreateFunc {
 	var o writer.Options
 	flags.BoolVar(&o.AllowLarge, "allow-large", false, "write payloads above 65,535 bytes and stacks above 8,190 frames, which Microsoft's reader cannot read")
+	var names symbol.SynthesizeOptions
+	flags.Var(&choice[symbol.Addresses]{
+		value: &names.Addresses,
+		choices: []named[symbol.Addresses]{
+			{"mixed", symbol.AddressesMixed}, {"real", symbol.AddressesReal}, {"synthetic", symbol.AddressesSynthetic},
+		},
+	}, "addresses", "of inputs that hold names: keep addresses that stand for one frame (mixed), also those where functions were inlined (real), or make up all")
 	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
 		o := o
 		o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered
@@ -39,34 +51,56 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &nettraceSink{Writer: sink, ordered: t.Ordered}, nil
+		s := &nettraceSink{}
+		s.Sink = symbol.SynthesizeTo(&sortedSink{Writer: sink, ordered: t.Ordered}, &names)
+		return s, nil
 	}
 }
 
-// A nettraceSink counts what it writes, and says of events in the order of time that they are: Microsoft's reader counts
-// losses where the threads of events that do not say so alternate.
+// A nettraceSink counts what it writes.
 type nettraceSink struct {
-	*writer.Writer
-	ordered bool
-	events  int64
-	scratch ntconv.Event
+	ntconv.Sink
+	events int64
+	typ    *ntconv.Type // seen last
+	unit   string       // of weights, if it is none that viewers expect
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
-	if e.Kind != ntconv.KindEvent {
-		return s.Writer.Write(e)
+	if e.Kind == ntconv.KindEvent {
+		s.events++
+		if e.Type != s.typ {
+			s.typ = e.Type
+			if unit, ok := e.Type.Attrs.Get(pprof.AttrWeightUnit); ok && unit != "milliseconds" {
+				s.unit = unit
+			}
+		}
 	}
-	s.events++
-	if s.ordered && e.Flags&ntconv.FlagLate == 0 {
+	return s.Sink.Write(e)
+}
+
+func (s *nettraceSink) Result() Result {
+	r := Result{Items: s.events, Unit: "event", Events: s.events}
+	if s.unit != "" {
+		r.Detail = "weights are " + s.unit + ", which PerfView calls ms"
+	}
+	return r
+}
+
+// A sortedSink says of events in the order of time that they are: Microsoft's reader counts losses where the threads of events
+// that do not say so alternate.
+type sortedSink struct {
+	*writer.Writer
+	ordered bool
+	scratch ntconv.Event
+}
+
+func (s *sortedSink) Write(e *ntconv.Event) error {
+	if e.Kind == ntconv.KindEvent && s.ordered && e.Flags&ntconv.FlagLate == 0 {
 		s.scratch = *e
 		s.scratch.Flags |= ntconv.FlagSorted
 		e = &s.scratch
 	}
 	return s.Writer.Write(e)
-}
-
-func (s *nettraceSink) Result() Result {
-	return Result{Items: s.events, Unit: "event", Events: s.events}
 }
 
 func netperf() *Format {

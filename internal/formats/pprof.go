@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
+	importer "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/spf13/pflag"
 )
 
@@ -14,8 +15,11 @@ func pprofFormat() *Format {
 	return &Format{
 		Name:   "pprof",
 		Exts:   []string{".pb.gz", ".pprof"},
-		Doc:    "profiles for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+		Doc:    "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		Binary: true,
+		Sniff:  importer.IsLegacy,
+		Hint:   func(head []byte) bool { return isPprof("", head) },
+		Open:   openPprof,
 		Create: createPprof,
 		Names:  NamesLast,
 		Advice: "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux",
@@ -31,8 +35,8 @@ func createPprof(flags *pflag.FlagSet) CreateFunc {
 	var o pprof.Options
 	flags.Var(&choice[pprof.Kind]{
 		value:   &o.Kind,
-		choices: []named[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}},
-	}, "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace")
+		choices: []named[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}, {"imported", pprof.Imported}},
+	}, "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
 	flags.StringSliceVar(&o.DropLabels, "drop-label", nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
 	flags.IntVar(&o.Level, "gzip-level", 0, "level of compression, 1 to 9 (default 1)")
 	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
@@ -43,6 +47,10 @@ func createPprof(flags *pflag.FlagSet) CreateFunc {
 		o.Report, o.Comments, o.Uncompressed = t.Report, t.Comments, t.Uncompressed
 		return pprofSink{pprof.New(w, info, t.Namer, &o)}, nil
 	}
+}
+
+func openPprof(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
+	return importer.New(r, &importer.Options{SampleType: o.SampleType, LabelFrames: o.LabelFrames, Report: o.Report})
 }
 
 type pprofSink struct{ *pprof.Sink }

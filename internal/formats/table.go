@@ -32,6 +32,8 @@ type Format struct {
 
 	// Sniff reports whether an input that begins with head is of this format. Nil: it cannot be read.
 	Sniff func(head []byte) bool
+	// Hint is Sniff for formats that begin with nothing of their own: it is asked when nothing else fits.
+	Hint func(head []byte) bool
 	// Open returns a source over decompressed input.
 	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
 
@@ -39,6 +41,10 @@ type Format struct {
 	// Nil: it cannot be written.
 	Create func(flags *pflag.FlagSet) CreateFunc
 	Names  Names
+	// Reading defines flags that say how inputs are read for this output. Nil: none.
+	Reading func(flags *pflag.FlagSet, o *ReadOptions)
+	// Merges says that several inputs can go into one output.
+	Merges bool
 	// Advice tells users of traces that hold nothing for the format how to record one that does.
 	Advice string
 	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.

@@ -82,8 +82,10 @@ func (b *Builder) Add(e *ntconv.Event) {
 	case ntconv.KindEvent:
 		b.event(e)
 	case ntconv.KindDefine:
-		if e.Type != nil && OriginOf(e.Type) != nil {
-			b.role(e.Type) // so that a profile without samples comes back, too
+		for _, s := range b.sets {
+			if s.kind == Imported && s.declared == nil && e.Type != nil {
+				s.declared = OriginOf(e.Type)
+			}
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
@@ -137,9 +139,12 @@ func (b *Builder) role(t *ntconv.Type) role {
 func (b *Builder) Finish() *Profile {
 	s := b.sets[0]
 	for _, other := range b.sets[1:] {
-		if len(s.rows) == 0 && (len(other.rows) > 0 || other.origin != nil) {
+		if len(s.rows) == 0 && (len(other.rows) > 0 || other.declared != nil) {
 			s = other
 		}
+	}
+	if s.kind == Imported && s.origin == nil && s.declared != nil { // a profile without samples comes back, too
+		s.take(s.declared)
 	}
 	period := b.period()
 	s.finish(b.ticks(period))

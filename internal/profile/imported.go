@@ -21,13 +21,7 @@ func (p *pool) of(k Kind) *pool {
 func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 	o := OriginOf(t)
 	if s.origin == nil {
-		s.origin = o
-		spec := specs[Imported]
-		for _, v := range o.Types {
-			spec.columns = append(spec.columns, column{v, scaleNone})
-		}
-		s.spec = &spec
-		s.m.values = make([]int64, len(o.Types))
+		s.take(o)
 		return true
 	}
 	if !slices.Equal(s.origin.Types, o.Types) || s.origin.PeriodType != o.PeriodType {
@@ -36,6 +30,17 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 	}
 	s.origin = s.origin.with(o)
 	return true
+}
+
+// take makes the columns those of a profile.
+func (s *set) take(o *Origin) {
+	s.origin = o
+	spec := specs[Imported]
+	for _, v := range o.Types {
+		spec.columns = append(spec.columns, column{v, scaleNone})
+	}
+	s.spec = &spec
+	s.m.values = make([]int64, len(o.Types))
 }
 
 // with returns what two profiles say together, as pprof's own merge would put it.

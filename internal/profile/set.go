@@ -13,7 +13,8 @@ type set struct {
 	pool *pool
 	tags bool // the kind's own label is wanted
 
-	origin *Origin // of the first type of Imported
+	origin   *Origin // of the first type of Imported
+	declared *Origin // of the first one that was declared, with or without samples
 
 	index  map[key]uint32 // to rows
 	rows   []row

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+)
+
+// testProfile returns a profile as a file: two samples of a program, with labels.
+func testProfile(t *testing.T, program string) []byte {
+	t.Helper()
+	m := &profile.Mapping{ID: 1, Start: 0x400000, Limit: 0x500000, File: "/srv/" + program, HasFunctions: true}
+	main := &profile.Function{ID: 1, Name: "main.main", SystemName: "main.main", Filename: "main.go", StartLine: 3}
+	work := &profile.Function{ID: 2, Name: program + ".work", SystemName: program + ".work", Filename: "work.go"}
+	leaf := &profile.Location{ID: 1, Mapping: m, Address: 0x401234, Line: []profile.Line{{Function: work, Line: 9}}}
+	root := &profile.Location{ID: 2, Mapping: m, Address: 0x402345, Line: []profile.Line{{Function: main, Line: 5}}}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7, TimeNanos: 1772366400_000000000, DurationNanos: 1e9,
+		Comments: []string{"a comment of " + program},
+		Mapping:  []*profile.Mapping{m}, Function: []*profile.Function{main, work}, Location: []*profile.Location{leaf, root},
+		Sample: []*profile.Sample{
+			{Location: []*profile.Location{leaf, root}, Value: []int64{3, 3e7}, Label: map[string][]string{"endpoint": {"/cart"}}},
+			{Location: []*profile.Location{root}, Value: []int64{1, 1e7}, NumLabel: map[string][]int64{"bytes": {4096}}, NumUnit: map[string][]string{"bytes": {"bytes"}}},
+		},
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A profile becomes a trace and the same profile again, whatever it is called and however it is packed.
+func TestProfileThereAndBack(t *testing.T) {
+	dir := t.TempDir()
+	data := testProfile(t, "shop")
+	raw := func() []byte {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}()
+	want := profileAt(t, write(t, dir, "a.pb.gz", data)).Compact().String()
+	for name, content := range map[string][]byte{"a.pb.gz": data, "b.pb": raw, "c.nettrace": data, "d.pprof": raw} {
+		write(t, dir, name, content)
+		if r := invoke(t, dir, nil, "to", "nettrace", "-f", name, "-o", "x.nettrace"); r.code != exitOK || !strings.Contains(r.stderr, "2 events of "+name+" (pprof)") {
+			t.Fatalf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+		if r := invoke(t, dir, nil, "convert", "--force", "x.nettrace", "y.pb.gz"); r.code != exitOK {
+			t.Fatalf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+		if got := profileAt(t, filepath.Join(dir, "y.pb.gz")).Compact().String(); got != want {
+			t.Errorf("%s comes back as\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	// Through pipes.
+	r := invoke(t, dir, data, "to", "nettrace", "-", "-o", "-")
+	if r.code != exitOK || invoke(t, dir, []byte(r.stdout), "top", "-").code != exitOK {
+		t.Errorf("pipe: code %d: %s", r.code, r.stderr)
+	}
+}
+
+func TestProfileVerbs(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"info"}, []string{"pprof", "shop", "Universal.Events", "ntconv top --kind imported", "2026-03-01 12:00:00"}},
+		{[]string{"print", "--symbols"}, []string{"Value=30 samples=3 cpu=30000000", "shop.work", "main.main", `endpoint="/cart"`}},
+		{[]string{"top"}, []string{"Type: cpu", "30ms", "shop.work"}},
+		{[]string{"top", "--sample-type", "samples"}, []string{"Type: samples", "shop.work"}},
+		{[]string{"top", "--where", "samples == 1"}, []string{"10ms", "main.main"}},
+	} {
+		r := invoke(t, dir, nil, append(c.args, "a.pb.gz")...)
+		for _, w := range c.want {
+			if r.code != exitOK || !strings.Contains(r.stdout, w) {
+				t.Errorf("%q: code %d, no %q:\n%s%s", c.args, r.code, w, r.stdout, r.stderr)
+			}
+		}
+	}
+}
+
+func TestProfileFlags(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+	for _, c := range []struct {
+		flags []string
+		want  string // in what print shows of the trace
+	}{
+		{[]string{"--sample-type", "samples"}, "Value=3 "},
+		{[]string{"--label-frames", "nothing,endpoint"}, "endpoint=/cart"},
+		{[]string{"--addresses", "mixed"}, "StartAddress=4198964 EndAddress=4198964"},
+		{[]string{"--addresses", "synthetic"}, "StartAddress=35184372088832 EndAddress=35184372088847"},
+	} {
+		args := append([]string{"to", "nettrace", "-f", "a.pb.gz", "-o", "x.nettrace"}, c.flags...)
+		if r := invoke(t, dir, nil, args...); r.code != exitOK {
+			t.Fatalf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+		if r := invoke(t, dir, nil, "print", "x.nettrace"); !strings.Contains(r.stdout, c.want) {
+			t.Errorf("%q: no %q in\n%s", c.flags, c.want, r.stdout)
+		}
+		if r := invoke(t, dir, nil, "to", "pprof", "-f", "x.nettrace", "-o", "y.pb.gz"); r.code != exitOK {
+			t.Errorf("%q: back: code %d: %s", c.flags, r.code, r.stderr)
+		}
+		if got := profileAt(t, filepath.Join(dir, "y.pb.gz")).String(); strings.Contains(got, "endpoint=") {
+			t.Errorf("%q: a label is still a frame:\n%s", c.flags, got)
+		}
+	}
+	if r := invoke(t, dir, nil, "to", "nettrace", "a.pb.gz", "-o", "z.nettrace", "--sample-type", "wall"); r.code == exitOK || !strings.Contains(r.stderr, "it has samples, cpu") {
+		t.Errorf("a type that is not there: code %d: %s", r.code, r.stderr)
+	}
+}
+
+// Several profiles are one trace with a process each, and each comes out of it again.
+func TestSeveralProfiles(t *testing.T) {
+	dir := t.TempDir()
+	programs := []string{"shop", "till", "shop2"}
+	for _, p := range programs {
+		write(t, dir, p+".pb.gz", testProfile(t, p))
+	}
+	if r := invoke(t, dir, nil, "to", "nettrace", "shop.pb.gz", "till.pb.gz", "shop2.pb.gz", "-o", "all.nettrace"); r.code != exitOK || !strings.Contains(r.stderr, "6 events") {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	for i, p := range programs {
+		if r := invoke(t, dir, nil, "to", "pprof", "-f", "--pid", fmt.Sprint(i+1), "all.nettrace", "-o", "one.pb.gz"); r.code != exitOK {
+			t.Fatalf("%s: code %d: %s", p, r.code, r.stderr)
+		}
+		want := profileAt(t, filepath.Join(dir, p+".pb.gz")).Compact().String()
+		if got := profileAt(t, filepath.Join(dir, "one.pb.gz")).Compact().String(); got != want {
+			t.Errorf("%s comes back as\n%s\nwant\n%s", p, got, want)
+		}
+	}
+	for _, bad := range [][]string{
+		{"shop.pb.gz", "till.pb.gz"}, {"shop.pb.gz", "till.pb.gz", "-o", "x.nettrace", "--order", "file"},
+	} {
+		if r := invoke(t, dir, nil, append([]string{"to", "nettrace"}, bad...)...); r.code != exitUsage {
+			t.Errorf("%q: code %d: %s", bad, r.code, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, "to", "nettrace", "shop.pb.gz", "missing.pb.gz", "-o", "x.nettrace"); r.code != exitInput || !strings.Contains(r.stderr, "missing.pb.gz") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if left := files(t, dir); len(left) != 5 {
+		t.Errorf("files left: %q", left)
+	}
+}
+
+// What cannot be read gets a reason and leaves no file.
+func TestBadProfiles(t *testing.T) {
+	dir := t.TempDir()
+	good := testProfile(t, "shop")
+	pack := func(b []byte) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		_, _ = z.Write(b)
+		_ = z.Close()
+		return out.Bytes()
+	}
+	head := "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x01\x10\x02" // two types
+	for _, c := range []struct {
+		name string
+		data []byte
+		code int
+		want string
+	}{
+		{"truncated gzip", good[:len(good)-20], exitInput, "compressed data ends early"},
+		{"dangling location", pack([]byte(head + "\x12\x07\x0a\x01\x09\x12\x02\x01\x02" + "\x32\x00\x32\x01a\x32\x01b")), exitInput, "sample 0: input is damaged: location 9 is not there"},
+		{"string table", pack(append([]byte(head), bytes.Repeat([]byte("\x32\x00"), 10_000_000)...)), exitLimit, "string table: limit reached: more than 4000000"},
+		{"text", []byte("just a text\n"), exitInput, "this is text"},
+		{"legacy text that is cut", []byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: x\n"), exitInput, "older formats"},
+	} {
+		write(t, dir, "bad.pb.gz", c.data)
+		r := invoke(t, dir, nil, "to", "nettrace", "bad.pb.gz", "-o", "bad.nettrace")
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) || !strings.Contains(r.stderr, "bad.pb.gz") {
+			t.Errorf("%s: code %d, want %d and %q: %s", c.name, r.code, c.code, c.want, r.stderr)
+		}
+	}
+	if left := files(t, dir); len(left) != 1 {
+		t.Errorf("files left: %q", left)
+	}
+}
+
+// The pages are those of pprof, for this machine alone, on a free port.
+func TestView(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+	for _, in := range []string{"a.pb.gz", trace(t, "cpu-env")} {
+		address, end := startView(t, dir, in)
+		name := map[bool]string{true: "shop.work", false: "Shop.Cpu"}[in == "a.pb.gz"]
+		for _, page := range []string{"flamegraph", "top", "peek?f=."} {
+			if code, body := get(t, address+page, ""); code != http.StatusOK || !strings.Contains(body, name) {
+				t.Errorf("%s: %s: %d, %d bytes without %s", in, page, code, len(body), name)
+			}
+		}
+		code, body := get(t, address+"graph", "")
+		if _, err := exec.LookPath("dot"); err == nil && (code != http.StatusOK || !strings.Contains(body, "<svg")) {
+			t.Errorf("%s: graph: %d: %.200s", in, code, body)
+		} else if err != nil && !strings.Contains(strings.ToLower(body), "graphviz") {
+			t.Errorf("%s: graph without Graphviz: %d: %.200s", in, code, body)
+		}
+		if code, _ := get(t, address+"top", "example.org"); code != http.StatusForbidden {
+			t.Errorf("another name of the machine: %d", code)
+		}
+		if code, _ := get(t, address+"saveconfig?config=x", ""); code != http.StatusNotFound {
+			t.Errorf("saving settings: %d", code)
+		}
+		end()
+	}
+	if r := invoke(t, dir, nil, "view", "--port", "70000", "a.pb.gz"); r.code != exitUsage {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "view", trace(t, "empty")); r.code != exitEmpty {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
+// startView starts the command and returns the address that it prints.
+func startView(t *testing.T, dir, in string) (address string, end func()) {
+	t.Helper()
+	cmd := command(t, dir, "view", in)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end = func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	t.Cleanup(end)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return strings.TrimSpace(line), end
+}
+
+func get(t *testing.T, url, host string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(b)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/cobra"
+)
+
+// someInputs is the argument check of verbs that make one output of all inputs.
+func someInputs(_ *cobra.Command, args []string) error {
+	return oneInput(nil, args[:min(1, len(args))])
+}
+
+// openInputs opens inputs as if they were one: its source has the events of all in the order of time.
+func (a *app) openInputs(names []string, table []*formats.Format, again bool) (*input, error) {
+	in, err := a.openInput(names[0], table, again)
+	if err != nil || len(names) == 1 {
+		return in, err
+	}
+	if a.read.Order != reader.ByTime {
+		in.close()
+		return nil, fail(exitUsage, errors.New("several inputs go into one output in the order of time; leave out --order"))
+	}
+	for _, name := range names[1:] {
+		next, err := a.openInput(name, table, again)
+		if err != nil {
+			in.close()
+			return nil, err
+		}
+		in.others = append(in.others, next)
+	}
+	return in, nil
+}
+
+// merged begins a pass over an input and the others that it was opened with.
+func (in *input) merged(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
+	src, closer, err := in.one(report)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources, all := []ntconv.Source{src}, closers{closer}
+	for _, other := range in.others {
+		src, closer, err := other.one(report)
+		if err != nil {
+			_ = all.Close() // nothing was read
+			return nil, nil, err
+		}
+		sources, all = append(sources, namedSource{src, other.name()}), append(all, closer)
+	}
+	return ntconv.Merge(sources...), all, nil
+}
+
+// A namedSource says whose errors are its own.
+type namedSource struct {
+	ntconv.Source
+	name string
+}
+
+func (s namedSource) Next() (*ntconv.Event, error) {
+	e, err := s.Source.Next()
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s: %w", s.name, err)
+	}
+	return e, err
+}
+
+type closers []io.Closer
+
+func (c closers) Close() error {
+	var errs []error
+	for _, one := range c {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
+}
