@@ -132,13 +132,16 @@ func (r *Reader) traceBlock(b *block) (err error) {
 	return nil
 }
 
+// unknownTime is what ntconv's writer writes where it knows no time.
+var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
+
 // wallTime converts the header's time, and returns the zero Time if it is none.
 func wallTime(s wire.SystemTime) time.Time {
 	t := time.Date(int(s[wire.Year]), time.Month(s[wire.Month]), int(s[wire.Day]), int(s[wire.Hour]), int(s[wire.Minute]),
 		int(s[wire.Second]), int(s[wire.Millisecond])*1e6, time.UTC)
 	sound := t.Year() == int(s[wire.Year]) && t.Month() == time.Month(s[wire.Month]) && t.Day() == int(s[wire.Day]) &&
 		t.Hour() == int(s[wire.Hour]) && t.Minute() == int(s[wire.Minute]) && t.Second() == int(s[wire.Second])
-	if !sound || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 {
+	if !sound || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 || t.Equal(unknownTime) {
 		return time.Time{}
 	}
 	return t
@@ -162,7 +165,7 @@ func (r *Reader) checkHeader(offset int64) {
 	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
 	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
-	if c.Wall.IsZero() && !r.ours { // ntconv writes the zero time where it knows none
+	if c.Wall.IsZero() && !r.ours { // ntconv has a time for none
 		note("the start time is no date")
 	}
 	if c.Freq <= 0 || c.Freq > maxFrequency {

@@ -100,11 +100,14 @@ func wholeMillisecond(c ntconv.Clock) (time.Time, ntconv.Ticks) {
 	return c.Wall.Add(-rest), c.TicksAt(-rest)
 }
 
-// systemTime converts a time; one that is unknown, or beyond the range of the format, becomes the first day of year 1, which
-// no reader takes for real but none stumbles over either.
+// unknownTime stands for a time that is unknown; package reader knows it too. It is the second day that Microsoft's reader can
+// convert to a file time, in whatever time zone: with an earlier one it opens no trace that has stacks.
+var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
+
+// systemTime converts a time; one that is unknown, or beyond the range of the format, becomes unknownTime.
 func systemTime(t time.Time) (s wire.SystemTime) {
 	if t = t.UTC(); t.Year() < 1601 || t.Year() > 9999 {
-		t = time.Time{}
+		t = unknownTime
 	}
 	s[wire.Year], s[wire.Month], s[wire.Day], s[wire.DayOfWeek] = int16(t.Year()), int16(t.Month()), int16(t.Day()), int16(t.Weekday())
 	s[wire.Hour], s[wire.Minute], s[wire.Second] = int16(t.Hour()), int16(t.Minute()), int16(t.Second())
