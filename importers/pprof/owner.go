@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 )
@@ -108,7 +109,7 @@ func (o *owners) name() {
 	for pid, p := range o.processes {
 		var best *ntconv.Mapping
 		for m, n := range p.roots {
-			if m != nil && m.File != "" && (best == nil || n > p.roots[best] || n == p.roots[best] && before(m, best)) {
+			if m != nil && m.File != "" && !isOuter(m.File) && (best == nil || n > p.roots[best] || n == p.roots[best] && before(m, best)) {
 				best = m
 			}
 		}
@@ -125,6 +126,12 @@ func (o *owners) name() {
 		p.process = &ntconv.Process{PID: pid, Name: name, PointerSize: 8, Mappings: o.m.mappings}
 		p.tags = &ntconv.Mapping{File: "/labels/" + name}
 	}
+}
+
+// isOuter reports whether PerfView takes a stack that begins in a file for whole, whatever the process is called.
+func isOuter(file string) bool {
+	name := strings.ToLower(baseName(file))
+	return name == "libc" || name == "ntdll.dll" || strings.HasPrefix(name, "libc.") || strings.HasPrefix(name, "libc-") || strings.HasPrefix(name, "ld-musl-")
 }
 
 // before orders mappings of equal weight, so that a profile always gives the same trace.

@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+)
+
+// profiles returns profiles by name: those that google/pprof tests itself with, one of a Go program, and what ntconv makes of traces.
+func profiles(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{"go-cpu": filepath.Join("..", "testdata", "go-cpu.pb.gz")}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range glob(t, filepath.Join(strings.TrimSpace(string(out)), "profile", "testdata", "*")) {
+		if data, err := os.ReadFile(path); err == nil {
+			if p, err := profile.ParseData(data); err == nil && len(p.Sample) > 0 {
+				found[filepath.Base(path)] = path
+			}
+		}
+	}
+	if len(found) < 15 {
+		t.Fatalf("only %d profiles", len(found))
+	}
+	for _, name := range []string{"cpu-env", "cpu-v6", "three-processes-v6", "waits-v6"} {
+		path := filepath.Join(t.TempDir(), name+".pb.gz")
+		if r := run(t, command, "to", "pprof", filepath.Join("..", "testdata", name+".nettrace.zst"), "-o", path); r.code != 0 {
+			t.Fatalf("%s: %s", name, r.stderr)
+		}
+		found[name] = path
+	}
+	return found
+}
+
+// Microsoft's reader finds in a profile that became a trace every sample, and every frame under its name.
+func TestMicrosoftReadsProfiles(t *testing.T) {
+	reader := traceevent(t)
+	all := profiles(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, addresses := range []string{"mixed", "synthetic"} {
+			t.Run(name+"/"+addresses, func(t *testing.T) {
+				t.Parallel()
+				data, err := os.ReadFile(all[name])
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := profile.ParseData(data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				path := filepath.Join(t.TempDir(), "x.nettrace")
+				if r := run(t, command, "to", "nettrace", "--addresses", addresses, all[name], "-o", path); r.code != 0 {
+					t.Fatalf("%s", r.stderr)
+				}
+				checkSummary(t, run(t, reader, "summary", path), len(p.Sample))
+				checkNamedStacks(t, run(t, reader, "stacks", path), p)
+			})
+		}
+	}
+}
+
+// checkSummary compares the number of samples, and that nothing is lost or out of order.
+func checkSummary(t *testing.T, r result, samples int) {
+	t.Helper()
+	var s struct {
+		EventsLost, TimeInversions int
+		Providers                  map[string]map[string][2]int
+	}
+	if r.code != 0 {
+		t.Fatalf("the reference refuses it: %s", r.stderr)
+	}
+	if err := json.Unmarshal(r.stdout, &s); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, count := range s.Providers["Universal.Events"] {
+		n += count[0]
+	}
+	if n != samples || s.EventsLost != 0 || s.TimeInversions != 0 {
+		t.Errorf("%d samples, %d lost, %d out of order; want %d", n, s.EventsLost, s.TimeInversions, samples)
+	}
+}
+
+// address is what stands in for a name where there is none.
+var address = regexp.MustCompile(`^(.*\+)?0x[0-9a-f]+$`)
+
+// checkNamedStacks compares the stacks of all samples, each as modules and names.
+func checkNamedStacks(t *testing.T, r result, p *profile.Profile) {
+	t.Helper()
+	if r.code != 0 {
+		t.Fatalf("the reference finds no stacks: %s", r.stderr)
+	}
+	module := moduleText(t, r.stdout)
+	want := map[string]int{}
+	for _, s := range p.Sample {
+		if len(s.Location) > 0 {
+			want[stackOf(s, module)]++
+		}
+	}
+	got := map[string]int{}
+	stacks := parseStacks(t, r.stdout)
+	for key, ids := range stacks.events {
+		if key.provider != "Universal.Events" {
+			continue
+		}
+		for _, id := range ids {
+			var b strings.Builder
+			for _, f := range stacks.frames[id] {
+				name := f[2]
+				if name == "" || address.MatchString(name) {
+					name = "?"
+				}
+				fmt.Fprintf(&b, "%s!%s\n", module(f[1]), name)
+			}
+			got[strings.ToLower(b.String())]++ // modules it shows in lower case
+		}
+	}
+	for text, n := range want {
+		if text = strings.ToLower(text); got[text] != n {
+			t.Errorf("%d of %d stacks\n%.500s", got[text], n, text)
+			break
+		}
+	}
+}
+
+// stackOf returns the modules and names of a sample, leaf first.
+func stackOf(s *profile.Sample, module func(string) string) string {
+	var b strings.Builder
+	for _, l := range s.Location {
+		file := ""
+		if l.Mapping != nil {
+			file = l.Mapping.File
+		}
+		file = module(moduleName(file))
+		for _, n := range l.Line {
+			name := n.Function.Name
+			if address.MatchString(name) {
+				name = "?"
+			}
+			fmt.Fprintf(&b, "%s!%s\n", file, name)
+		}
+		if len(l.Line) == 0 {
+			fmt.Fprintf(&b, "%s!?\n", file)
+		}
+	}
+	return b.String()
+}
+
+// moduleName is what the reference calls a file.
+func moduleName(file string) string {
+	base := file[strings.LastIndexAny(file, `/\`)+1:]
+	for _, ext := range []string{".dll", ".exe"} {
+		if len(base) > len(ext) && strings.EqualFold(base[len(base)-len(ext):], ext) {
+			return base[:len(base)-len(ext)]
+		}
+	}
+	return base
+}
+
+// moduleText returns what a module is called in a comparison: frames without a file go by the name of their process, whichever
+// of the processes that is.
+func moduleText(t *testing.T, dump []byte) func(string) string {
+	t.Helper()
+	processes := map[string]bool{"": true}
+	for line := range bytes.Lines(dump) {
+		var row struct{ Process string }
+		if line[0] == '{' && json.Unmarshal(line, &row) == nil && row.Process != "" {
+			processes[strings.ToLower(moduleName(row.Process))] = true
+		}
+	}
+	return func(name string) string {
+		if processes[strings.ToLower(name)] {
+			return "(process)"
+		}
+		return name
+	}
+}
