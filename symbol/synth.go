@@ -166,7 +166,7 @@ func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, va
 	}
 	p.seq++
 	s.queue = append(s.queue, ntconv.Event{
-		Kind: ntconv.KindEvent, CPU: e.CPU, Seq: p.seq, Time: e.Time, Offset: -1,
+		Kind: ntconv.KindEvent, Flags: e.Flags & ntconv.FlagSorted, CPU: e.CPU, Seq: p.seq, Time: e.Time, Offset: -1,
 		Type: typ, Thread: p.thread, Capture: p.thread, Payload: payload,
 	})
 }
