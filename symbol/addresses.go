@@ -26,8 +26,7 @@ type synthetic struct {
 	thread  *ntconv.Thread // its definitions are about this one, as in one-collect's files
 	seq     uint32
 	name    string
-	frames  map[ntconv.Frame]uint64 // addresses, by frame
-	recent  []recentAddress
+	frames  map[ntconv.Frame]uint64   // addresses, by frame
 	chains  map[uint64][]ntconv.Frame // what stands at real addresses, leaf first
 	regions map[*ntconv.Mapping]*region
 	real    map[*ntconv.Mapping]*region // nil for those that cannot be used
@@ -37,11 +36,12 @@ type synthetic struct {
 
 // recentAddress is the address of a frame that was met before: the few that make up most stacks find themselves here.
 type recentAddress struct {
+	in    *synthetic
 	frame ntconv.Frame
 	pc    uint64
 }
 
-const recentBits = 12
+const recentBits = 14
 
 // A region is where the frames of a mapping have addresses.
 type region struct{ id, start, next, limit uint64 }
@@ -52,7 +52,7 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 	of := e.Thread.Process
 	p := &synthetic{
 		thread: &ntconv.Thread{TID: 0, Process: of},
-		frames: make(map[ntconv.Frame]uint64), recent: make([]recentAddress, 1<<recentBits), chains: make(map[uint64][]ntconv.Frame),
+		frames: make(map[ntconv.Frame]uint64), chains: make(map[uint64][]ntconv.Frame),
 		regions: make(map[*ntconv.Mapping]*region), real: make(map[*ntconv.Mapping]*region), stacks: make(map[*ntconv.Stack]*ntconv.Stack),
 	}
 	s.processes[of] = p
@@ -101,16 +101,21 @@ func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 
 // address returns the address of a frame. alone says that nothing was inlined into it.
 func (s *synthesizer) address(e *ntconv.Event, p *synthetic, f *ntconv.Frame, alone bool) uint64 {
-	r := &p.recent[(f.PC+uint64(f.Line))*hashFactor>>(64-recentBits)]
-	if r.pc != 0 && r.frame == *f {
-		return r.pc
+	at := (f.PC + uint64(f.Line)) * hashFactor >> (64 - recentBits)
+	first, second := &s.recent[at], &s.recent[at^1]
+	if first.in == p && first.frame == *f {
+		return first.pc
+	}
+	if second.in == p && second.frame == *f {
+		return second.pc
 	}
 	pc := p.frames[*f]
 	if pc == 0 {
 		pc = s.addFrame(e, p, f, alone)
 		p.frames[*f] = pc
 	}
-	*r = recentAddress{*f, pc}
+	*second = *first
+	*first = recentAddress{p, *f, pc}
 	return pc
 }
 

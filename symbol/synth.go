@@ -102,6 +102,7 @@ func (s *synthesizingSink) Write(e *ntconv.Event) error {
 type synthesizer struct {
 	mode        Addresses
 	processes   map[*ntconv.Process]*synthetic
+	recent      []recentAddress
 	regions     uint64 // with made-up addresses; these are unique in the trace
 	mappings    uint64 // so many so far, which are their ids
 	symbols     uint64
@@ -131,6 +132,9 @@ func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	named := e.Stack != nil && len(e.Stack.Frames) > 0
 	if e.Kind != ntconv.KindEvent || !named && (e.Thread.Process == nil || len(e.Thread.Process.Mappings) == 0) {
 		return e
+	}
+	if s.recent == nil {
+		s.recent = make([]recentAddress, 1<<recentBits)
 	}
 	p := s.processes[e.Thread.Process]
 	if p == nil {

@@ -1,7 +1,9 @@
 package pprof
 
 import (
+	"bytes"
 	"fmt"
+	"hash/maphash"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -253,20 +255,36 @@ func (s *source) tag(k tagKey) *ntconv.Function {
 	return f
 }
 
-// A cache keeps what was made of some bytes. It forgets everything when it is full: most of a profile's stacks and labels are the
-// same again soon, or never.
-type cache[V any] struct{ m map[string]V }
+// A cache keeps what was made of some bytes, until others take its place: most of a profile's stacks and labels are the same again
+// soon, or never.
+type cache[V any] struct {
+	seed  maphash.Seed
+	slots []cacheSlot[V]
+	at    *cacheSlot[V] // of the last get
+}
+
+type cacheSlot[V any] struct {
+	key   []byte
+	value V
+}
 
 const cacheSize = 1 << 12
 
-func (c *cache[V]) get(key []byte) (V, bool) {
-	v, ok := c.m[string(key)]
-	return v, ok
+func (c *cache[V]) get(key []byte) (v V, ok bool) {
+	if c.slots == nil {
+		c.seed, c.slots = maphash.MakeSeed(), make([]cacheSlot[V], cacheSize)
+	}
+	c.at = &c.slots[maphash.Bytes(c.seed, key)%cacheSize]
+	if c.at.key == nil || !bytes.Equal(c.at.key, key) {
+		return v, false
+	}
+	return c.at.value, true
 }
 
+// put keeps what was made of the bytes of the last get.
 func (c *cache[V]) put(key []byte, v V) {
-	if c.m == nil || len(c.m) == cacheSize {
-		c.m = make(map[string]V, cacheSize)
+	c.at.key, c.at.value = append(c.at.key[:0], key...), v
+	if c.at.key == nil {
+		c.at.key = []byte{}
 	}
-	c.m[string(key)] = v
 }

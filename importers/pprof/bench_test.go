@@ -1,0 +1,112 @@
+package pprof_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
+)
+
+// largeProfile returns a profile of that many samples with 20 to 39 frames each, of 5,000 functions, and two labels. A stack is that
+// of four samples. It is put together by hand: pprof's library would need gigabytes for that.
+func largeProfile(samples int) []byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out, msg, sub []byte
+	number := func(dst []byte, f protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(dst, f, protowire.VarintType), v)
+	}
+	text := func(dst []byte, f protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(dst, f, protowire.BytesType), b)
+	}
+	const functions = 5000
+	for i := range 2 {
+		out = text(out, 1, number(number(nil, 1, uint64(2*i+1)), 2, uint64(2*i+2)))
+	}
+	var stack []byte
+	for i := range samples {
+		if i%4 == 0 || len(stack) == 0 {
+			stack = stack[:0]
+			for range 20 + rng.IntN(20) {
+				stack = protowire.AppendVarint(stack, uint64(1+rng.IntN(functions)))
+			}
+		}
+		msg = text(msg[:0], 1, stack)
+		sub = protowire.AppendVarint(protowire.AppendVarint(sub[:0], 1), 10_000_000)
+		msg = text(msg, 2, sub)
+		msg = text(msg, 3, number(number(sub[:0], 1, 5), 2, uint64(6+i%100)))
+		msg = text(msg, 3, number(number(sub[:0], 1, 106), 3, uint64(1+i%64)))
+		out = text(out, 2, msg)
+	}
+	mapping := number(number(number(number(nil, 1, 1), 2, 0x400000), 3, 0x4000000), 5, 107)
+	out = text(out, 3, mapping)
+	for i := range functions {
+		id := uint64(i + 1)
+		line := number(number(nil, 1, id), 2, uint64(i%900))
+		out = text(out, 4, text(number(number(number(nil, 1, id), 2, 1), 3, 0x400000+id*64), 4, line))
+		out = text(out, 5, number(number(number(nil, 1, id), 2, 108+uint64(i)), 4, 107))
+	}
+	for _, s := range []string{"", "samples", "count", "cpu", "nanoseconds", "endpoint"} {
+		out = text(out, 6, []byte(s))
+	}
+	for i := range 100 {
+		out = text(out, 6, fmt.Appendf(nil, "/api/%d", i))
+	}
+	out = text(text(out, 6, []byte("worker")), 6, []byte("/srv/shop"))
+	for i := range functions {
+		out = text(out, 6, fmt.Appendf(nil, "example.com/shop/package%d.(*Type).Method%d", i%97, i))
+	}
+	return number(number(out, 9, 1772366400_000000000), 10, 60_000_000_000)
+}
+
+func packed(b []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write(b) // a buffer takes everything
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// BenchmarkToNettrace is the whole way from a packed profile to a nettrace file.
+func BenchmarkToNettrace(b *testing.B) {
+	const samples = 200_000
+	data := packed(largeProfile(samples))
+	size := &counter{}
+	b.ReportAllocs()
+	for b.Loop() {
+		size.n = 0
+		src, err := pprof.New(bytes.NewReader(data), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		w, err := writer.New(size, src.Info(), &writer.Options{Ordered: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := ntconv.Copy(symbol.SynthesizeTo(w, nil), src); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/samples, "ns/sample")
+	b.ReportMetric(float64(size.n)/samples, "B/sample")
+}
+
+type counter struct{ n int64 }
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.n += int64(len(b))
+	return len(b), nil
+}
+
+var _ io.Writer = (*counter)(nil)
