@@ -81,7 +81,7 @@ func OriginOf(t *ntconv.Type) *Origin {
 		return nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n != len(t.Fields)-1 {
+	if err != nil || n < 1 || n != len(t.Fields)-1 {
 		return nil
 	}
 	get := func(key string) string {
