@@ -92,6 +92,13 @@ var importRules = []struct {
 		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
 	},
 	{
+		of: []string{"./importers/pprof"}, only: []string{
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/google/pprof/profile",
+			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},

@@ -65,15 +65,25 @@ func payload(t *ntconv.Type, values ...ntconv.Value) []byte {
 // samples is what an importer of pprof profiles makes.
 func samples() Trace {
 	sample := &ntconv.Type{
-		Provider: "pprof", ID: 1, Name: "sample",
-		Fields: []ntconv.Field{scalar("alloc_objects", ntconv.TypeInt64), scalar("alloc_space", ntconv.TypeInt64), scalar("inuse_space", ntconv.TypeInt64)},
-		Attrs:  ntconv.Attrs{{Key: "unit:alloc_objects", Value: "count"}, {Key: "unit:alloc_space", Value: "bytes"}, {Key: "unit:inuse_space", Value: "bytes"}},
+		Provider: "Universal.Events", ID: 1, Name: "cpu",
+		Fields: []ntconv.Field{
+			scalar("Value", ntconv.TypeVarUint), // the weight; what follows are the profile's own columns
+			scalar("alloc_objects", ntconv.TypeVarInt), scalar("alloc_space", ntconv.TypeVarInt), scalar("inuse_space", ntconv.TypeVarInt),
+		},
+		Attrs: ntconv.Attrs{
+			{Key: "pprof.sample_types", Value: "3"},
+			{Key: "pprof.sample_type.0", Value: "alloc_objects"}, {Key: "pprof.sample_unit.0", Value: "count"},
+			{Key: "pprof.sample_type.1", Value: "alloc_space"}, {Key: "pprof.sample_unit.1", Value: "bytes"},
+			{Key: "pprof.sample_type.2", Value: "inuse_space"}, {Key: "pprof.sample_unit.2", Value: "bytes"},
+			{Key: "pprof.period_type", Value: "space"}, {Key: "pprof.period_unit", Value: "bytes"}, {Key: "pprof.period", Value: "524288"},
+			{Key: "pprof.comment.0", Value: "a"}, {Key: "pprof.comment.1", Value: "b"},
+		},
 	}
-	proc := &ntconv.Process{PID: 0, Name: "shop", PointerSize: 8}
+	proc := &ntconv.Process{PID: 1, Name: "shop", PointerSize: 8}
 	thread := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: proc}
 	event := func(seq uint32, s *ntconv.Stack, l []ntconv.Label, values ...ntconv.Value) *ntconv.Event {
 		return &ntconv.Event{
-			Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Seq: seq, Offset: -1, Type: sample, Thread: thread, Capture: thread,
+			Flags: ntconv.FlagSorted, CPU: 0, Seq: seq, Offset: -1, Type: sample, Thread: thread, Capture: thread,
 			Stack: s, Labels: ntconv.NewLabels(l), Payload: payload(sample, values...),
 		}
 	}
@@ -81,7 +91,7 @@ func samples() Trace {
 	return Trace{
 		Info: &ntconv.Info{
 			Format: "pprof", Clock: ntconv.Clock{Freq: 1e9, Wall: fixtureWall}, PointerSize: 8, Aggregate: true,
-			Attrs: ntconv.Attrs{{Key: "pprof.period", Value: "524288"}, {Key: "pprof.period_type", Value: "space/bytes"}, {Key: "pprof.comment", Value: "a"}, {Key: "pprof.comment", Value: "b"}},
+			Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}},
 		},
 		Events: []*ntconv.Event{
 			event(1, stacks[0], []ntconv.Label{
@@ -89,9 +99,9 @@ func samples() Trace {
 				{Kind: ntconv.LabelInt, Key: "bytes", Num: 4096, Unit: "bytes"},
 				{Kind: ntconv.LabelInt, Key: "latency", Num: -3, Unit: "milliseconds"},
 				{Kind: ntconv.LabelInt, Key: "latency", Num: 1 << 40, Unit: "milliseconds"},
-			}, num(3), num(12288), num(-4096)),
-			event(2, stacks[1], []ntconv.Label{{Kind: ntconv.LabelInt, Key: "plain", Num: 300}}, num(1), num(1<<62), num(0)),
-			event(3, stacks[0], nil, num(0), num(0), num(1)),
+			}, uns(0), num(3), num(12288), num(-4096)),
+			event(2, stacks[1], []ntconv.Label{{Kind: ntconv.LabelInt, Key: "plain", Num: 300}}, uns(0), num(1), num(1<<62), num(0)),
+			event(3, stacks[0], nil, uns(1), num(0), num(0), num(1)),
 		},
 	}
 }
