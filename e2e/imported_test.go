@@ -3,12 +3,14 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	rpprof "runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +35,17 @@ func profiles(t *testing.T) map[string]string {
 	}
 	if len(found) < 15 {
 		t.Fatalf("only %d profiles", len(found))
+	}
+	for _, kind := range []string{"allocs", "goroutine", "threadcreate"} {
+		path := filepath.Join(t.TempDir(), kind+".pb.gz")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(rpprof.Lookup(kind).WriteTo(f, 0), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		found["go-"+kind] = path
 	}
 	for _, name := range []string{"cpu-env", "cpu-v6", "three-processes-v6", "waits-v6"} {
 		path := filepath.Join(t.TempDir(), name+".pb.gz")
@@ -69,6 +82,32 @@ func TestMicrosoftReadsProfiles(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Several profiles in one trace are all there, each in a process of its own.
+func TestMicrosoftReadsSeveralProfiles(t *testing.T) {
+	reader := traceevent(t)
+	all := profiles(t)
+	path := filepath.Join(t.TempDir(), "x.nettrace")
+	args := []string{"to", "nettrace", "-o", path}
+	both := &profile.Profile{}
+	for _, name := range []string{"go-cpu", "java.heap", "cpu-env"} {
+		data, err := os.ReadFile(all[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.ParseData(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both.Sample = append(both.Sample, p.Sample...)
+		args = append(args, all[name])
+	}
+	if r := run(t, command, args...); r.code != 0 {
+		t.Fatalf("%s", r.stderr)
+	}
+	checkSummary(t, run(t, reader, "summary", path), len(both.Sample))
+	checkNamedStacks(t, run(t, reader, "stacks", path), both)
 }
 
 // checkSummary compares the number of samples, and that nothing is lost or out of order.
@@ -146,7 +185,7 @@ func stackOf(s *profile.Sample, module func(string) string) string {
 		file = module(moduleName(file))
 		for _, n := range l.Line {
 			name := n.Function.Name
-			if address.MatchString(name) {
+			if name == "" || address.MatchString(name) {
 				name = "?"
 			}
 			fmt.Fprintf(&b, "%s!%s\n", file, name)

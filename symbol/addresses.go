@@ -59,6 +59,9 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 	pid := uint64(0)
 	if of != nil {
 		p.name, pid = of.Name, of.PID
+		if recorded, ok := of.Attrs.Get(ntconv.AttrPID); ok { // of another trace than others
+			pid, _ = strconv.ParseUint(recorded, 10, 64)
+		}
 	}
 	if p.name == "" && e.Stack != nil && len(e.Stack.Frames) > 0 {
 		if root := e.Stack.Frames[len(e.Stack.Frames)-1]; root.Mapping != nil {
