@@ -42,6 +42,9 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 		return append(dst, s.Frames...)
 	}
 	proc := t.process(p)
+	if proc.wanted.begin() {
+		t.nameAhead(proc)
+	}
 	if t.cache == nil {
 		t.cache = make([]cached, cacheSize)
 	}
@@ -138,7 +141,8 @@ func (t *Table) lookup(p *process, m *mapping, pc uint64, at ntconv.Ticks) (ntco
 		key := memoKey{entry: i}
 		n, ok := p.memo[key]
 		if !ok {
-			n = t.nameMethod(p, &p.methods.list[i])
+			m := &p.methods.list[i]
+			n = t.nameMethod(p, m, t.speller.method(m))
 			p.memo[key] = n
 		}
 		return ntconv.Frame{Func: n.fn, Mapping: n.mapping, PC: pc, Flags: n.flags}, true
@@ -177,7 +181,7 @@ func standIn(m *ntconv.Mapping, pc uint64) string {
 }
 
 // nameMethod makes the name of managed code.
-func (t *Table) nameMethod(p *process, m *method) named {
+func (t *Table) nameMethod(p *process, m *method, s spelling) named {
 	n := named{flags: ntconv.FrameManaged}
 	short := ""
 	if mod := p.modules.of(m); mod != nil {
@@ -189,10 +193,7 @@ func (t *Table) nameMethod(p *process, m *method) named {
 		n.fn = t.function(ntconv.Function{Name: tokenName(short, m)})
 		return n
 	}
-	d := dotnet.Method{
-		Namespace: t.utf16(t.texts.get(m.namespace)), Name: t.utf16(t.texts.get(m.name)), Signature: t.utf16(t.texts.get(m.param)),
-	}
-	n.fn = t.managed(d.Raw(), d.Pretty, short)
+	n.fn = t.managed(s, short)
 	return n
 }
 
@@ -211,8 +212,12 @@ func (t *Table) nameSymbol(p *process, name text) named {
 	if !ok {
 		return named{fn: t.function(ntconv.Function{Name: s})}
 	}
+	n := spelling{raw: sym.Raw()}
+	if !t.raw {
+		n.pretty = sym.Pretty()
+	}
 	return named{
-		fn:      t.managed(sym.Raw(), sym.Pretty, sym.Module),
+		fn:      t.managed(n, sym.Module),
 		mapping: t.assembly(p, sym.Module),
 		flags:   ntconv.FrameManaged,
 	}
@@ -220,16 +225,16 @@ func (t *Table) nameSymbol(p *process, name text) named {
 
 // managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a function
 // whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
-func (t *Table) managed(raw string, pretty func() string, module string) *ntconv.Function {
+func (t *Table) managed(n spelling, module string) *ntconv.Function {
 	if t.raw {
-		return t.function(ntconv.Function{Name: raw})
+		return t.function(ntconv.Function{Name: n.raw})
 	}
-	f := ntconv.Function{Name: pretty(), SystemName: raw}
+	f := ntconv.Function{Name: n.pretty, SystemName: n.raw}
 	if f.Name == "" { // there is text that nothing is left of
-		f.Name = raw
+		f.Name = n.raw
 	}
 	if module != "" {
-		f.SystemName = module + "!" + raw
+		f.SystemName = module + "!" + n.raw
 	}
 	if f.SystemName == f.Name {
 		f.SystemName = ""

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
@@ -95,8 +96,13 @@ func (s *Sink) Close() error {
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
-	if err := s.write(z); err != nil {
+	behind := iox.NewWriteBehind(z) // compressing takes as long as a third of the rest
+	defer behind.Stop()
+	if err := s.write(behind); err != nil {
 		return err
+	}
+	if err := behind.Close(); err != nil {
+		return fmt.Errorf("pprof: write: %w", err)
 	}
 	if err := z.Close(); err != nil {
 		return fmt.Errorf("pprof: write: %w", err)
