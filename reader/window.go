@@ -42,6 +42,7 @@ type head struct {
 type turn struct {
 	end   uint32 // of the run
 	until head   // the head that comes next otherwise
+	at    int    // its place in the heap
 	known bool
 }
 
@@ -140,10 +141,13 @@ func (w *window) next() *row {
 		if h.time = w.rows[h.next].time; h.before(&w.turn.until) {
 			return r
 		}
+		at := w.turn.at
+		w.heap[0], w.heap[at] = w.heap[at], w.heap[0]
+		w.down(at)
 	} else {
 		w.exhaust()
+		w.down(0)
 	}
-	w.down(0)
 	w.turn.known = false
 	return r
 }
@@ -154,7 +158,7 @@ func (w *window) take() {
 	w.turn = turn{end: w.runs[h[0].run].end, until: head{time: math.MaxInt64, next: math.MaxUint32}, known: true}
 	for i := 1; i < min(3, len(h)); i++ {
 		if h[i].before(&w.turn.until) {
-			w.turn.until = h[i]
+			w.turn.until, w.turn.at = h[i], i
 		}
 	}
 }
