@@ -39,28 +39,19 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &nettraceSink{Writer: sink, ordered: t.Ordered}, nil
+		return &nettraceSink{Writer: sink}, nil
 	}
 }
 
-// A nettraceSink counts what it writes, and says of events in the order of time that they are: Microsoft's reader counts
-// losses where the threads of events that do not say so alternate.
+// A nettraceSink counts what it writes.
 type nettraceSink struct {
 	*writer.Writer
-	ordered bool
-	events  int64
-	scratch ntconv.Event
+	events int64
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
-	if e.Kind != ntconv.KindEvent {
-		return s.Writer.Write(e)
-	}
-	s.events++
-	if s.ordered && e.Flags&ntconv.FlagLate == 0 {
-		s.scratch = *e
-		s.scratch.Flags |= ntconv.FlagSorted
-		e = &s.scratch
+	if e.Kind == ntconv.KindEvent {
+		s.events++
 	}
 	return s.Writer.Write(e)
 }
