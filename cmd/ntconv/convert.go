@@ -39,12 +39,13 @@ func (a *app) convertCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 	}
 	a.addInputFlags(cmd)
+	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formatNames(table), ", ")+" (default: by its extension)")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	complete(cmd, "to", formatNames(table))
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c := conversion{in: args[0]}
 		if len(args) > 1 {
 			c.out = args[1]
@@ -54,6 +55,7 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		a.readFor(cmd, c.to)
 		return a.convert(&c)
 	}
 	return cmd
@@ -84,6 +86,15 @@ func formatLines(table []*formats.Format) string {
 		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
 	}
 	return b.String()
+}
+
+// ordersOf tells which order of events each format is made of.
+func ordersOf(table []*formats.Format) string {
+	var parts []string
+	for _, f := range table {
+		parts = append(parts, formats.OrderName(f.Order)+" for "+f.Name)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // A conversion is a request to write one format.

@@ -22,7 +22,7 @@ func (a *app) filterCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the part of a trace that is wanted, as a trace",
-		Long: "Write the selected events of a trace as nettrace 6, in the order of time. OUT may be - for standard output.\n\n" +
+		Long: "Write the selected events of a trace as nettrace 6. OUT may be - for standard output.\n\n" +
 			"Events that give names to addresses stay whether or not they are selected, or else the new trace could not be read by people:\n" +
 			"methods, modules, mappings, symbols, rundowns and what tells of processes, of those processes of which something is selected.\n" +
 			"To know them the input is read twice, and standard input is copied to a temporary file for that; not so with\n" +
@@ -42,8 +42,9 @@ func (a *app) filterCmd() *cobra.Command {
 			return oneInput(nil, append(args[:min(1, len(args))], args[min(2, len(args)):]...))
 		},
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			f.in, f.out = args[0], args[1]
+			a.readFor(cmd, f.to)
 			return a.filter(&f)
 		},
 	}
@@ -53,6 +54,7 @@ func (a *app) filterCmd() *cobra.Command {
 		f.bind(flags)
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(f.to.Order))
 	return cmd
 }
 

@@ -64,6 +64,16 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 }
 
+// showOrder makes the help of a verb tell the order of events that is its default.
+func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").DefValue = order }
+
+// readFor makes the reader deliver events in the order that the format is made of, unless the user has named one.
+func (a *app) readFor(cmd *cobra.Command, f *formats.Format) {
+	if !cmd.Flags().Changed("order") {
+		a.read.Order = f.Order
+	}
+}
+
 func complete(cmd *cobra.Command, flag string, values []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was not defined, or twice: a mistake in this package
