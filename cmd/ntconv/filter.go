@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -77,31 +77,25 @@ func (a *app) filter(f *filtering) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.begin(in, passOptions{keep: c.keep})
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	p.src = &trimmed{Source: p.src, cut: c}
-	return a.writeCut(f, p, c)
+	return a.pass(in, passOptions{keep: c.keep}, func(p *pass) error {
+		p.src = &trimmed{Source: p.src, cut: c}
+		return p.writeCut(f, c)
+	})
 }
 
-// writeCut writes what a pass yields.
-func (a *app) writeCut(f *filtering, p *pass, c *cut) error {
-	out, err := a.createOutput(f.out)
-	if err != nil {
-		return err
+// writeCut writes what the pass yields.
+func (p *pass) writeCut(f *filtering, c *cut) error {
+	var sink formats.Sink
+	create := func(out *iox.Output) (_ ntconv.Sink, err error) {
+		sink, err = f.create(out, p.info, p.target())
+		return sink, err
 	}
-	sink, err := f.create(out, p.info, &formats.Target{Report: a.read.Report, Ordered: a.read.Order == reader.ByTime, Filtered: p.filtered})
-	if err != nil {
-		return errors.Join(fail(exitUsage, err), out.Abort())
-	}
-	err = p.deliver(sink, out, func() (string, bool) { return "events", c.selected == 0 }, f.to.Advice)
-	s := p.sumUp()
-	s.result(sink.Result())
+	err := p.deliver(f.out, create, func() (string, bool) {
+		p.sumUp().result(sink.Result())
+		return "events", c.selected == 0
+	}, f.to.Advice)
+	s := p.app.sum
 	s.Selected, s.Symbols, s.Detail = c.selected, c.named, c.detail()
-	s.Output, s.Bytes = out.Name(), out.Written()
-	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
 	return err
 }
 

@@ -63,34 +63,19 @@ func (a *app) print(r *printing) error {
 		r.lines.Stacks = true
 		o = passOptions{names: r.names, first: true}
 	}
-	again, err := a.needsTwo(o)
-	if err != nil {
+	return a.passOver(r.in, o, func(p *pass) error {
+		var sink *lineSink
+		r.lines.Namer = p.namer
+		create := func(out *iox.Output) (ntconv.Sink, error) {
+			sink = newLineSink(out, p.info.Clock, r, !p.in.raw.Again())
+			return sink, nil
+		}
+		err := p.deliver(r.out, create, func() (string, bool) { return "events", sink.n == 0 }, "")
+		if isStdout(r.out) {
+			a.sum.Output = ""
+		}
 		return err
-	}
-	in, err := a.openInput(r.in, formats.Readable(), again)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	p, err := a.begin(in, o)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	out, err := a.createOutput(r.out)
-	if err != nil {
-		return err
-	}
-	r.lines.Namer = p.namer
-	sink := newLineSink(out, p.info.Clock, r, !in.raw.Again())
-	err = p.deliver(sink, out, func() (string, bool) { return "events", sink.n == 0 }, "")
-	s := p.sumUp()
-	s.Bytes = out.Written()
-	if !isStdout(r.out) {
-		s.Output = out.Name()
-	}
-	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
-	return err
+	})
 }
 
 // A lineSink writes events as lines. It is a sink for one pass of print.
