@@ -319,6 +319,26 @@ func TestPrintJSON(t *testing.T) {
 	}
 }
 
+// Marks are printed where they belong to what is selected: everything, or a time that they lie in.
+func TestPrintMarks(t *testing.T) {
+	marks := func(flags ...string) int {
+		r := invoke(t, t.TempDir(), nil, append(append([]string{"print"}, flags...), trace(t, "threads-reused"))...)
+		if r.code != exitOK {
+			t.Fatalf("%q: code %d: %s", flags, r.code, r.stderr)
+		}
+		return strings.Count(r.stdout, "  -- sequence point")
+	}
+	all, early, late := marks(), marks("--to-time", "130ms"), marks("--from-time", "130ms")
+	if early == 0 || late == 0 || early+late != all {
+		t.Errorf("%d marks, of which %d before and %d after 130 ms", all, early, late)
+	}
+	for _, flags := range [][]string{{"--event", "*"}, {"--provider", "*"}, {"--pid", "2"}, {"--tid", "2"}, {"--where", "$size > 0"}} {
+		if n := marks(flags...); n != 0 {
+			t.Errorf("%q: %d marks", flags, n)
+		}
+	}
+}
+
 // What is selected is what can be picked from everything by hand.
 func TestSelection(t *testing.T) {
 	dir := t.TempDir()

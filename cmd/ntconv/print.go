@@ -67,7 +67,7 @@ func (a *app) print(r *printing) error {
 		var sink *lineSink
 		r.lines.Namer = p.namer
 		create := func(out *iox.Output) (ntconv.Sink, error) {
-			sink = newLineSink(out, p.info.Clock, r, !p.in.raw.Again())
+			sink = newLineSink(out, p, r)
 			return sink, nil
 		}
 		err := p.deliver(r.out, create, func() (string, bool) { return "events", sink.n == 0 }, "")
@@ -83,13 +83,14 @@ type lineSink struct {
 	out     *iox.Output
 	printer *eventtext.Printer
 	json    bool
-	live    bool // what was printed should be seen soon
+	live    bool                     // what was printed should be seen soon
+	mark    func(*ntconv.Event) bool // which marks are printed
 	buf     []byte
 	n       int64 // events printed
 }
 
-func newLineSink(out *iox.Output, clock ntconv.Clock, r *printing, live bool) *lineSink {
-	return &lineSink{out: out, printer: eventtext.New(clock, r.lines), json: r.json, live: live}
+func newLineSink(out *iox.Output, p *pass, r *printing) *lineSink {
+	return &lineSink{out: out, printer: eventtext.New(p.info.Clock, r.lines), json: r.json, live: !p.in.raw.Again(), mark: p.sel.KeepMark}
 }
 
 // lineBuffer is how many bytes of lines are gathered.
@@ -98,9 +99,9 @@ const lineBuffer = 64 << 10
 // Write implements ntconv.Sink.
 func (s *lineSink) Write(e *ntconv.Event) error {
 	switch {
-	case !s.json:
+	case !s.json && (e.Kind != ntconv.KindMark || s.mark(e)):
 		s.buf = s.printer.AppendText(s.buf, e)
-	case e.Kind == ntconv.KindEvent:
+	case s.json && e.Kind == ntconv.KindEvent:
 		s.buf = s.printer.AppendJSON(s.buf, e)
 	}
 	if e.Kind == ntconv.KindEvent {
