@@ -93,6 +93,9 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text")
 	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id")
 	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id")
+	for _, name := range []string{"pid", "tid"} {
+		flags.Lookup(name).DefValue = "" // the library would tell an empty list
+	}
 	flags.StringVar(&p.from, "from-time", "", "only from this `time` on: 1.5s after the start, -2s before the end, or a date (RFC 3339)")
 	flags.StringVar(&p.to, "to-time", "", "only before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where")

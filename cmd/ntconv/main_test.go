@@ -575,6 +575,9 @@ func TestHelp(t *testing.T) {
 		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "ntconv ") || !strings.Contains(c.Example, "# ") {
 			t.Errorf("%s: no description or no example", c.CommandPath())
 		}
+		if usage := c.Flags().FlagUsages(); strings.Contains(usage, "(default [])") {
+			t.Errorf("%s: an empty list for a default:\n%s", c.CommandPath(), usage)
+		}
 		for line := range strings.Lines(c.Example) {
 			if words := strings.Fields(line); words[0] == "ntconv" {
 				if found, _, err := root.Find(words[1:]); err != nil || found == root && len(words) > 1 {
@@ -589,6 +592,15 @@ func TestHelp(t *testing.T) {
 	walk(root)
 	if n < 10 {
 		t.Errorf("%d commands", n)
+	}
+	for verb, order := range map[string]string{
+		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
+		"convert": "file for nettrace, time for pprof",
+	} {
+		c, _, err := root.Find(strings.Fields(verb))
+		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {
+			t.Errorf("%s: the default of --order is not said to be %s: %v", verb, order, err)
+		}
 	}
 	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {}, {"to"}} {
 		r := invoke(t, t.TempDir(), nil, args...)
