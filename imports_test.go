@@ -99,6 +99,10 @@ var importRules = []struct {
 		of: []string{"./..."}, except: []string{"./internal/wire/wiretest", "./internal/corpus", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/wire/wiretest", "./internal/corpus"},
 		why: "what is for tests stays in tests",
 	},
+	{
+		of: []string{"./internal/wire/wiretest", "./internal/corpus"}, never: []string{"./"},
+		why: "the tests of bytes and rows know no more of the model than these do",
+	},
 }
 
 // listed is what the go command tells about a package.

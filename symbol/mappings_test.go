@@ -2,11 +2,11 @@ package symbol_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -271,7 +271,7 @@ func TestProcessInfo(t *testing.T) {
 // TestSymbolRangeVectors: the files that made Microsoft's reader throw once.
 func TestSymbolRangeVectors(t *testing.T) {
 	for _, name := range []string{"InvalidSymbolRange", "ZeroSizeSymbolRange"} {
-		path := filepath.Join(sharedDir(t), "data", "vectors", "ConvertNettrace_With"+name+"_DoesNotThrow.nettrace")
+		path := corpus.Shared(t, "data", "vectors", "ConvertNettrace_With"+name+"_DoesNotThrow.nettrace")
 		f, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,52 +14,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// sharedDir returns the folder of real traces; the test is skipped where it is not at hand.
-func sharedDir(tb testing.TB) string {
-	tb.Helper()
-	dir := os.Getenv("NTCONV_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "oracle", "stacks")); err != nil {
-		tb.Skip("no real traces (NTCONV_SHARED): ", err)
-	}
-	return dir
-}
-
-func unzstd(tb testing.TB, path string) []byte {
-	tb.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer z.Close()
-	if b, err = z.DecodeAll(b, nil); err != nil {
-		tb.Fatal(path, err)
-	}
-	return b
-}
-
 // trace returns the bytes of a real trace by name.
 func trace(tb testing.TB, name string) []byte {
 	tb.Helper()
-	found, err := filepath.Glob(filepath.Join(sharedDir(tb), "data", "*", name+".net*.zst"))
+	found, err := filepath.Glob(filepath.Join(corpus.Shared(tb, "data"), "*", name+".net*.zst"))
 	if err != nil || len(found) != 1 {
 		tb.Fatalf("%s: %d traces of that name, %v", name, len(found), err)
 	}
-	return unzstd(tb, found[0])
+	return corpus.Read(tb, found[0])
 }
 
 func open(tb testing.TB, b []byte) *reader.Reader {
@@ -103,7 +71,7 @@ type reference struct {
 func readReference(tb testing.TB, name string) *reference {
 	tb.Helper()
 	r := &reference{events: map[refKey][]int{}}
-	lines := bufio.NewReaderSize(bytes.NewReader(unzstd(tb, filepath.Join(sharedDir(tb), "oracle", "stacks", name+".jsonl.zst"))), 1<<20)
+	lines := bufio.NewReaderSize(bytes.NewReader(corpus.Read(tb, corpus.Shared(tb, "oracle", "stacks", name+".jsonl.zst"))), 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF && len(line) == 0 {
@@ -194,7 +162,7 @@ func sameModule(want string, f *ntconv.Frame) bool {
 
 // TestNamesAsReference compares the name of every address of every stack with what Microsoft's reader says.
 func TestNamesAsReference(t *testing.T) {
-	found, err := filepath.Glob(filepath.Join(sharedDir(t), "oracle", "stacks", "*.jsonl.zst"))
+	found, err := filepath.Glob(filepath.Join(corpus.Shared(t, "oracle", "stacks"), "*.jsonl.zst"))
 	if err != nil || len(found) == 0 {
 		t.Fatal("no reference stacks", err)
 	}

@@ -41,40 +41,25 @@ func (a *app) infoCmd() *cobra.Command {
 
 func (a *app) info(name string, asJSON bool) error {
 	a.sum = &summary{Input: name}
-	o := passOptions{names: &symbol.Options{}}
-	again, err := a.needsTwo(o)
-	if err != nil {
-		return err
-	}
-	in, err := a.openInput(name, formats.Readable(), again)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	p, err := a.begin(in, o)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	v := newInventory()
-	_, err = ntconv.Copy(v, p.src)
-	p.close()
-	fatal, partial := p.ended(err)
-	if fatal != nil {
-		return fatal
-	}
-	p.sumUp()
-	d := v.describe(p)
-	var b bytes.Buffer
-	if !asJSON {
-		d.writeText(&b)
-	} else if err := d.writeJSON(&b); err != nil {
-		return fail(exitOutput, err)
-	}
-	if _, err := b.WriteTo(a.stdout); err != nil {
-		return outputFailure(err)
-	}
-	return partial
+	return a.passOver(name, passOptions{names: &symbol.Options{}}, func(p *pass) error {
+		v := newInventory()
+		fatal, partial := p.drain(v)
+		if fatal != nil {
+			return fatal
+		}
+		p.sumUp()
+		d := v.describe(p)
+		var b bytes.Buffer
+		if !asJSON {
+			d.writeText(&b)
+		} else if err := d.writeJSON(&b); err != nil {
+			return fail(exitOutput, err)
+		}
+		if _, err := b.WriteTo(a.stdout); err != nil {
+			return outputFailure(err)
+		}
+		return partial
+	})
 }
 
 // Lists in text end after this many lines; --json has everything.

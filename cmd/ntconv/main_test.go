@@ -319,6 +319,26 @@ func TestPrintJSON(t *testing.T) {
 	}
 }
 
+// Marks are printed where they belong to what is selected: everything, or a time that they lie in.
+func TestPrintMarks(t *testing.T) {
+	marks := func(flags ...string) int {
+		r := invoke(t, t.TempDir(), nil, append(append([]string{"print"}, flags...), trace(t, "threads-reused"))...)
+		if r.code != exitOK {
+			t.Fatalf("%q: code %d: %s", flags, r.code, r.stderr)
+		}
+		return strings.Count(r.stdout, "  -- sequence point")
+	}
+	all, early, late := marks(), marks("--to-time", "130ms"), marks("--from-time", "130ms")
+	if early == 0 || late == 0 || early+late != all {
+		t.Errorf("%d marks, of which %d before and %d after 130 ms", all, early, late)
+	}
+	for _, flags := range [][]string{{"--event", "*"}, {"--provider", "*"}, {"--pid", "2"}, {"--tid", "2"}, {"--where", "$size > 0"}} {
+		if n := marks(flags...); n != 0 {
+			t.Errorf("%q: %d marks", flags, n)
+		}
+	}
+}
+
 // What is selected is what can be picked from everything by hand.
 func TestSelection(t *testing.T) {
 	dir := t.TempDir()
@@ -555,6 +575,9 @@ func TestHelp(t *testing.T) {
 		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "ntconv ") || !strings.Contains(c.Example, "# ") {
 			t.Errorf("%s: no description or no example", c.CommandPath())
 		}
+		if usage := c.Flags().FlagUsages(); strings.Contains(usage, "(default [])") {
+			t.Errorf("%s: an empty list for a default:\n%s", c.CommandPath(), usage)
+		}
 		for line := range strings.Lines(c.Example) {
 			if words := strings.Fields(line); words[0] == "ntconv" {
 				if found, _, err := root.Find(words[1:]); err != nil || found == root && len(words) > 1 {
@@ -569,6 +592,15 @@ func TestHelp(t *testing.T) {
 	walk(root)
 	if n < 10 {
 		t.Errorf("%d commands", n)
+	}
+	for verb, order := range map[string]string{
+		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
+		"convert": "file for nettrace, time for pprof",
+	} {
+		c, _, err := root.Find(strings.Fields(verb))
+		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {
+			t.Errorf("%s: the default of --order is not said to be %s: %v", verb, order, err)
+		}
 	}
 	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {}, {"to"}} {
 		r := invoke(t, t.TempDir(), nil, args...)

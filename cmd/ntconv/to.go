@@ -40,8 +40,9 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		Example:           examples(f.Examples...),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			c.in = args[0]
+			a.readFor(cmd, f)
 			return a.convert(&c)
 		},
 	}
@@ -51,5 +52,6 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		c.bind(flags)
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(f.Order))
 	return cmd
 }

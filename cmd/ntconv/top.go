@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -63,12 +62,7 @@ func (a *app) top(r *ranking) error {
 	if r.count < 0 {
 		return fail(exitUsage, fmt.Errorf("-n %d: want a number of functions", r.count))
 	}
-	var p *profile.Profile
-	var partial error
-	err := a.retryNames(passOptions{names: r.names}, func(o passOptions) (err error) {
-		p, partial, err = a.profileOf(r, o)
-		return err
-	})
+	p, partial, err := a.profileOf(r)
 	if err != nil {
 		return err
 	}
@@ -88,12 +82,9 @@ func (a *app) top(r *ranking) error {
 
 // profileOf returns the profile that the input is, or the one that is made of the trace that it is. partial is an error
 // of a trace that could be read in part.
-func (a *app) profileOf(r *ranking, o passOptions) (p *profile.Profile, partial, err error) {
-	again, err := a.needsTwo(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	in, err := a.openInput(r.in, append(formats.Readable(), profileInput()), again)
+func (a *app) profileOf(r *ranking) (p *profile.Profile, partial, err error) {
+	o := passOptions{names: r.names}
+	in, err := a.openFor(r.in, append(formats.Readable(), profileInput()), o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,31 +93,33 @@ func (a *app) profileOf(r *ranking, o passOptions) (p *profile.Profile, partial,
 		p, err = a.parseProfile(in)
 		return p, nil, err
 	}
-	pass, err := a.begin(in, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer pass.close()
+	err = a.pass(in, o, func(pass *pass) error {
+		p, partial, err = pass.profile(r)
+		return err
+	})
+	return p, partial, err
+}
+
+// profile makes the profile of a pass.
+func (p *pass) profile(r *ranking) (made *profile.Profile, partial, err error) {
 	var b bytes.Buffer
-	sink, err := r.create(&b, pass.info, &formats.Target{Namer: pass.namer, Report: a.read.Report, Uncompressed: true})
+	t := p.target()
+	t.Uncompressed, t.Comments = true, nil // pprof would show them
+	sink, err := r.create(&b, p.info, t)
 	if err != nil {
 		return nil, nil, fail(exitUsage, err)
 	}
-	_, err = ntconv.Copy(sink, pass.src)
-	fatal, partial := pass.ended(err)
+	fatal, partial := p.drain(sink)
 	if fatal != nil {
 		return nil, nil, fatal
 	}
-	if err := (patientSink{sink, pass}).Close(); err != nil {
-		return nil, nil, err
-	}
-	s := pass.sumUp()
+	s := p.sumUp()
 	s.result(sink.Result())
 	if s.Items == 0 {
-		return nil, nil, pass.nothing(s.Unit+"s", r.to.Advice)
+		return nil, nil, p.nothing(s.Unit+"s", r.to.Advice)
 	}
-	p, err = profile.ParseData(b.Bytes())
-	return p, partial, err
+	made, err = profile.ParseData(b.Bytes())
+	return made, partial, err
 }
 
 // profileInput is a row for inputs that are profiles already.

@@ -20,11 +20,13 @@ func nettrace() *Format {
 		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 		Open:   openNettrace,
 		Create: createNettrace,
+		Order:  reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
 		Advice: "record again, with providers that have something to tell",
 		Examples: []Example{
-			{"version 6 of a trace of any version, in the order of time", "ntconv to nettrace trace.nettrace -o new.nettrace"},
+			{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
+			{"the same, with the events in the order of time", "ntconv to nettrace --order time trace.nettrace -o new.nettrace"},
 			{"the last minute, for a smaller file", "ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace"},
-			{"one process of a machine-wide trace, as it stands in the file", "ntconv to nettrace --order file --pid 4711 trace.nettrace -o one.nettrace"},
+			{"one process of a machine-wide trace", "ntconv to nettrace --pid 4711 trace.nettrace -o one.nettrace"},
 		},
 	}
 }
@@ -39,28 +41,19 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &nettraceSink{Writer: sink, ordered: t.Ordered}, nil
+		return &nettraceSink{Writer: sink}, nil
 	}
 }
 
-// A nettraceSink counts what it writes, and says of events in the order of time that they are: Microsoft's reader counts
-// losses where the threads of events that do not say so alternate.
+// A nettraceSink counts what it writes.
 type nettraceSink struct {
 	*writer.Writer
-	ordered bool
-	events  int64
-	scratch ntconv.Event
+	events int64
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
-	if e.Kind != ntconv.KindEvent {
-		return s.Writer.Write(e)
-	}
-	s.events++
-	if s.ordered && e.Flags&ntconv.FlagLate == 0 {
-		s.scratch = *e
-		s.scratch.Flags |= ntconv.FlagSorted
-		e = &s.scratch
+	if e.Kind == ntconv.KindEvent {
+		s.events++
 	}
 	return s.Writer.Write(e)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
 )
@@ -39,6 +40,8 @@ type Format struct {
 	// Nil: it cannot be written.
 	Create func(flags *pflag.FlagSet) CreateFunc
 	Names  Names
+	// Order is the order of the events that the format is made of where the user names none.
+	Order reader.Order
 	// Advice tells users of traces that hold nothing for the format how to record one that does.
 	Advice string
 	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
