@@ -50,16 +50,14 @@ type Reader struct {
 	prerelease bool // event headers have no processor number
 	probes     int  // blocks looked at for signs of that
 
-	queue  []ntconv.Event // to be delivered before anything else
-	head   int
-	event  ntconv.Event // what Next lends out; always of KindEvent
-	shown  shown
-	row    row
-	memo   memo
-	direct bool  // nothing waits in front of the next event of the block
-	parsed bool  // row and events.h have the next event of the block, which is to be resolved
-	err    error // the input has ended with it
-	early  bool  // err is that of a block that the input cuts off: its events are still to come
+	queue []ntconv.Event // to be delivered before anything else
+	head  int
+	event ntconv.Event // what Next lends out; always of KindEvent
+	shown shown
+	row   row
+	memo  memo
+	err   error // the input has ended with it
+	early bool  // err is that of a block that the input cuts off: its events are still to come
 }
 
 var (

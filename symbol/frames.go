@@ -78,22 +78,25 @@ const (
 	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
 )
 
-// Epoch returns a number that changes whenever an address of s got another meaning: code was loaded, mapped or named where other
-// code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. As long as it stays
-// the same, AppendFrames gives the same frames for every time. Call it in stream order, after Observe of the event.
-func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack) uint32 {
+// Epoch returns a number of what the addresses of s mean at a time, which changes where code was loaded, mapped or named where other
+// code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. What the table learns
+// after the call of times before it may change the number; otherwise AppendFrames gives the same frames for all times with the
+// same number.
+func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint32 {
 	if t.epochs == 0 || s == nil || len(s.Frames) > 0 {
 		return 0
 	}
 	proc := t.process(p)
-	n := uint32(0)
+	var m meaning
 	for _, pc := range s.PCs {
-		n = max(n, t.epoch(proc, pc))
+		if t.epoch(proc, pc) != 0 {
+			t.addMeaning(&m, proc, pc, at)
+		}
 	}
-	return n
+	return m.number()
 }
 
-// epoch returns the number of the last change of meaning of an address.
+// epoch returns the number of the last change of meaning of an address: 0 if it has the same one at all times.
 func (t *Table) epoch(p *process, pc uint64) uint32 {
 	if t.epochs == 0 {
 		return 0
@@ -103,6 +106,23 @@ func (t *Table) epoch(p *process, pc uint64) uint32 {
 		n = max(n, t.nativeEpoch(p, pc))
 	}
 	return n
+}
+
+// addMeaning adds all changes that decide about an address at a time.
+func (t *Table) addMeaning(m *meaning, p *process, pc uint64, at ntconv.Ticks) {
+	p.methods.when.meaning(m, pc, at)
+	p.native.when.meaning(m, pc, at)
+	if t.symbolsAt == 0 {
+		return
+	}
+	if in := p.native.at(pc, at); in != nil {
+		for _, s := range in.syms {
+			s.when.meaning(m, pc, at)
+		}
+	}
+	for _, s := range t.wideOf(p) {
+		s.when.meaning(m, pc, at)
+	}
 }
 
 // ReportUnresolved counts every address that AppendFrames met so far without a name, once each.

@@ -230,50 +230,58 @@ func compareNames(t *testing.T, name string) {
 
 func isTruncated(err error) bool { return errors.Is(err, ntconv.ErrTruncated) }
 
-// TestSummingUp: summing up samples by stack and epoch while the trace passes, and naming them at its end at the time of the first one,
-// gives each sample the names of its own time.
+// TestSummingUp: summing up samples by stack and epoch, while the trace passes or with all names known first, and naming them at its end
+// at the time of the first one, gives each sample the names of its own time.
 func TestSummingUp(t *testing.T) {
 	for _, name := range []string{"jit", "jit-maps", "cpu-default", "cpu-v6", "waits-v6", "three-processes-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
+		b := trace(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := trace(t, name)
 			table := symbol.New(nil)
-			keys, first, epochs := map[string]int{}, []ntconv.Ticks{}, map[uint32]bool{}
-			var samples []int // key of each
-			for e, err := range ntconv.Events(symbol.Watch(open(t, b), table)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if e.Kind != ntconv.KindEvent || e.Stack == nil {
-					continue
-				}
-				epoch := table.Epoch(e.Thread.Process, e.Stack)
-				epochs[epoch] = true
-				key := fmt.Sprint(e.Thread.Process.PID, epoch, e.Stack.PCs)
-				if _, ok := keys[key]; !ok {
-					keys[key] = len(first)
-					first = append(first, e.Time)
-				}
-				samples = append(samples, keys[key])
-			}
-			var summed, own []ntconv.Frame
-			for e, err := range ntconv.Events(open(t, b)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if e.Kind != ntconv.KindEvent || e.Stack == nil {
-					continue
-				}
-				summed = table.AppendFrames(summed[:0], e.Thread.Process, e.Stack, first[samples[0]])
-				own = table.AppendFrames(own[:0], e.Thread.Process, e.Stack, e.Time)
-				samples = samples[1:]
-				if !slices.Equal(summed, own) {
-					t.Fatalf("event at %d: summed up %s, on its own %s", e.Time, show(summed), show(own))
-				}
-			}
-			t.Logf("%d sums, %d epochs", len(first), len(epochs))
+			sumUp(t, b, table, symbol.Watch(open(t, b), table))
+		})
+		t.Run(name+"/known", func(t *testing.T) {
+			t.Parallel()
+			sumUp(t, b, scanned(t, b, nil), open(t, b))
 		})
 	}
+}
+
+func sumUp(t *testing.T, b []byte, table *symbol.Table, src ntconv.Source) {
+	keys, first, epochs := map[string]int{}, []ntconv.Ticks{}, map[uint32]bool{}
+	var samples []int // key of each
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != ntconv.KindEvent || e.Stack == nil {
+			continue
+		}
+		epoch := table.Epoch(e.Thread.Process, e.Stack, e.Time)
+		epochs[epoch] = true
+		key := fmt.Sprint(e.Thread.Process.PID, epoch, e.Stack.PCs)
+		if _, ok := keys[key]; !ok {
+			keys[key] = len(first)
+			first = append(first, e.Time)
+		}
+		samples = append(samples, keys[key])
+	}
+	var summed, own []ntconv.Frame
+	for e, err := range ntconv.Events(open(t, b)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != ntconv.KindEvent || e.Stack == nil {
+			continue
+		}
+		summed = table.AppendFrames(summed[:0], e.Thread.Process, e.Stack, first[samples[0]])
+		own = table.AppendFrames(own[:0], e.Thread.Process, e.Stack, e.Time)
+		samples = samples[1:]
+		if !slices.Equal(summed, own) {
+			t.Fatalf("event at %d: summed up %s, on its own %s", e.Time, show(summed), show(own))
+		}
+	}
+	t.Logf("%d sums, %d epochs", len(first), len(epochs))
 }
 
 // TestReusedAddress: the trace has 12 methods at one address, and each of them where it was.

@@ -25,6 +25,7 @@ type app struct {
 	lines      bool   // lines go to standard output while the input is read
 	from       string // format of the input, "" to recognize it
 	read       formats.ReadOptions
+	anyOrder   bool // read.Order is not the user's choice, and another one may do: see app.pass
 	limits     iox.Limits
 	pick       pickFlags
 

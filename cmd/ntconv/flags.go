@@ -70,7 +70,7 @@ func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").D
 // readFor makes the reader deliver events in the order that the format is made of, unless the user has named one.
 func (a *app) readFor(cmd *cobra.Command, f *formats.Format) {
 	if !cmd.Flags().Changed("order") {
-		a.read.Order = f.Order
+		a.read.Order, a.anyOrder = f.Order, f.AnyOrder
 	}
 }
 

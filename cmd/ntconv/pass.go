@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -49,12 +50,13 @@ func (a *app) openFor(name string, table []*formats.Format, o passOptions) (*inp
 	return a.openInput(name, table, o.first || sel.NeedsEnd())
 }
 
-// errNamesLate says that methods were passed over that a stack later in the trace needed.
-var errNamesLate = errors.New("the trace samples methods after it has named them all")
+// errShortcut says that a pass took a shortcut that the trace does not allow.
+var errShortcut = errors.New("the trace must be read once more")
 
-// pass lets use have a pass over an input, which ends with it. A pass that learns names as the trace goes on may fall short of
-// some, and is made once more then, with all names learned first. In traces as recorders write them it does not: the names of
-// all methods come behind the last sample.
+// pass lets use have a pass over an input, which ends with it. Where the input can be read again the pass takes shortcuts that are
+// right for nearly all traces, and is made once more without them if drain finds that they were not: methods that no stack needed so
+// far get no names, because the names of all methods come behind the last sample, and what sums events up gets them in the order of
+// the file.
 func (a *app) pass(in *input, o passOptions, use func(*pass) error) error {
 	once := func() error {
 		p, err := a.begin(in, o)
@@ -64,13 +66,29 @@ func (a *app) pass(in *input, o passOptions, use func(*pass) error) error {
 		defer p.close()
 		return use(p)
 	}
+	order := a.read.Order
+	if a.anyOrder && in.raw.Again() {
+		a.read.Order = reader.FileOrder
+	}
 	err := once()
-	if errors.Is(err, errNamesLate) {
+	if errors.Is(err, errShortcut) {
 		a.read.Report = new(ntconv.Report)
-		o.first = true
+		a.read.Order, o.first = order, true
 		err = once()
 	}
 	return err
+}
+
+// strayed reports whether the pass took a shortcut that went wrong. It is for before the sink is closed.
+func (p *pass) strayed(sink ntconv.Sink) bool {
+	if p.first || !p.in.raw.Again() {
+		return false
+	}
+	if t, ok := p.namer.(*symbol.Table); ok && t.Missed() > 0 {
+		return true
+	}
+	u, ok := sink.(formats.Unordered)
+	return ok && p.app.read.Order == reader.FileOrder && p.app.anyOrder && u.OrderMatters()
 }
 
 // passOver is pass for a trace by its name.
@@ -305,8 +323,8 @@ func (p *pass) drain(sink ntconv.Sink) (fatal, partial error) {
 	if fatal, partial = p.ended(err); fatal != nil {
 		return fatal, nil
 	}
-	if t, ok := p.namer.(*symbol.Table); ok && !p.first && t.Missed() > 0 && p.in.raw.Again() {
-		return errNamesLate, nil
+	if p.strayed(sink) {
+		return errShortcut, nil
 	}
 	if err := sink.Close(); err != nil {
 		return outputFailure(err), nil

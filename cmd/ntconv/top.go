@@ -41,8 +41,9 @@ func (a *app) topCmd() *cobra.Command {
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			r.in = args[0]
+			a.readFor(cmd, r.to)
 			return a.top(&r)
 		},
 	}

@@ -83,6 +83,11 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
+// OrderMatters reports whether the events in another order might have given another profile: sums do not depend on it, but the
+// meaning of addresses that are used again does, and so does the time that a sample stands for if samples of its thread came out of
+// the order of time. It is for between the last event and Close.
+func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
+
 // Close writes the profile.
 func (s *Sink) Close() error {
 	if s.o.Uncompressed {

@@ -18,7 +18,9 @@ func pprofFormat() *Format {
 		Binary: true,
 		Create: createPprof,
 		Names:  NamesLast,
-		Advice: "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux",
+
+		AnyOrder: true, // samples are summed up
+		Advice:   "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux",
 		Examples: []Example{
 			{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
 			{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},

@@ -42,6 +42,9 @@ type Format struct {
 	Names  Names
 	// Order is the order of the events that the format is made of where the user names none.
 	Order reader.Order
+	// AnyOrder says that events may come in another order where reading is quicker so: a sink of the format tells in the end
+	// whether that may have changed the output, see Unordered.
+	AnyOrder bool
 	// Advice tells users of traces that hold nothing for the format how to record one that does.
 	Advice string
 	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
@@ -71,6 +74,12 @@ type Sink interface {
 	ntconv.Sink
 	// Result is valid after Close.
 	Result() Result
+}
+
+// An Unordered is a sink of a format with AnyOrder.
+type Unordered interface {
+	// OrderMatters reports, before Close, whether events in the order of time might have given another output.
+	OrderMatters() bool
 }
 
 // Result is what a sink has made.
