@@ -90,6 +90,9 @@ func (d *description) writeText(w io.Writer) {
 	d.writeEvents(w)
 	d.writeExtract(w)
 	d.writeReport(w)
+	if len(d.Notes) > 0 {
+		fmt.Fprintf(w, "\nSelection:\n  %s\n", visible(strings.Join(d.Notes, "\n  ")))
+	}
 }
 
 func (d *description) writeFacts(w io.Writer) {

@@ -76,6 +76,19 @@ func TestInfoText(t *testing.T) {
 	}
 }
 
+// A condition that could not hold is told, as by the verbs that have a summary.
+func TestInfoNotes(t *testing.T) {
+	for _, flags := range [][]string{{"info"}, {"info", "--json"}} {
+		args := append(flags, "--where", "Nothing == 1 || $size > 0", trace(t, "cpu-env"))
+		if r := invoke(t, t.TempDir(), nil, args...); r.code != exitOK || !strings.Contains(r.stdout, "--where: no event has a field Nothing") {
+			t.Errorf("%q: code %d: %s%s", flags, r.code, r.stdout, r.stderr)
+		}
+		if r := invoke(t, t.TempDir(), nil, append(flags, trace(t, "cpu-env"))...); strings.Contains(r.stdout, "Selection") || strings.Contains(r.stdout, "notes") {
+			t.Errorf("%q: notes on nothing: %s", flags, r.stdout)
+		}
+	}
+}
+
 // Commands that info suggests are right.
 func TestInfoSuggestions(t *testing.T) {
 	for _, name := range []string{"cpu-env", "cpu-v6", "alloc-verbose", "exceptions", "spans-stop", "counters"} {
