@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -398,6 +399,9 @@ func TestTop(t *testing.T) {
 	again := invoke(t, dir, nil, "top", "-n", "7", "x.pb.gz")
 	if again.code != exitOK || table(again.stdout) != table(direct.stdout) || strings.Count(table(again.stdout), "\n") != 8 {
 		t.Errorf("code %d, %s\nfrom the profile:\n%s\nfrom the trace:\n%s", again.code, again.stderr, again.stdout, direct.stdout)
+	}
+	if samples := len(profileAt(t, filepath.Join(dir, "x.pb.gz")).Sample); again.stderr != strconv.Itoa(samples)+" samples of x.pb.gz (pprof)\n" {
+		t.Errorf("%d samples: %s", samples, again.stderr)
 	}
 	cum := invoke(t, dir, nil, "top", "--cum", "-n", "7", "x.pb.gz")
 	if cum.code != exitOK || table(cum.stdout) == table(direct.stdout) {
