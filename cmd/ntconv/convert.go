@@ -164,7 +164,7 @@ func (p *pass) target() *formats.Target {
 		Namer:    p.namer,
 		Report:   p.app.read.Report,
 		Comments: []string{"converted by ntconv"},
-		Ordered:  p.app.read.Order == reader.ByTime,
+		Ordered:  p.app.read.Order == reader.ByTime || p.in.format.Ordered,
 		Filtered: p.filtered,
 	}
 }

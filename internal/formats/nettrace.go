@@ -70,6 +70,8 @@ func netperf() *Format {
 		Binary: true,
 		Sniff:  func(head []byte) bool { return serializedType(head) == "Trace" },
 		Open:   openNettrace,
+
+		Ordered: true,
 	}
 }
 
