@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv"
@@ -30,7 +29,6 @@ type app struct {
 	pick       pickFlags
 
 	signaled atomic.Bool // a signal is about to end the process
-	creating sync.Mutex  // held from before a file is created until cleaner or temps know it
 	cleaner  iox.Cleaner
 	temps    temps
 	sum      *summary // nil until a verb has something to sum up

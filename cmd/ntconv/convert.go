@@ -164,7 +164,7 @@ func (p *pass) target() *formats.Target {
 		Namer:    p.namer,
 		Report:   p.app.read.Report,
 		Comments: []string{"converted by ntconv"},
-		Ordered:  p.app.read.Order == reader.ByTime,
+		Ordered:  p.app.read.Order == reader.ByTime || p.in.format.Ordered,
 		Filtered: p.filtered,
 	}
 }
@@ -173,8 +173,6 @@ func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
 
 // createOutput creates an output, which the user may not want to lose.
 func (a *app) createOutput(name string) (*iox.Output, error) {
-	a.creating.Lock()
-	defer a.creating.Unlock()
 	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
 	if errors.Is(err, fs.ErrExist) && !a.force {
 		err = fmt.Errorf("%w; -f overwrites it", err)

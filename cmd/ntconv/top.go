@@ -143,7 +143,7 @@ func (a *app) parseProfile(in *input) (*profile.Profile, error) {
 	if err != nil {
 		return nil, failf(exitInput, "%s: pprof: %w", in.name(), err)
 	}
-	a.sum.Format, a.sum.Events, a.sum.Selected = "pprof", int64(len(p.Sample)), int64(len(p.Sample))
+	a.sum.Format, a.sum.Items, a.sum.Unit = "pprof", int64(len(p.Sample)), "sample" // of how many events is not known
 	return p, nil
 }
 

@@ -15,7 +15,7 @@ func nettrace() *Format {
 	return &Format{
 		Name:   "nettrace",
 		Exts:   []string{".nettrace"},
-		Doc:    "traces of .NET 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
+		Doc:    "traces of .NET Core 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
 		Binary: true,
 		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 		Open:   openNettrace,
@@ -70,6 +70,8 @@ func netperf() *Format {
 		Binary: true,
 		Sniff:  func(head []byte) bool { return serializedType(head) == "Trace" },
 		Open:   openNettrace,
+
+		Ordered: true,
 	}
 }
 

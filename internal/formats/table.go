@@ -36,6 +36,8 @@ type Format struct {
 	// Open returns a source over decompressed input.
 	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
 
+	// Ordered says that events of the format come in the order of time whatever order is asked for.
+	Ordered bool
 	// Create defines the flags of the format's sink and returns its constructor, to be called after they are parsed.
 	// Nil: it cannot be written.
 	Create func(flags *pflag.FlagSet) CreateFunc
