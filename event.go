@@ -47,7 +47,7 @@ const CPUUnknown int32 = -1
 type Event struct {
 	Kind  Kind
 	Flags Flags
-	CPU   int32  // processor that recorded the event; CPUUnknown if not recorded
+	CPU   int32  // processor that recorded the event, as the bits of a uint32; CPUUnknown if not recorded
 	Seq   uint32 // number of the event on its capture thread, counting from 1 and wrapping at 2^32; 0 if not recorded
 	Lost  uint32 // KindLost: how many events are missing
 

@@ -83,7 +83,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/profile", "github.com/klauspost/compress/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -109,6 +109,10 @@ var importRules = []struct {
 	{
 		of: []string{"./..."}, except: []string{"./internal/wire/wiretest", "./internal/corpus", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/wire/wiretest", "./internal/corpus"},
 		why: "what is for tests stays in tests",
+	},
+	{
+		of: []string{"./internal/wire/wiretest", "./internal/corpus"}, never: []string{"./"},
+		why: "the tests of bytes and rows know no more of the model than these do",
 	},
 }
 

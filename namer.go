@@ -7,9 +7,10 @@ type Namer interface {
 	// a PC. at is the time of an event with the stack: addresses are used again. A PC without a name gives a frame with
 	// FrameUnresolved, never nothing.
 	AppendFrames(dst []Frame, p *Process, s *Stack, at Ticks) []Frame
-	// Epoch returns a number that changes whenever an address of s gets another meaning. Called in stream order, it lets
-	// an aggregator tell equal stacks of different meaning apart before the names are known.
-	Epoch(p *Process, s *Stack) uint32
+	// Epoch returns a number of what the addresses of s mean at a time, as far as is known now: of two times with equal
+	// numbers AppendFrames gives the same frames. It lets an aggregator tell equal stacks of different meaning apart before
+	// the names are known.
+	Epoch(p *Process, s *Stack, at Ticks) uint32
 	// Mappings returns the known mappings of p by address.
 	Mappings(p *Process) []*Mapping
 	// Process returns what events told about p.

@@ -8,16 +8,22 @@ import (
 	"github.com/ntconv/ntconv/internal/corpus"
 )
 
-// BenchmarkReader reads whole traces. Compare ns/event with BenchmarkPlainLoop of internal/wire on the same file.
+// BenchmarkReader reads whole traces: small ones of testdata, and larger ones where they lie beside the checkout. Compare ns/event
+// with BenchmarkPlainLoop of internal/wire on the same file.
 func BenchmarkReader(b *testing.B) {
-	for _, name := range []string{"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-only-managed-samples", "onecollect-3windows-v6", "roslyn-compile-v6"} {
-		data := corpus.SharedTrace(b, "nettrace/"+name).Data
+	bench := func(name string, load func(*testing.B) []byte) {
 		for _, order := range []struct {
 			name  string
 			order Order
 		}{{"file", FileOrder}, {"time", ByTime}} {
-			b.Run(name+"/"+order.name, func(b *testing.B) { benchRead(b, data, order.order) })
+			b.Run(name+"/"+order.name, func(b *testing.B) { benchRead(b, load(b), order.order) })
 		}
+	}
+	for _, name := range []string{"cpu-env", "threads-reused", "cpu-v6", "cpu-netperf3"} {
+		bench(name, func(b *testing.B) []byte { return corpus.Trace(b, name).Data })
+	}
+	for _, name := range []string{"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-only-managed-samples", "onecollect-3windows-v6", "roslyn-compile-v6"} {
+		bench(name, func(b *testing.B) []byte { return corpus.SharedTrace(b, "nettrace/"+name).Data })
 	}
 }
 

@@ -48,6 +48,8 @@ type eventBlock struct {
 	enc     encoding
 	partial bool
 	held    bool // by the window
+	direct  bool // nothing waits in front of the next event
+	parsed  bool // Reader.row and h have the next event, which is to be resolved
 	// announce are the flags of a header that brings other activity ids.
 	announce uint8
 	h        wire.EventHeader // of the last event
@@ -90,10 +92,11 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 
 // step reads the next event of the block into w. It returns false at the end of the block.
 func (r *Reader) step(w *row) (bool, error) {
-	if r.events.enc == encVersion3 {
+	if r.events.parsed {
+		r.events.parsed = false
+	} else if r.events.enc == encVersion3 {
 		return r.stepVersion3(w)
-	}
-	if ok, err := r.parse(w); !ok {
+	} else if ok, err := r.parse(w); !ok {
 		return false, err
 	}
 	return true, r.resolve(w, &r.events.h)
@@ -132,64 +135,6 @@ func (r *Reader) parse(w *row) (bool, error) {
 		e.pos += n + int(h.PayloadSize)
 	}
 	return true, nil
-}
-
-// quick is resolve and deliver in one for an event that differs little from the one before in the block, as nearly all do.
-// It returns nil for all others. Nothing waits in front of the event. Do not change it without BenchmarkReader.
-func (r *Reader) quick(w *row, h *wire.EventHeader) *ntconv.Event {
-	m, shown, e := &r.memo, &r.shown, &r.event
-	if !m.known || !shown.valid || m.labels != h.LabelList || h.Flags&r.events.announce != 0 {
-		return nil
-	}
-	if m.capture != h.CaptureThread {
-		c := &r.threads.cache[cacheIndex(h.CaptureThread)]
-		if c.id != h.CaptureThread || c.version != r.threads.version || !r.threads.list[c.slot].seen {
-			return nil
-		}
-		w.capture, shown.capture, m.capture = c.slot, c.slot, h.CaptureThread
-		e.Capture = r.threads.list[c.slot].thread
-	}
-	s := &r.threads.list[w.capture]
-	time := int64(h.Time)
-	if s.seq+1 != h.Sequence || uint64(time-r.earliest) > r.span || time < r.latest && r.opts.Order == ByTime {
-		return nil
-	}
-	if shown.meta != h.MetadataID {
-		t := r.types.find(h.MetadataID)
-		if t == nil {
-			return nil
-		}
-		shown.meta = h.MetadataID
-		e.Type = t
-	}
-	if m.thread != h.Thread {
-		c := &r.threads.cache[cacheIndex(h.Thread)]
-		if c.id != h.Thread || c.version != r.threads.version {
-			return nil
-		}
-		w.thread, shown.thread, m.thread = c.slot, c.slot, h.Thread
-		e.Thread = r.threads.list[c.slot].thread
-	}
-	if m.stack != h.StackID {
-		d := r.stacks.slots.dense
-		if uint64(h.StackID) >= uint64(len(d)) || d[h.StackID] == 0 {
-			return nil
-		}
-		slot := d[h.StackID] - 1
-		w.stack, shown.stack, m.stack = slot, slot, h.StackID
-		e.Stack = r.stacks.list[slot]
-	}
-	s.seq = h.Sequence
-	r.latest = max(r.latest, time)
-	e.Flags = 0
-	if h.Sorted {
-		e.Flags = ntconv.FlagSorted
-	}
-	e.CPU, e.Seq, e.Time = int32(h.CPU), h.Sequence, ntconv.Ticks(time)
-	e.Offset = r.events.offset + int64(w.header)
-	end := w.payload + w.size
-	e.Payload = r.events.body[w.payload:end:end]
-	return e
 }
 
 // cutEvent ends the block at an event that does not fit into it. If the input ends there that is no news.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -36,11 +35,11 @@ func seeds(f *testing.F) {
 			f.Add(b.Bytes())
 		}
 	}
-	dir := os.Getenv("NTCONV_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
+	dir, err := corpus.Find("data", "vectors")
+	if err != nil {
+		return
 	}
-	vectors, _ := filepath.Glob(filepath.Join(dir, "data", "vectors", "*.nettrace"))
+	vectors, _ := filepath.Glob(filepath.Join(dir, "*.nettrace"))
 	for _, path := range vectors {
 		if data := corpus.Read(f, path); len(data) < 4<<10 {
 			f.Add(data)

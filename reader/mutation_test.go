@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -35,8 +36,9 @@ var (
 	mutateShared = flag.Bool("mutate-shared", false, "damage the small traces and vectors beside the checkout, too; seeds mean others then")
 )
 
-// hang is how long no small input may take: a thousand times what the slowest takes, so that no busy machine decides.
-const hang = 30 * time.Second
+// slow is the processor time that no small input may take: a hundred times what the slowest takes, and six times with the race
+// detector. How busy the machine is decides nothing.
+const slow = 2 * time.Second
 
 // TestMutations reads damaged copies of real traces and holds the laws of every one: see laws.check.
 func TestMutations(t *testing.T) {
@@ -44,14 +46,20 @@ func TestMutations(t *testing.T) {
 	l := newLaws()
 	watch := newWatchdog(t)
 	defer watch.stop()
-	profiles := 0
+	runtime.LockOSThread() // whose time is measured
+	defer runtime.UnlockOSThread()
+	profiles, longest := 0, time.Duration(0)
 	for i := range *mutations {
 		seed := *mutationSeed + uint64(i)
 		data := m.mutant(seed)
 		watch.begin(seed)
-		begin := time.Now()
+		begin := cpuTime()
 		err := protect(func() error { return l.check(data) })
-		took := time.Since(begin)
+		took := cpuTime() - begin
+		longest = max(longest, took)
+		if err == nil && took > slow {
+			err = fmt.Errorf("%d bytes took %v of processor time", len(data), took)
+		}
 		if err == nil && seed%4 == 0 {
 			err = protect(func() error { return comparePlain(data) })
 		}
@@ -59,19 +67,13 @@ func TestMutations(t *testing.T) {
 			profiles++
 			err = protect(func() error { return profiled(data) })
 		}
-		if err == nil && took > hang { // once more: the machine may have been busy
-			begin = time.Now()
-			if err = l.check(data); time.Since(begin) > hang {
-				err = fmt.Errorf("%d bytes took %v", len(data), time.Since(begin))
-			}
-		}
 		if err != nil {
 			t.Fatalf("%v\nreproduce: go test ./reader -run TestMutations -mutations 1 -mutation-seed %d -mutate-shared=%v (a mutant of %s)",
 				err, seed, *mutateShared, m.name)
 		}
 	}
 	t.Logf("%d mutants: %d read to the end, %d profiles; at most %d KiB allocated beyond 8 bytes a byte, %.1f times the input (of those above 32 KiB); longest %v",
-		*mutations, l.sounds, profiles, l.worst>>10, l.worstRatio, watch.longest)
+		*mutations, l.sounds, profiles, l.worst>>10, l.worstRatio, longest)
 }
 
 // protect turns a panic into an error.
@@ -86,10 +88,8 @@ func protect(f func() error) (err error) {
 
 // A watchdog ends the process, and names the input, when a read does not end at all.
 type watchdog struct {
-	seeds   chan uint64
-	done    chan struct{}
-	longest time.Duration
-	began   time.Time
+	seeds chan uint64
+	done  chan struct{}
 }
 
 func newWatchdog(t *testing.T) *watchdog {
@@ -109,13 +109,7 @@ func newWatchdog(t *testing.T) *watchdog {
 	return w
 }
 
-func (w *watchdog) begin(seed uint64) {
-	if !w.began.IsZero() {
-		w.longest = max(w.longest, time.Since(w.began))
-	}
-	w.began = time.Now()
-	w.seeds <- seed
-}
+func (w *watchdog) begin(seed uint64) { w.seeds <- seed }
 
 func (w *watchdog) stop() {
 	close(w.seeds)

@@ -190,6 +190,11 @@ func (r *Reader) checkHeader(offset int64) {
 // Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
 // ntconv.ErrTruncated after all complete events.
 func (r *Reader) Next() (*ntconv.Event, error) {
+	if r.events.direct {
+		if e := r.nextDirect(); e != nil {
+			return e, nil
+		}
+	}
 	for {
 		if r.head < len(r.queue) {
 			return r.pop(), nil
@@ -223,7 +228,7 @@ func (r *Reader) fail(err error) {
 		return
 	}
 	r.err, r.early = err, false
-	r.events.body = nil
+	r.events.body, r.events.direct = nil, false
 	if errors.Is(err, ntconv.ErrTruncated) {
 		r.report.Add(ntconv.CodeTruncated, 1, r.in.offset)
 	} else if errors.Is(err, ntconv.ErrCorrupt) {
@@ -236,11 +241,14 @@ func (r *Reader) fail(err error) {
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
 	if w.ready() {
-		row := w.next()
+		e, row := r.nextHeld()
+		if e != nil {
+			return e, nil
+		}
 		b := &w.blocks[row.block]
 		return r.deliver(row, b.body, b.offset)
 	}
-	if len(w.marks) > 0 && w.left == 0 {
+	if len(w.marks) > 0 && w.left() == 0 {
 		r.pushMarks()
 		return nil, nil
 	}
@@ -254,19 +262,7 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 // one of which that is not known goes to the window with all that follow.
 func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 	w := &r.row
-	var ok bool
-	var err error
-	if r.events.enc == encVersion3 {
-		ok, err = r.stepVersion3(w)
-	} else if ok, err = r.parse(w); ok {
-		h := &r.events.h
-		if r.opts.Order == FileOrder || h.Sorted {
-			if e := r.quick(w, h); e != nil {
-				return e, nil
-			}
-		}
-		err = r.resolve(w, h)
-	}
+	ok, err := r.step(w)
 	switch {
 	case !ok || err != nil:
 		r.events.body = nil
@@ -277,7 +273,9 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 		}
 		return r.nextEvent() // what the window releases
 	}
-	return r.deliver(w, r.events.body, r.events.offset)
+	e, err := r.deliver(w, r.events.body, r.events.offset)
+	r.events.direct = r.head == len(r.queue)
+	return e, err
 }
 
 // advance reads the next block.
@@ -374,27 +372,27 @@ func (r *Reader) fill(keep bool) error {
 	if keep {
 		w.add(&r.row)
 	}
+	w.promised = never
 	var err error
-	released, bound := false, int64(math.MinInt64)
-	for w.left < r.limits.WindowEvents {
+	for w.left() < r.limits.WindowEvents {
+		if r.gather(); w.left() >= r.limits.WindowEvents {
+			break
+		}
 		var ok bool
 		if ok, err = r.step(&r.row); !ok || err != nil {
 			r.events.body = nil
 			break
 		}
 		w.add(&r.row)
-		if r.row.flags&ntconv.FlagSorted != 0 && r.row.time >= bound {
-			released, bound = true, r.row.time
-		}
 	}
 	switch {
-	case w.left >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
+	case w.left() >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
 		r.report.Add(ntconv.CodeWindowCap, 1, offset)
 		w.release(0, true)
 	case r.err != nil: // the last block of an input that is cut off
 		w.release(0, true)
-	case released:
-		w.release(bound, false)
+	case w.promised != never:
+		w.release(w.promised, false)
 	}
 	return err
 }

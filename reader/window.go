@@ -2,6 +2,7 @@ package reader
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 )
@@ -12,19 +13,22 @@ import (
 // A sorted event at time T promises that nothing earlier follows in the file: everything up to T may be delivered. A
 // barrier, the end of the input and a full window release everything.
 type window struct {
-	rows   []row
-	runs   []run
-	heap   []head // of all runs with rows that are not delivered, by time and then position
-	blocks []heldBlock
-	spare  [][]byte // memory of blocks that are delivered
-	bytes  int      // memory of blocks
-	left   int      // rows not delivered
-	open   bool     // rows up to bound are released
-	bound  int64
-	marks  []ntconv.Event
+	rows     []row
+	runs     []run
+	last     int64  // time of the last row, if its run goes on; else later than any
+	heap     []head // of all runs with rows that are not delivered, by time and then position
+	turn     turn
+	blocks   []heldBlock
+	spare    [][]byte // memory of blocks that are delivered
+	bytes    int      // memory of blocks
+	done     int      // rows delivered
+	open     bool     // rows up to bound are released
+	bound    int64
+	promised int64 // latest time of a sorted row since it was set to never
+	marks    []ntconv.Event
 }
 
-// run is a stretch of rows with non-decreasing times.
+// run is a stretch of rows with non-decreasing times. next is up to date only while the run has no head, or after sync.
 type run struct{ next, end uint32 }
 
 // head is the next row of a run.
@@ -34,15 +38,25 @@ type head struct {
 	run  uint32
 }
 
+// turn says how long the first run of the heap stays first: runs of real traces take turns of many rows.
+type turn struct {
+	end   uint32 // of the run
+	until head   // the head that comes next otherwise
+	at    int    // its place in the heap
+	known bool
+}
+
 // heldBlock is a block with rows that are not delivered.
 type heldBlock struct {
 	body   []byte
 	offset int64
-	left   int
 }
 
 // pending reports whether rows wait for delivery.
-func (w *window) pending() bool { return w.left > 0 }
+func (w *window) pending() bool { return w.left() > 0 }
+
+// left returns how many rows are not delivered.
+func (w *window) left() int { return len(w.rows) - w.done }
 
 // memory returns memory of a block that is delivered, or nil.
 func (w *window) memory() (mem []byte) {
@@ -61,26 +75,41 @@ func (w *window) hold(body []byte, offset int64) uint32 {
 
 // add appends a row in file order. Nothing may be released at that time.
 func (w *window) add(r *row) {
-	n := len(w.rows)
-	if k := len(w.runs); k > 0 && w.runs[k-1].next < uint32(n) && w.rows[n-1].time <= r.time {
-		w.runs[k-1].end++
-	} else {
-		w.runs = append(w.runs, run{uint32(n), uint32(n + 1)})
-		w.heap = append(w.heap, head{r.time, uint32(n), uint32(k)})
-		w.up(len(w.heap) - 1)
-	}
-	if n == cap(w.rows) {
-		w.rows = append(w.rows, row{})
-	} else {
-		w.rows = w.rows[:n+1]
-	}
 	// Member by member: the members of r have just been stored one by one, and a copy as a whole would wait for them.
-	d := &w.rows[n]
+	d := w.grow(r.time)
 	d.time, d.block, d.header, d.payload, d.size = r.time, r.block, r.header, r.payload, r.size
 	d.meta, d.thread, d.capture, d.stack, d.labels = r.meta, r.thread, r.capture, r.stack, r.labels
 	d.seq, d.lost, d.cpu, d.flags = r.seq, r.lost, r.cpu, r.flags
-	w.blocks[r.block].left++
-	w.left++
+	if r.flags&ntconv.FlagSorted != 0 {
+		w.promised = max(w.promised, r.time)
+	}
+}
+
+// grow appends a row of a time, which is to be filled in.
+func (w *window) grow(time int64) *row {
+	n := len(w.rows)
+	if w.last <= time && n > 0 {
+		w.runs[len(w.runs)-1].end++
+	} else {
+		w.begin(time)
+	}
+	w.last = time
+	if n == cap(w.rows) {
+		w.rows = slices.Grow(w.rows, max(n, firstRows)) // append by itself would copy more often
+	}
+	w.rows = w.rows[:n+1]
+	return &w.rows[n]
+}
+
+// firstRows is for how many rows a window gets room at first.
+const firstRows = 1024
+
+// begin starts a run at the end of the rows.
+func (w *window) begin(time int64) {
+	n := uint32(len(w.rows))
+	w.heap = append(w.heap, head{time, n, uint32(len(w.runs))})
+	w.runs = append(w.runs, run{n, n + 1})
+	w.up(len(w.heap) - 1)
 }
 
 // release allows delivery up to time t, or of everything.
@@ -88,6 +117,7 @@ func (w *window) release(t int64, all bool) {
 	if w.open, w.bound = true, t; all {
 		w.bound = math.MaxInt64
 	}
+	w.turn.known = false
 }
 
 // ready reports whether there is a row to deliver. If not, nothing is released any more: rows to come wait again.
@@ -101,23 +131,48 @@ func (w *window) ready() bool {
 // next returns the earliest released row; there must be one. It is valid until the next call of a method that changes the
 // window.
 func (w *window) next() *row {
+	if !w.turn.known {
+		w.take()
+	}
 	h := &w.heap[0]
 	r := &w.rows[h.next]
-	run := &w.runs[h.run]
-	run.next++
-	w.left--
-	w.blocks[r.block].left--
-	if h.next++; h.next < run.end {
-		h.time = w.rows[h.next].time
+	w.done++
+	if h.next++; h.next < w.turn.end {
+		if h.time = w.rows[h.next].time; h.before(&w.turn.until) {
+			return r
+		}
+		at := w.turn.at
+		w.heap[0], w.heap[at] = w.heap[at], w.heap[0]
+		w.down(at)
 	} else {
-		last := len(w.heap) - 1
-		w.heap[0] = w.heap[last]
-		w.heap = w.heap[:last]
-	}
-	if len(w.heap) > 1 {
+		w.exhaust()
 		w.down(0)
 	}
+	w.turn.known = false
 	return r
+}
+
+// take begins the turn of the run that is first now.
+func (w *window) take() {
+	h := w.heap
+	w.turn = turn{end: w.runs[h[0].run].end, until: head{time: math.MaxInt64, next: math.MaxUint32}, known: true}
+	for i := 1; i < min(3, len(h)); i++ {
+		if h[i].before(&w.turn.until) {
+			w.turn.until, w.turn.at = h[i], i
+		}
+	}
+}
+
+// exhaust takes the first head off the heap. The order of the heap is to be restored.
+func (w *window) exhaust() {
+	h := w.heap[0]
+	w.runs[h.run].next = h.next
+	if int(h.next) == len(w.rows) {
+		w.last = math.MaxInt64 // what is added now waits for another release
+	}
+	n := len(w.heap) - 1
+	w.heap[0] = w.heap[n]
+	w.heap = w.heap[:n]
 }
 
 // before orders heads.
@@ -160,7 +215,7 @@ func (w *window) down(i int) {
 // trim forgets what is delivered, once that is all or the larger part: the rest is moved together, which costs no more than
 // the delivery did.
 func (w *window) trim() {
-	if w.left == 0 {
+	if w.left() == 0 {
 		for i := range w.blocks {
 			w.recycle(&w.blocks[i])
 		}
@@ -168,8 +223,11 @@ func (w *window) trim() {
 		w.reset()
 		return
 	}
-	if 2*w.left > len(w.rows) {
+	if 2*w.left() > len(w.rows) {
 		return
+	}
+	for _, h := range w.heap {
+		w.runs[h.run].next = h.next
 	}
 	rows, runs := w.rows[:0], w.runs[:0]
 	for _, r := range w.runs {
@@ -179,9 +237,9 @@ func (w *window) trim() {
 			runs = append(runs, run{n, uint32(len(rows))})
 		}
 	}
-	w.rows, w.runs = rows, runs
+	w.rows, w.runs, w.done = rows, runs, 0
 	w.trimBlocks()
-	w.heap = w.heap[:0]
+	w.heap, w.turn.known = w.heap[:0], false
 	for i, r := range w.runs {
 		w.heap = append(w.heap, head{w.rows[r.next].time, r.next, uint32(i)})
 	}
@@ -194,14 +252,15 @@ func (w *window) trim() {
 func (w *window) trimBlocks() {
 	at, n := 0, uint32(0)
 	for i := range w.blocks {
-		if w.blocks[i].left == 0 {
+		from := at
+		for ; at < len(w.rows) && w.rows[at].block == uint32(i); at++ {
+			w.rows[at].block = n
+		}
+		if at == from {
 			w.recycle(&w.blocks[i])
 			continue
 		}
 		w.blocks[n] = w.blocks[i]
-		for ; at < len(w.rows) && w.rows[at].block == uint32(i); at++ {
-			w.rows[at].block = n
-		}
 		n++
 	}
 	clear(w.blocks[n:])
@@ -209,15 +268,13 @@ func (w *window) trimBlocks() {
 }
 
 // reset forgets all rows. They are delivered.
-func (w *window) reset() { w.rows, w.runs, w.heap = w.rows[:0], w.runs[:0], w.heap[:0] }
+func (w *window) reset() {
+	w.rows, w.runs, w.heap, w.done, w.turn.known, w.last = w.rows[:0], w.runs[:0], w.heap[:0], 0, false, math.MaxInt64
+}
 
 // discard forgets everything that is not delivered.
 func (w *window) discard() {
-	w.left = 0
-	for i := range w.blocks {
-		w.blocks[i].left = 0
-	}
-	w.marks = nil
+	w.done, w.marks = len(w.rows), nil
 	w.trim()
 }
 

@@ -102,7 +102,7 @@ func BenchmarkEpoch(b *testing.B) {
 					if e.Type.Provider == "Microsoft-Windows-DotNETRuntime" {
 						t.Observe(e)
 					}
-					t.Epoch(e.Thread.Process, e.Stack)
+					t.Epoch(e.Thread.Process, e.Stack, e.Time)
 					n++
 				}
 			}

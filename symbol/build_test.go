@@ -1,6 +1,8 @@
 package symbol_test
 
 import (
+	"math"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/symbol"
@@ -147,7 +149,7 @@ func (s *stream) want(pc uint64, at ntconv.Ticks, name string) {
 }
 
 func (s *stream) epoch(pcs ...uint64) uint32 {
-	return s.table.Epoch(s.proc, &ntconv.Stack{PCs: pcs})
+	return s.table.Epoch(s.proc, &ntconv.Stack{PCs: pcs}, math.MaxInt64)
 }
 
 // failer is what tests and rapid's tests have in common.

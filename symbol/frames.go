@@ -42,6 +42,9 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 		return append(dst, s.Frames...)
 	}
 	proc := t.process(p)
+	if proc.wanted.begin() {
+		t.nameAhead(proc)
+	}
 	if t.cache == nil {
 		t.cache = make([]cached, cacheSize)
 	}
@@ -81,22 +84,25 @@ const (
 	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
 )
 
-// Epoch returns a number that changes whenever an address of s got another meaning: code was loaded, mapped or named where other
-// code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. As long as it stays
-// the same, AppendFrames gives the same frames for every time. Call it in stream order, after Observe of the event.
-func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack) uint32 {
+// Epoch returns a number of what the addresses of s mean at a time, which changes where code was loaded, mapped or named where other
+// code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. What the table learns
+// after the call of times before it may change the number; otherwise AppendFrames gives the same frames for all times with the
+// same number.
+func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint32 {
 	if t.epochs == 0 || s == nil || len(s.Frames) > 0 {
 		return 0
 	}
 	proc := t.process(p)
-	n := uint32(0)
+	var m meaning
 	for _, pc := range s.PCs {
-		n = max(n, t.epoch(proc, pc))
+		if t.epoch(proc, pc) != 0 {
+			t.addMeaning(&m, proc, pc, at)
+		}
 	}
-	return n
+	return m.number()
 }
 
-// epoch returns the number of the last change of meaning of an address.
+// epoch returns the number of the last change of meaning of an address: 0 if it has the same one at all times.
 func (t *Table) epoch(p *process, pc uint64) uint32 {
 	if t.epochs == 0 {
 		return 0
@@ -106,6 +112,23 @@ func (t *Table) epoch(p *process, pc uint64) uint32 {
 		n = max(n, t.nativeEpoch(p, pc))
 	}
 	return n
+}
+
+// addMeaning adds all changes that decide about an address at a time.
+func (t *Table) addMeaning(m *meaning, p *process, pc uint64, at ntconv.Ticks) {
+	p.methods.when.meaning(m, pc, at)
+	p.native.when.meaning(m, pc, at)
+	if t.symbolsAt == 0 {
+		return
+	}
+	if in := p.native.at(pc, at); in != nil {
+		for _, s := range in.syms {
+			s.when.meaning(m, pc, at)
+		}
+	}
+	for _, s := range t.wideOf(p) {
+		s.when.meaning(m, pc, at)
+	}
 }
 
 // ReportUnresolved counts every address that AppendFrames met so far without a name, once each.
@@ -144,7 +167,8 @@ func (t *Table) lookup(p *process, m *mapping, pc uint64, at ntconv.Ticks) (ntco
 		key := memoKey{entry: i}
 		n, ok := p.memo[key]
 		if !ok {
-			n = t.nameMethod(p, &p.methods.list[i])
+			m := &p.methods.list[i]
+			n = t.nameMethod(p, m, t.speller.method(m))
 			p.memo[key] = n
 		}
 		return ntconv.Frame{Func: n.fn, Mapping: n.mapping, PC: pc, Flags: n.flags}, true
@@ -183,7 +207,7 @@ func standIn(m *ntconv.Mapping, pc uint64) string {
 }
 
 // nameMethod makes the name of managed code.
-func (t *Table) nameMethod(p *process, m *method) named {
+func (t *Table) nameMethod(p *process, m *method, s spelling) named {
 	n := named{flags: ntconv.FrameManaged}
 	short := ""
 	if mod := p.modules.of(m); mod != nil {
@@ -195,10 +219,7 @@ func (t *Table) nameMethod(p *process, m *method) named {
 		n.fn = t.function(ntconv.Function{Name: tokenName(short, m)})
 		return n
 	}
-	d := dotnet.Method{
-		Namespace: t.utf16(t.texts.get(m.namespace)), Name: t.utf16(t.texts.get(m.name)), Signature: t.utf16(t.texts.get(m.param)),
-	}
-	n.fn = t.managed(d.Raw(), d.Pretty, short)
+	n.fn = t.managed(s, short)
 	return n
 }
 
@@ -217,8 +238,12 @@ func (t *Table) nameSymbol(p *process, name text) named {
 	if !ok {
 		return named{fn: t.function(ntconv.Function{Name: s})}
 	}
+	n := spelling{raw: sym.Raw()}
+	if !t.raw {
+		n.pretty = sym.Pretty()
+	}
 	return named{
-		fn:      t.managed(sym.Raw(), sym.Pretty, sym.Module),
+		fn:      t.managed(n, sym.Module),
 		mapping: t.assembly(p, sym.Module),
 		flags:   ntconv.FrameManaged,
 	}
@@ -226,16 +251,16 @@ func (t *Table) nameSymbol(p *process, name text) named {
 
 // managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a function
 // whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
-func (t *Table) managed(raw string, pretty func() string, module string) *ntconv.Function {
+func (t *Table) managed(n spelling, module string) *ntconv.Function {
 	if t.raw {
-		return t.function(ntconv.Function{Name: raw})
+		return t.function(ntconv.Function{Name: n.raw})
 	}
-	f := ntconv.Function{Name: pretty(), SystemName: raw}
+	f := ntconv.Function{Name: n.pretty, SystemName: n.raw}
 	if f.Name == "" { // there is text that nothing is left of
-		f.Name = raw
+		f.Name = n.raw
 	}
 	if module != "" {
-		f.SystemName = module + "!" + raw
+		f.SystemName = module + "!" + n.raw
 	}
 	if f.SystemName == f.Name {
 		f.SystemName = ""

@@ -2,11 +2,11 @@ package symbol_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -91,9 +91,8 @@ func TestMappingsOverTime(t *testing.T) {
 	s.symbol(10, 0, 0x10100, 0x101ff, "a")
 	s.mapping(20, 1, 0x10000, 0x18000, 0, "/lib/b.so", 0)
 	s.symbol(90, 1, 0x10100, 0x101ff, "b") // symbols come last
-	one := s.epoch(0x10100)
-	if one == 0 || s.epoch(0x18000) != one || s.epoch(0x18001) != 0 {
-		t.Errorf("epochs %d, %d, %d", one, s.epoch(0x18000), s.epoch(0x18001))
+	if s.epoch(0x10100) == 0 || s.epoch(0x18000) == 0 || s.epoch(0x18001) != 0 {
+		t.Errorf("epochs %d, %d, %d", s.epoch(0x10100), s.epoch(0x18000), s.epoch(0x18001))
 	}
 	s.want(0x10100, 5, "a")
 	s.want(0x10100, 15, "a")
@@ -271,7 +270,7 @@ func TestProcessInfo(t *testing.T) {
 // TestSymbolRangeVectors: the files that made Microsoft's reader throw once.
 func TestSymbolRangeVectors(t *testing.T) {
 	for _, name := range []string{"InvalidSymbolRange", "ZeroSizeSymbolRange"} {
-		path := filepath.Join(sharedDir(t), "data", "vectors", "ConvertNettrace_With"+name+"_DoesNotThrow.nettrace")
+		path := corpus.Shared(t, "data", "vectors", "ConvertNettrace_With"+name+"_DoesNotThrow.nettrace")
 		f, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)

@@ -81,7 +81,7 @@ func checkStack(t failer, table *symbol.Table, want, got *ntconv.Event) {
 			t.Fatalf("frame %d: %+v %+v %+v, want %+v %+v %+v", i, f, f.Func, f.Mapping, w, w.Func, w.Mapping)
 		}
 	}
-	if e := table.Epoch(got.Thread.Process, backFromFile(got.Stack)); e != 0 {
+	if e := table.Epoch(got.Thread.Process, backFromFile(got.Stack), got.Time); e != 0 {
 		t.Fatalf("epoch %d: synthetic addresses are used once", e)
 	}
 }

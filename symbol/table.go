@@ -60,7 +60,7 @@ type Table struct {
 	cache      []cached
 
 	method  clr.Method // scratch
-	scratch []byte
+	speller speller
 }
 
 // A learner takes in an event of the types it is for.
@@ -71,7 +71,7 @@ func New(opts *Options) *Table {
 	if opts == nil {
 		opts = &Options{}
 	}
-	return &Table{
+	t := &Table{
 		raw:        opts.Names == NamesRaw,
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
@@ -83,6 +83,8 @@ func New(opts *Options) *Table {
 		funcs:      make(map[ntconv.Function]*ntconv.Function),
 		unresolved: make(map[unresolvedKey]*ntconv.Function),
 	}
+	t.speller.t = t
+	return t
 }
 
 // Watch returns src with every event shown to t before it is returned.
@@ -216,15 +218,9 @@ func (t *Table) learnModule(e *ntconv.Event) {
 	if len(file) == 0 {
 		file = m.NativePath
 	}
-	n := module{file: t.utf16(file), buildID: pdbID(m.ManagedPDB), from: e.Time}
+	n := module{file: t.speller.utf16(file), buildID: pdbID(m.ManagedPDB), from: e.Time}
 	p := t.processOf(e)
 	if p.modules.learn(m.ModuleID, n) {
 		clear(p.memo)
 	}
-}
-
-// utf16 returns recorded text as a string.
-func (t *Table) utf16(b []byte) string {
-	t.scratch = clr.DecodeUTF16(t.scratch[:0], b)
-	return string(t.scratch)
 }

@@ -63,7 +63,7 @@ func TestAllocations(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("AppendFrames allocates %v times for frames it has named before", n)
 		}
-		if n := testing.AllocsPerRun(100, func() { s.table.Epoch(s.proc, stack) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { s.table.Epoch(s.proc, stack, 100) }); n != 0 {
 			t.Errorf("Epoch allocates %v times", n)
 		}
 	}
@@ -139,7 +139,7 @@ func FuzzObserve(f *testing.F) {
 			if err := ntconvtest.Equal(before, e); err != nil {
 				t.Fatal(err)
 			}
-			table.Epoch(p, stack)
+			table.Epoch(p, stack, 100)
 			b = b[2+n:]
 		}
 		frames := table.AppendFrames(nil, p, stack, 3)

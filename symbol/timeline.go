@@ -15,12 +15,12 @@ const always = ntconv.Ticks(math.MinInt64)
 // A timeline answers which of many numbered entries an address belonged to at a time. The newest owner of each address
 // stands in now; what it took from others is kept in past, because addresses are used again.
 //
-// Every change of meaning has a number, its epoch, taken from a counter that only grows. The largest epoch of a set of
-// addresses therefore changes exactly when one of them changes its meaning.
+// Every change of meaning has a number, its epoch, taken from a counter that only grows: the latest one of an address is in
+// its span, those before in past.
 type timeline struct {
 	now    spans
 	past   []former
-	sorted bool // past is in order and its aids are set
+	sorted int // so much of past, if it is all, is in order and has its aids set
 
 	changed bool // some span has an epoch, all of them in [low, high]
 	low     uint64
@@ -32,6 +32,7 @@ type former struct {
 	start, last uint64
 	from        ntconv.Ticks
 	owner       uint32
+	epoch       uint32
 	run         uint32 // index of the first one with the same start
 	reach       uint64 // largest last up to here
 }
@@ -39,8 +40,7 @@ type former struct {
 // put makes n the newest owner of its addresses.
 func (t *timeline) put(n span) {
 	t.now.put(n, func(o span) {
-		t.past = append(t.past, former{start: o.start, last: o.last, from: o.from, owner: o.owner})
-		t.sorted = false
+		t.past = append(t.past, former{start: o.start, last: o.last, from: o.from, owner: o.owner, epoch: o.epoch})
 	})
 	if n.epoch != 0 {
 		t.note(n.start, n.last)
@@ -86,6 +86,27 @@ func (t *timeline) epoch(addr uint64) uint32 {
 	return n
 }
 
+// meaning adds the change that addr, and the one that the address before it, which may decide about a return address, had its meaning
+// from at a time. Where it would take too long to find out, it is one change for all meanings but the newest.
+func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
+	if !t.changed || addr < t.low || addr-1 > t.high {
+		return
+	}
+	for _, a := range [2]uint64{addr - 1, addr} {
+		s := t.now.find(a)
+		switch {
+		case s == nil:
+			m.add(0)
+		case s.from <= when || len(t.past) == 0:
+			m.add(s.epoch)
+		case t.sorted == len(t.past) || len(t.past) > 2*t.sorted:
+			m.add(t.search(s, a, when).epoch)
+		default:
+			m.add(^s.epoch)
+		}
+	}
+}
+
 // at returns the entry that addr belonged to: the last one that came not after the time, else the first one after it.
 func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	s := t.now.find(addr)
@@ -95,7 +116,12 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	if s.from <= when || len(t.past) == 0 {
 		return s.owner, true
 	}
-	best := former{from: s.from, owner: s.owner}
+	return t.search(s, addr, when).owner, true
+}
+
+// search is at for an address whose newest owner, that of s, came after the time.
+func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks) former {
+	best := former{from: s.from, owner: s.owner, epoch: s.epoch}
 	t.order()
 	i := sort.Search(len(t.past), func(i int) bool { return t.past[i].start > addr }) - 1
 	for i >= 0 && t.past[i].reach >= addr {
@@ -105,7 +131,27 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 		}
 		i = run - 1
 	}
-	return best.owner, true
+	return best
+}
+
+// A meaning is the changes that some addresses have their meaning from, as one number. Its zero value is that of addresses that never
+// changed.
+type meaning struct {
+	changed bool
+	hash    uint64
+}
+
+func (m *meaning) add(epoch uint32) {
+	m.changed = m.changed || epoch != 0
+	m.hash = (m.hash ^ uint64(epoch)) * hashFactor // what does not change counts for its place
+	m.hash ^= m.hash>>32 + 1
+}
+
+func (m *meaning) number() uint32 {
+	if !m.changed {
+		return 0
+	}
+	return uint32(m.hash) | 1
 }
 
 // better reports whether a is a better answer than b for a time.
@@ -137,7 +183,7 @@ func pick(run []former, addr uint64, when ntconv.Ticks) *former {
 
 // order sorts the past and sets its aids.
 func (t *timeline) order() {
-	if t.sorted {
+	if t.sorted == len(t.past) {
 		return
 	}
 	slices.SortStableFunc(t.past, func(a, b former) int {
@@ -152,5 +198,5 @@ func (t *timeline) order() {
 			f.run = t.past[i-1].run
 		}
 	}
-	t.sorted = true
+	t.sorted = len(t.past)
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,52 +14,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// sharedDir returns the folder of real traces; the test is skipped where it is not at hand.
-func sharedDir(tb testing.TB) string {
-	tb.Helper()
-	dir := os.Getenv("NTCONV_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "oracle", "stacks")); err != nil {
-		tb.Skip("no real traces (NTCONV_SHARED): ", err)
-	}
-	return dir
-}
-
-func unzstd(tb testing.TB, path string) []byte {
-	tb.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer z.Close()
-	if b, err = z.DecodeAll(b, nil); err != nil {
-		tb.Fatal(path, err)
-	}
-	return b
-}
-
 // trace returns the bytes of a real trace by name.
 func trace(tb testing.TB, name string) []byte {
 	tb.Helper()
-	found, err := filepath.Glob(filepath.Join(sharedDir(tb), "data", "*", name+".net*.zst"))
+	found, err := filepath.Glob(filepath.Join(corpus.Shared(tb, "data"), "*", name+".net*.zst"))
 	if err != nil || len(found) != 1 {
 		tb.Fatalf("%s: %d traces of that name, %v", name, len(found), err)
 	}
-	return unzstd(tb, found[0])
+	return corpus.Read(tb, found[0])
 }
 
 func open(tb testing.TB, b []byte) *reader.Reader {
@@ -103,7 +71,7 @@ type reference struct {
 func readReference(tb testing.TB, name string) *reference {
 	tb.Helper()
 	r := &reference{events: map[refKey][]int{}}
-	lines := bufio.NewReaderSize(bytes.NewReader(unzstd(tb, filepath.Join(sharedDir(tb), "oracle", "stacks", name+".jsonl.zst"))), 1<<20)
+	lines := bufio.NewReaderSize(bytes.NewReader(corpus.Read(tb, corpus.Shared(tb, "oracle", "stacks", name+".jsonl.zst"))), 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF && len(line) == 0 {
@@ -194,7 +162,7 @@ func sameModule(want string, f *ntconv.Frame) bool {
 
 // TestNamesAsReference compares the name of every address of every stack with what Microsoft's reader says.
 func TestNamesAsReference(t *testing.T) {
-	found, err := filepath.Glob(filepath.Join(sharedDir(t), "oracle", "stacks", "*.jsonl.zst"))
+	found, err := filepath.Glob(filepath.Join(corpus.Shared(t, "oracle", "stacks"), "*.jsonl.zst"))
 	if err != nil || len(found) == 0 {
 		t.Fatal("no reference stacks", err)
 	}
@@ -262,50 +230,58 @@ func compareNames(t *testing.T, name string) {
 
 func isTruncated(err error) bool { return errors.Is(err, ntconv.ErrTruncated) }
 
-// TestSummingUp: summing up samples by stack and epoch while the trace passes, and naming them at its end at the time of the first one,
-// gives each sample the names of its own time.
+// TestSummingUp: summing up samples by stack and epoch, while the trace passes or with all names known first, and naming them at its end
+// at the time of the first one, gives each sample the names of its own time.
 func TestSummingUp(t *testing.T) {
 	for _, name := range []string{"jit", "jit-maps", "cpu-default", "cpu-v6", "waits-v6", "three-processes-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
+		b := trace(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := trace(t, name)
 			table := symbol.New(nil)
-			keys, first, epochs := map[string]int{}, []ntconv.Ticks{}, map[uint32]bool{}
-			var samples []int // key of each
-			for e, err := range ntconv.Events(symbol.Watch(open(t, b), table)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if e.Kind != ntconv.KindEvent || e.Stack == nil {
-					continue
-				}
-				epoch := table.Epoch(e.Thread.Process, e.Stack)
-				epochs[epoch] = true
-				key := fmt.Sprint(e.Thread.Process.PID, epoch, e.Stack.PCs)
-				if _, ok := keys[key]; !ok {
-					keys[key] = len(first)
-					first = append(first, e.Time)
-				}
-				samples = append(samples, keys[key])
-			}
-			var summed, own []ntconv.Frame
-			for e, err := range ntconv.Events(open(t, b)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if e.Kind != ntconv.KindEvent || e.Stack == nil {
-					continue
-				}
-				summed = table.AppendFrames(summed[:0], e.Thread.Process, e.Stack, first[samples[0]])
-				own = table.AppendFrames(own[:0], e.Thread.Process, e.Stack, e.Time)
-				samples = samples[1:]
-				if !slices.Equal(summed, own) {
-					t.Fatalf("event at %d: summed up %s, on its own %s", e.Time, show(summed), show(own))
-				}
-			}
-			t.Logf("%d sums, %d epochs", len(first), len(epochs))
+			sumUp(t, b, table, symbol.Watch(open(t, b), table))
+		})
+		t.Run(name+"/known", func(t *testing.T) {
+			t.Parallel()
+			sumUp(t, b, scanned(t, b, nil), open(t, b))
 		})
 	}
+}
+
+func sumUp(t *testing.T, b []byte, table *symbol.Table, src ntconv.Source) {
+	keys, first, epochs := map[string]int{}, []ntconv.Ticks{}, map[uint32]bool{}
+	var samples []int // key of each
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != ntconv.KindEvent || e.Stack == nil {
+			continue
+		}
+		epoch := table.Epoch(e.Thread.Process, e.Stack, e.Time)
+		epochs[epoch] = true
+		key := fmt.Sprint(e.Thread.Process.PID, epoch, e.Stack.PCs)
+		if _, ok := keys[key]; !ok {
+			keys[key] = len(first)
+			first = append(first, e.Time)
+		}
+		samples = append(samples, keys[key])
+	}
+	var summed, own []ntconv.Frame
+	for e, err := range ntconv.Events(open(t, b)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != ntconv.KindEvent || e.Stack == nil {
+			continue
+		}
+		summed = table.AppendFrames(summed[:0], e.Thread.Process, e.Stack, first[samples[0]])
+		own = table.AppendFrames(own[:0], e.Thread.Process, e.Stack, e.Time)
+		samples = samples[1:]
+		if !slices.Equal(summed, own) {
+			t.Fatalf("event at %d: summed up %s, on its own %s", e.Time, show(summed), show(own))
+		}
+	}
+	t.Logf("%d sums, %d epochs", len(first), len(epochs))
 }
 
 // TestReusedAddress: the trace has 12 methods at one address, and each of them where it was.

@@ -12,6 +12,8 @@ import (
 // not be kept.
 type wanted struct {
 	pcs     []uint64 // the first sorted of them are in order, without doubles
+	recent  []uint64 // some of them, by hash: most addresses of a stack are those of stacks before
+	asked   bool     // for names
 	sorted  int
 	on      bool
 	sorts   int
@@ -42,7 +44,22 @@ func (t *Table) Want(p *ntconv.Process, s *ntconv.Stack) {
 	if len(w.pcs)+len(s.PCs) > cap(w.pcs) && w.sorted < len(w.pcs)/2 {
 		w.sort()
 	}
-	w.pcs = append(w.pcs, s.PCs...)
+	if w.recent == nil {
+		w.recent = make([]uint64, cacheSize)
+	}
+	for _, pc := range s.PCs {
+		if r := &w.recent[pc*hashFactor>>(64-cacheBits)]; *r != pc || pc == 0 {
+			*r = pc
+			w.pcs = append(w.pcs, pc)
+		}
+	}
+}
+
+// begin reports whether there are wanted addresses and this is the first question about any.
+func (w *wanted) begin() bool {
+	first := !w.asked && len(w.pcs) > 0
+	w.asked = w.asked || first
+	return first
 }
 
 // Missed returns how many addresses of stacks came after their methods had been passed over. They have no names in this

@@ -13,10 +13,11 @@ import (
 // A block gathers rows of one kind. buf begins with room for the block header and for what a block of that kind has in
 // front of its rows.
 type block struct {
-	kind wire.Kind
-	head int // bytes before the first row
-	buf  []byte
-	rows int
+	kind  wire.Kind
+	head  int // bytes before the first row
+	buf   []byte
+	start int // of the block in buf, behind those that are complete
+	rows  int
 }
 
 func newBlock(kind wire.Kind, head int) block {
@@ -24,7 +25,7 @@ func newBlock(kind wire.Kind, head int) block {
 }
 
 // clear forgets the rows.
-func (b *block) clear() { b.buf, b.rows = b.buf[:b.head], 0 }
+func (b *block) clear() { b.buf, b.start, b.rows = b.buf[:b.head], 0, 0 }
 
 // room reports whether n more bytes fit. Where they would not fit into an empty block either it returns an error.
 func (b *block) room(n int) (bool, error) {
@@ -32,7 +33,7 @@ func (b *block) room(n int) (bool, error) {
 	if b.head+n > most {
 		return false, fmt.Errorf("%w: %d bytes in one %v block of at most %d", ntconv.ErrLimit, n, b.kind, wire.MaxBlockSize)
 	}
-	return len(b.buf)+n <= most, nil
+	return len(b.buf)-b.start+n <= most, nil
 }
 
 // makeRoom makes room for n bytes in a block, writing all blocks if need be.
@@ -82,14 +83,16 @@ func (b *definitionBlock) finish() *block {
 	return &b.block
 }
 
-// eventBlock gathers events with compressed headers.
+// eventBlock gathers events with compressed headers, in more than one block where it must: see turns.
 type eventBlock struct {
 	block
+	sealed   int                 // rows of the blocks that are complete
 	heads    [2]wire.EventHeader // of the last event and the next, by turns
 	last     int
 	min, max uint64 // times, in the order of signed numbers
+	capture  uint64 // thread of the last event
 
-	// sorted are the events of the block that are flagged as sorted, by time and position; an event that is earlier than
+	// sorted are the events in buf that are flagged as sorted, by time and position; an event that is earlier than
 	// one of them shows that the flag is wrong, and it is taken back.
 	sorted  []sortedEvent
 	flushed int64 // time of the latest sorted event in a block that is written
@@ -107,7 +110,7 @@ func (b *eventBlock) reset() {
 		b.block = newBlock(wire.KindEvent, wire.MinEventBlockHeaderSize)
 	}
 	b.clear()
-	b.heads = [2]wire.EventHeader{}
+	b.sealed, b.heads = 0, [2]wire.EventHeader{}
 	if n := len(b.sorted); n > 0 {
 		if t := b.sorted[n-1].time; !b.claimed || t > b.flushed {
 			b.flushed, b.claimed = t, true
@@ -119,24 +122,47 @@ func (b *eventBlock) reset() {
 // finish fills in the header.
 func (b *eventBlock) finish() *block {
 	h := wire.EventBlockHeader{Flags: wire.FlagCompressed, Min: b.min, Max: b.max}
-	wire.AppendEventBlockHeader(b.buf[:wire.BlockHeaderSize], &h)
+	wire.AppendEventBlockHeader(b.buf[:b.start+wire.BlockHeaderSize], &h)
 	return &b.block
+}
+
+// turns reports whether an event that is not sorted follows events of another capture thread, and needs a new block therefore:
+// Microsoft's reader notes a new capture thread only at sorted events and where a block begins. Else it would queue the event
+// behind those of the other thread, and take the step between their numbers for losses.
+func (b *eventBlock) turns(capture uint64) bool { return b.rows > 0 && capture != b.capture }
+
+// seal ends the block and begins another one behind it. They are written together, so that the definitions of all of them come
+// first: where a source announces its definitions must not decide where they are written.
+func (b *eventBlock) seal() error {
+	b.finish()
+	if err := putBlockHeader(b.buf[b.start:], b.kind); err != nil {
+		return err
+	}
+	b.start = len(b.buf)
+	b.buf = append(b.buf, make([]byte, b.head)...)
+	b.sealed, b.rows, b.heads = b.sealed+b.rows, 0, [2]wire.EventHeader{}
+	return nil
 }
 
 // next returns the header of the next event, to be filled in before append.
 func (b *eventBlock) next() *wire.EventHeader { return &b.heads[1-b.last] }
 
-// append adds the event whose header next has returned.
-func (b *eventBlock) append(payload []byte) {
-	prev, h := &b.heads[b.last], &b.heads[1-b.last]
-	t := int64(h.Time)
+// takeBack clears the flags that an event of time t proves wrong.
+func (b *eventBlock) takeBack(t int64) {
 	for n := len(b.sorted); n > 0 && t < b.sorted[n-1].time; n-- {
 		b.buf[b.sorted[n-1].pos] &^= wire.IsSorted
 		b.sorted = b.sorted[:n-1]
 	}
+}
+
+// append adds the event whose header next has returned.
+func (b *eventBlock) append(payload []byte) {
+	prev, h := &b.heads[b.last], &b.heads[1-b.last]
+	t := int64(h.Time)
 	if h.Sorted {
 		b.sorted = append(b.sorted, sortedEvent{t, len(b.buf)})
 	}
+	b.capture = h.CaptureThread
 	if b.rows == 0 || t < int64(b.min) {
 		b.min = h.Time
 	}
@@ -182,11 +208,18 @@ func (w *Writer) event(e *ntconv.Event) error {
 	if err := w.makeRoom(&b.block, maxHeader+len(e.Payload)); err != nil {
 		return err
 	}
+	sorted := w.sorted(e)
+	b.takeBack(int64(e.Time))
+	if !sorted && b.turns(uint64(capture.id)) {
+		if err := b.seal(); err != nil {
+			return err
+		}
+	}
 	h := b.next() // only now: all of the above may have begun a new block
 	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(capture.id), uint64(about.id), stack, labels
 	h.Time, h.CPU, h.PayloadSize = uint64(e.Time), uint32(e.CPU), uint32(len(e.Payload))
 	h.Sequence = capture.number(e.Seq, w.opts.Renumber)
-	h.Sorted = e.Flags&ntconv.FlagSorted != 0
+	h.Sorted = sorted
 	w.checkOrder(e)
 	b.append(e.Payload)
 	if !w.full() {
@@ -197,6 +230,16 @@ func (w *Writer) event(e *ntconv.Event) error {
 		return w.sequencePoint(wire.SequencePoint{Time: uint64(w.latest)})
 	}
 	return w.flush()
+}
+
+// sorted reports whether no later event is earlier, as far as the source or Options.Ordered can be believed: an event that comes late
+// itself shows that more may.
+func (w *Writer) sorted(e *ntconv.Event) bool {
+	if w.opts.Ordered {
+		w.late = w.late || int64(e.Time) < w.latest
+		return !w.late
+	}
+	return e.Flags&ntconv.FlagSorted != 0
 }
 
 // checkOrder notes where an event belies what was written already.

@@ -12,9 +12,10 @@ type Options struct {
 	BlockBytes int
 	// BlockEvents is the number of events at which blocks are written: 1,000,000 by default.
 	BlockEvents int
-	// Ordered says that events come in the order of time, as a reader by time delivers them. Every time blocks are written a
-	// sequence point follows, so that readers and this writer can forget stacks and label lists. Without it only the
-	// source's own marks allow that, and memory grows with the distinct stacks between two of them.
+	// Ordered says that events come in the order of time, as a reader by time delivers them. They are flagged as sorted, until
+	// one comes that is too early. Every time blocks are written a sequence point follows, so that readers and this writer can
+	// forget stacks and label lists. Without it only the source's own flags and marks stand, and memory grows with the distinct
+	// stacks between two marks.
 	Ordered bool
 	// Renumber numbers the events of each thread anew, with gaps only where KindLost events tell of losses. Set it where
 	// events were left out on the way here, or else readers take them for lost.

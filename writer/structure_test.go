@@ -2,7 +2,9 @@ package writer_test
 
 import (
 	"bytes"
+	"cmp"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -242,12 +244,18 @@ func TestSequencePointsOnlyWhereOrderIsProven(t *testing.T) {
 		}
 		last = sp.Time
 	}
-	if err := ntconvtest.EqualStreams(ticks(100, 0), read(t, b), &ntconvtest.Options{EmptyMarks: true}); err != nil {
+	for i, e := range r.events {
+		if !e.Sorted {
+			t.Errorf("event %d is not said to be sorted", i)
+		}
+	}
+	if err := ntconvtest.EqualStreams(ticks(100, 0), read(t, b), &ntconvtest.Options{EmptyMarks: true, Sorted: true}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestBrokenPromiseOfOrder: after an event that is too early no more sequence points are inserted.
+// TestBrokenPromiseOfOrder: after an event that is too early no more sequence points are inserted, and no event is said to be
+// sorted.
 func TestBrokenPromiseOfOrder(t *testing.T) {
 	src := ticks(100, 0)
 	events, _ := ntconvtest.Record(src)
@@ -256,6 +264,66 @@ func TestBrokenPromiseOfOrder(t *testing.T) {
 	r := parse(t, write(t, ntconvtest.NewSource(nil, events...), &writer.Options{BlockEvents: 10, Ordered: true, Report: &report}))
 	if len(r.points) != 5 || report.Count(ntconv.CodeOutOfOrder) != 1 {
 		t.Errorf("%d sequence points, %v", len(r.points), report.Entries())
+	}
+	for i, e := range r.events {
+		if e.Sorted != (i < 50) {
+			t.Errorf("event %d: sorted %v", i, e.Sorted)
+		}
+	}
+}
+
+// TestOrderedIsTruthful: of events that come in order all are said to be sorted, and of others none that an earlier one follows,
+// unless the flag was written already; that is counted.
+func TestOrderedIsTruthful(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := ntconvtest.Traces().Draw(t, "trace")
+		if rapid.Bool().Draw(t, "in order") {
+			slices.SortStableFunc(tr.Events, func(x, y *ntconv.Event) int { return cmp.Compare(x.Time, y.Time) })
+		}
+		var report ntconv.Report
+		opts := &writer.Options{BlockEvents: rapid.IntRange(0, 3).Draw(t, "block events"), Ordered: true, Report: &report}
+		r := parse(t, write(t, tr.Source(), opts))
+		wrong, ordered, sorted := uint64(0), true, 0
+		latest, claimed := int64(math.MinInt64), int64(math.MinInt64)
+		for _, e := range r.events {
+			at := int64(e.Time)
+			ordered = ordered && at >= latest
+			latest = max(latest, at)
+			if at < claimed {
+				wrong++
+			}
+			if e.Sorted {
+				claimed = max(claimed, at)
+				sorted++
+			}
+		}
+		if ordered && sorted < len(r.events) {
+			t.Fatalf("%d events are in order, and %d are said to be", len(r.events), sorted)
+		}
+		if wrong > report.Count(ntconv.CodeOutOfOrder) {
+			t.Fatalf("%d events belie a flag, %d are counted", wrong, report.Count(ntconv.CodeOutOfOrder))
+		}
+	})
+}
+
+// TestThreadsTakeTurns: an event of another capture thread begins a block unless it is sorted.
+func TestThreadsTakeTurns(t *testing.T) {
+	events, _ := ntconvtest.Record(ticks(8, 0))
+	other := *events[0].Thread
+	for i, e := range events {
+		e.Seq = []uint32{1, 2, 1, 2, 3, 3, 4, 5}[i]
+		if i == 2 || i == 3 || i == 5 {
+			e.Capture = &other
+		}
+	}
+	events[5].Flags, events[6].Flags = ntconv.FlagSorted, ntconv.FlagSorted
+	b := write(t, ntconvtest.NewSource(nil, events...), nil)
+	r := parse(t, b)
+	if want := []int{2, 2, 4}; !slices.Equal(r.perBlock, want) {
+		t.Errorf("blocks of %v events, want %v", r.perBlock, want)
+	}
+	if err := ntconvtest.EqualStreams(ntconvtest.NewSource(nil, events...), read(t, b), nil); err != nil {
+		t.Error(err)
 	}
 }
 

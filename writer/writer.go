@@ -19,7 +19,7 @@ const (
 	keyAggregate = "ntconv.aggregate"
 )
 
-// A Writer writes one trace. It is for use by one goroutine. Every block goes out with one call of the underlying Write:
+// A Writer writes one trace. It is for use by one goroutine. A block, or several, go out with one call of the underlying Write:
 // it needs no buffer in front.
 type Writer struct {
 	out    io.Writer
@@ -39,7 +39,8 @@ type Writer struct {
 	latest    int64 // time of the latest event
 	inserted  int64 // time of the latest sequence point that was inserted
 	after     int64 // n when that was
-	unordered bool  // an event came before inserted: Options.Ordered was wrong
+	unordered bool  // an event came before inserted: no more are inserted
+	late      bool  // an event came before latest: Options.Ordered was wrong
 }
 
 var errClosed = errors.New("the writer is closed")
@@ -191,7 +192,7 @@ func (w *Writer) flush() error {
 		if b.rows == 0 {
 			continue
 		}
-		if err := putBlockHeader(b.buf, b.kind); err != nil {
+		if err := putBlockHeader(b.buf[b.start:], b.kind); err != nil {
 			return err
 		}
 		if err := w.write(b.buf); err != nil {
@@ -207,7 +208,7 @@ func (w *Writer) flush() error {
 // they are used, and what is written again must be cut in the same places.
 func (w *Writer) full() bool {
 	most := w.opts.BlockBytes
-	return len(w.events.buf) >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || w.events.rows >= w.opts.BlockEvents
+	return len(w.events.buf) >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || w.events.sealed+w.events.rows >= w.opts.BlockEvents
 }
 
 // endWindow makes readers, and this writer, forget stacks and label lists: a sequence point has been written.

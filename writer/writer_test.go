@@ -111,7 +111,7 @@ func TestRealTracesByTime(t *testing.T) {
 	for _, f := range corpus.SharedTraces(t) {
 		var report ntconv.Report
 		b := write(t, byTime(f.Data), &writer.Options{BlockBytes: 10_000, Ordered: true, Report: &report})
-		opts := &ntconvtest.Options{Errors: true, EmptyMarks: true}
+		opts := &ntconvtest.Options{Errors: true, EmptyMarks: true, Sorted: true}
 		if err := ntconvtest.EqualStreams(byTime(f.Data), read(t, b), opts); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv"
@@ -25,11 +24,11 @@ type app struct {
 	lines      bool   // lines go to standard output while the input is read
 	from       string // format of the input, "" to recognize it
 	read       formats.ReadOptions
+	anyOrder   bool // read.Order is not the user's choice, and another one may do: see app.pass
 	limits     iox.Limits
 	pick       pickFlags
 
 	signaled atomic.Bool // a signal is about to end the process
-	creating sync.Mutex  // held from before a file is created until cleaner or temps know it
 	cleaner  iox.Cleaner
 	temps    temps
 	sum      *summary // nil until a verb has something to sum up

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/reader"
@@ -39,12 +40,13 @@ func (a *app) convertCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 	}
 	a.addInputFlags(cmd)
+	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formatNames(table), ", ")+" (default: by its extension)")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	complete(cmd, "to", formatNames(table))
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c := conversion{in: args[0]}
 		if len(args) > 1 {
 			c.out = args[1]
@@ -54,6 +56,7 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		a.readFor(cmd, c.to)
 		return a.convert(&c)
 	}
 	return cmd
@@ -84,6 +87,15 @@ func formatLines(table []*formats.Format) string {
 		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
 	}
 	return b.String()
+}
+
+// ordersOf tells which order of events each format is made of.
+func ordersOf(table []*formats.Format) string {
+	var parts []string
+	for _, f := range table {
+		parts = append(parts, formats.OrderName(f.Order)+" for "+f.Name)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // A conversion is a request to write one format.
@@ -133,56 +145,35 @@ func (a *app) convert(c *conversion) error {
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}
-	o := passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}
-	return a.retryNames(o, func(o passOptions) error { return a.convertOnce(c, outName, o) })
+	return a.passOverAll(append([]string{c.in}, c.others...), passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}, func(p *pass) error {
+		var sink formats.Sink
+		create := func(out *iox.Output) (_ ntconv.Sink, err error) {
+			sink, err = c.create(out, p.info, p.target())
+			return sink, err
+		}
+		return p.deliver(outName, create, func() (string, bool) {
+			r := sink.Result()
+			p.sumUp().result(r)
+			return r.Unit + "s", r.Items == 0
+		}, c.to.Advice)
+	})
 }
 
-func (a *app) convertOnce(c *conversion, outName string, o passOptions) error {
-	again, err := a.needsTwo(o)
-	if err != nil {
-		return err
-	}
-	in, err := a.openInputs(append([]string{c.in}, c.others...), formats.Readable(), again)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	p, err := a.begin(in, o)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	out, err := a.createOutput(outName)
-	if err != nil {
-		return err
-	}
-	sink, err := c.create(out, p.info, &formats.Target{
+// target returns what a sink of the pass may ask for.
+func (p *pass) target() *formats.Target {
+	return &formats.Target{
 		Namer:    p.namer,
-		Report:   a.read.Report,
+		Report:   p.app.read.Report,
 		Comments: []string{"converted by ntconv"},
-		Ordered:  a.read.Order == reader.ByTime,
+		Ordered:  p.app.read.Order == reader.ByTime || p.in.format.Ordered,
 		Filtered: p.filtered,
-	})
-	if err != nil {
-		return errors.Join(fail(exitUsage, err), out.Abort())
 	}
-	s := p.sumUp()
-	err = p.deliver(patientSink{sink, p}, out, func() (string, bool) {
-		s.result(sink.Result())
-		return s.Unit + "s", s.Items == 0
-	}, c.to.Advice)
-	p.sumUp()
-	s.Output, s.Bytes = out.Name(), out.Written()
-	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
-	return err
 }
 
 func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
 
 // createOutput creates an output, which the user may not want to lose.
 func (a *app) createOutput(name string) (*iox.Output, error) {
-	a.creating.Lock()
-	defer a.creating.Unlock()
 	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
 	if errors.Is(err, fs.ErrExist) && !a.force {
 		err = fmt.Errorf("%w; -f overwrites it", err)

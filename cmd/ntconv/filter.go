@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -22,7 +22,7 @@ func (a *app) filterCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the part of a trace that is wanted, as a trace",
-		Long: "Write the selected events of a trace as nettrace 6, in the order of time. OUT may be - for standard output.\n\n" +
+		Long: "Write the selected events of a trace as nettrace 6. OUT may be - for standard output.\n\n" +
 			"Events that give names to addresses stay whether or not they are selected, or else the new trace could not be read by people:\n" +
 			"methods, modules, mappings, symbols, rundowns and what tells of processes, of those processes of which something is selected.\n" +
 			"To know them the input is read twice, and standard input is copied to a temporary file for that; not so with\n" +
@@ -42,8 +42,9 @@ func (a *app) filterCmd() *cobra.Command {
 			return oneInput(nil, append(args[:min(1, len(args))], args[min(2, len(args)):]...))
 		},
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			f.in, f.out = args[0], args[1]
+			a.readFor(cmd, f.to)
 			return a.filter(&f)
 		},
 	}
@@ -53,6 +54,7 @@ func (a *app) filterCmd() *cobra.Command {
 		f.bind(flags)
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(f.to.Order))
 	return cmd
 }
 
@@ -75,31 +77,25 @@ func (a *app) filter(f *filtering) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.begin(in, passOptions{keep: c.keep})
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	p.src = &trimmed{Source: p.src, cut: c}
-	return a.writeCut(f, p, c)
+	return a.pass(in, passOptions{keep: c.keep}, func(p *pass) error {
+		p.src = &trimmed{Source: p.src, cut: c}
+		return p.writeCut(f, c)
+	})
 }
 
-// writeCut writes what a pass yields.
-func (a *app) writeCut(f *filtering, p *pass, c *cut) error {
-	out, err := a.createOutput(f.out)
-	if err != nil {
-		return err
+// writeCut writes what the pass yields.
+func (p *pass) writeCut(f *filtering, c *cut) error {
+	var sink formats.Sink
+	create := func(out *iox.Output) (_ ntconv.Sink, err error) {
+		sink, err = f.create(out, p.info, p.target())
+		return sink, err
 	}
-	sink, err := f.create(out, p.info, &formats.Target{Report: a.read.Report, Ordered: a.read.Order == reader.ByTime, Filtered: p.filtered})
-	if err != nil {
-		return errors.Join(fail(exitUsage, err), out.Abort())
-	}
-	err = p.deliver(sink, out, func() (string, bool) { return "events", c.selected == 0 }, f.to.Advice)
-	s := p.sumUp()
-	s.result(sink.Result())
+	err := p.deliver(f.out, create, func() (string, bool) {
+		p.sumUp().result(sink.Result())
+		return "events", c.selected == 0
+	}, f.to.Advice)
+	s := p.app.sum
 	s.Selected, s.Symbols, s.Detail = c.selected, c.named, c.detail()
-	s.Output, s.Bytes = out.Name(), out.Written()
-	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
 	return err
 }
 

@@ -64,6 +64,16 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 }
 
+// showOrder makes the help of a verb tell the order of events that is its default.
+func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").DefValue = order }
+
+// readFor makes the reader deliver events in the order that the format is made of, unless the user has named one.
+func (a *app) readFor(cmd *cobra.Command, f *formats.Format) {
+	if !cmd.Flags().Changed("order") {
+		a.read.Order, a.anyOrder = f.Order, f.AnyOrder
+	}
+}
+
 func complete(cmd *cobra.Command, flag string, values []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was not defined, or twice: a mistake in this package
@@ -83,6 +93,9 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text")
 	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id")
 	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id")
+	for _, name := range []string{"pid", "tid"} {
+		flags.Lookup(name).DefValue = "" // the library would tell an empty list
+	}
 	flags.StringVar(&p.from, "from-time", "", "only from this `time` on: 1.5s after the start, -2s before the end, or a date (RFC 3339)")
 	flags.StringVar(&p.to, "to-time", "", "only before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where")

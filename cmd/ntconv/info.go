@@ -41,44 +41,42 @@ func (a *app) infoCmd() *cobra.Command {
 
 func (a *app) info(name string, asJSON bool) error {
 	a.sum = &summary{Input: name}
-	o := passOptions{names: &symbol.Options{}}
-	again, err := a.needsTwo(o)
-	if err != nil {
-		return err
-	}
-	in, err := a.openInput(name, formats.Readable(), again)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	p, err := a.begin(in, o)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	v := newInventory()
-	_, err = ntconv.Copy(v, p.src)
-	p.close()
-	fatal, partial := p.ended(err)
-	if fatal != nil {
-		return fatal
-	}
-	p.sumUp()
-	d := v.describe(p)
-	var b bytes.Buffer
-	if !asJSON {
-		d.writeText(&b)
-	} else if err := d.writeJSON(&b); err != nil {
-		return fail(exitOutput, err)
-	}
-	if _, err := b.WriteTo(a.stdout); err != nil {
-		return outputFailure(err)
-	}
-	return partial
+	return a.passOver(name, passOptions{names: &symbol.Options{}}, func(p *pass) error {
+		v := newInventory()
+		fatal, partial := p.drain(v)
+		if fatal != nil {
+			return fatal
+		}
+		p.sumUp()
+		d := v.describe(p)
+		var b bytes.Buffer
+		if !asJSON {
+			b.Write(d.text())
+		} else if err := d.writeJSON(&b); err != nil {
+			return fail(exitOutput, err)
+		}
+		if _, err := b.WriteTo(a.stdout); err != nil {
+			return outputFailure(err)
+		}
+		return partial
+	})
 }
 
 // Lists in text end after this many lines; --json has everything.
 const maxLines = 12
+
+// maxText is how many characters of a command line or an attribute are shown in text; --json has all.
+const maxText = 200
+
+// text returns the description for people. No line ends in a blank.
+func (d *description) text() []byte {
+	var b, out bytes.Buffer
+	d.writeText(&b)
+	for line := range bytes.Lines(b.Bytes()) {
+		out.Write(append(bytes.TrimRight(line, " \n"), '\n'))
+	}
+	return out.Bytes()
+}
 
 func (d *description) writeText(w io.Writer) {
 	size := ""
@@ -92,6 +90,9 @@ func (d *description) writeText(w io.Writer) {
 	d.writeEvents(w)
 	d.writeExtract(w)
 	d.writeReport(w)
+	if len(d.Notes) > 0 {
+		fmt.Fprintf(w, "\nSelection:\n  %s\n", visible(strings.Join(d.Notes, "\n  ")))
+	}
 }
 
 func (d *description) writeFacts(w io.Writer) {
@@ -112,7 +113,7 @@ func (d *description) writeFacts(w io.Writer) {
 	fmt.Fprintf(t, "clock\t%s Hz\n", group(d.Clock.Frequency))
 	fmt.Fprintf(t, "pointers\t%s\n", count(int64(d.Pointer), "byte"))
 	for _, a := range d.attrs {
-		fmt.Fprintf(t, "%s\t%s\n", visible(a.Key), visible(a.Value))
+		fmt.Fprintf(t, "%s\t%s\n", visible(a.Key), clip(visible(a.Value)))
 	}
 	t.Flush()
 }
@@ -129,10 +130,11 @@ func (d *description) writeProcesses(w io.Writer) {
 		if p.CommandLine != "" {
 			name = p.CommandLine
 		}
+		name = clip(visible(name))
 		if p.Host != "" {
-			name += " on " + p.Host
+			name += " on " + visible(p.Host)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, count(int64(p.Threads), "thread"), count(p.Events, "event"), visible(name))
+		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, count(int64(p.Threads), "thread"), count(p.Events, "event"), name)
 	}
 	t.Flush()
 }
@@ -156,6 +158,17 @@ func (d *description) writeThreads(w io.Writer) {
 		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), count(th.Events, "event"), lost, visible(th.Name))
 	}
 	t.Flush()
+}
+
+// clip cuts a text that is too long for a line.
+func clip(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxText {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }
 
 func idText(id *uint64) string {

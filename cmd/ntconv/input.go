@@ -95,7 +95,7 @@ func (in *input) openAgain(name string) error {
 
 // spool copies what can be read only once to a temporary file, which has no name any more where the system allows that.
 func (a *app) spool(src io.Reader) (*os.File, error) {
-	f, err := a.createTemp()
+	f, err := a.temps.create()
 	if err != nil {
 		return nil, fail(exitOutput, fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err))
 	}
@@ -112,17 +112,6 @@ func (a *app) spool(src io.Reader) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// createTemp creates a temporary file and removes its name at once where that works, else when the process ends.
-func (a *app) createTemp() (*os.File, error) {
-	a.creating.Lock()
-	defer a.creating.Unlock()
-	f, err := os.CreateTemp("", "ntconv-*")
-	if err == nil && os.Remove(f.Name()) != nil {
-		a.temps.add(f.Name())
-	}
-	return f, err
 }
 
 // recognize looks at the beginning of the input. It waits for no more than that takes: eight bytes of a nettrace stream.

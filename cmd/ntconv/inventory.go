@@ -128,7 +128,8 @@ type description struct {
 	Threads    []threadInfo   `json:"threads"`
 	Providers  []providerInfo `json:"providers"`
 	Extract    []extractInfo  `json:"extract"`
-	Lost       uint64         `json:"lost_events"` // by the recorder
+	Lost       uint64         `json:"lost_events"`     // by the recorder
+	Notes      []string       `json:"notes,omitempty"` // on the command line, in view of what the trace holds
 	Report     []reportEntry  `json:"report"`
 	attrs      ntconv.Attrs   // in order, for text
 	clock      ntconv.Clock   // for text
@@ -204,6 +205,7 @@ func (v *inventory) describe(p *pass) *description {
 		Providers: v.providers(),
 		Extract:   v.extract(p.in.name()),
 		Lost:      v.lost,
+		Notes:     p.sel.Notes(),
 		Report:    reportEntries(p.app.read.Report),
 		attrs:     ofTrace(p.info.Attrs),
 		clock:     c,

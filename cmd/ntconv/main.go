@@ -12,16 +12,26 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
-// garbage is how much memory may be garbage, in percent of what is in use, unless GOGC says otherwise. Conversions allocate
-// little, so a low figure costs them nothing and keeps the peak low.
-const garbage = 50
-
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		paceCollector()
 	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// How much memory may be garbage, in percent of what is in use. The runtime collects first at 4 MiB times the percentage:
+// with firstGarbage at 16 MiB, which most traces never need. Those that do have much to keep, and as much again is enough.
+const (
+	firstGarbage = 400
+	laterGarbage = 100
+)
+
+// paceCollector makes the garbage collector start late, and run often from then on.
+func paceCollector() {
+	debug.SetGCPercent(firstGarbage)
+	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, laterGarbage)
 }

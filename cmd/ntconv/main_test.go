@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -319,6 +320,26 @@ func TestPrintJSON(t *testing.T) {
 	}
 }
 
+// Marks are printed where they belong to what is selected: everything, or a time that they lie in.
+func TestPrintMarks(t *testing.T) {
+	marks := func(flags ...string) int {
+		r := invoke(t, t.TempDir(), nil, append(append([]string{"print"}, flags...), trace(t, "threads-reused"))...)
+		if r.code != exitOK {
+			t.Fatalf("%q: code %d: %s", flags, r.code, r.stderr)
+		}
+		return strings.Count(r.stdout, "  -- sequence point")
+	}
+	all, early, late := marks(), marks("--to-time", "130ms"), marks("--from-time", "130ms")
+	if early == 0 || late == 0 || early+late != all {
+		t.Errorf("%d marks, of which %d before and %d after 130 ms", all, early, late)
+	}
+	for _, flags := range [][]string{{"--event", "*"}, {"--provider", "*"}, {"--pid", "2"}, {"--tid", "2"}, {"--where", "$size > 0"}} {
+		if n := marks(flags...); n != 0 {
+			t.Errorf("%q: %d marks", flags, n)
+		}
+	}
+}
+
 // What is selected is what can be picked from everything by hand.
 func TestSelection(t *testing.T) {
 	dir := t.TempDir()
@@ -366,67 +387,6 @@ func TestSelectionKeepsNames(t *testing.T) {
 	}
 }
 
-func TestInfo(t *testing.T) {
-	for _, name := range []string{"cpu-v6", "sources-netperf3", "stress-drop", "three-processes-v6"} {
-		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
-		var d description
-		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || r.code != exitOK {
-			t.Fatalf("%s: %v, code %d: %s", name, err, r.code, r.stderr)
-		}
-		printed := lines(t, invoke(t, t.TempDir(), nil, "print", "--json", trace(t, name)).stdout)
-		size := 0.0
-		for _, m := range printed {
-			size += m["size"].(float64)
-		}
-		if d.Events.Events != int64(len(printed)) || d.Events.Bytes != int64(size) {
-			t.Errorf("%s: %d events and %d bytes, printed are %d and %v", name, d.Events.Events, d.Events.Bytes, len(printed), size)
-		}
-		var types, providers tally
-		for _, p := range d.Providers {
-			providers.merge(p.tally)
-			for _, e := range p.Types {
-				types.merge(e.tally)
-			}
-		}
-		ofThreads, ofProcesses := int64(0), int64(0)
-		for _, th := range d.Threads {
-			ofThreads += th.Events
-		}
-		for _, p := range d.Processes {
-			ofProcesses += p.Events
-		}
-		if types != d.Events.tally || providers != d.Events.tally || ofThreads != d.Events.Events || ofProcesses != d.Events.Events {
-			t.Errorf("%s: sums differ: %+v, %+v, %+v, %d, %d", name, d.Events.tally, types, providers, ofThreads, ofProcesses)
-		}
-		text := invoke(t, t.TempDir(), nil, "info", trace(t, name))
-		for _, p := range d.Providers {
-			if !strings.Contains(text.stdout, p.Name) {
-				t.Errorf("%s: no %s in the text", name, p.Name)
-			}
-		}
-		if name == "stress-drop" && (d.Lost != 19336 || !strings.Contains(text.stdout, "19,336")) {
-			t.Errorf("%d lost events", d.Lost)
-		}
-	}
-}
-
-// Commands that info suggests are right.
-func TestInfoSuggestions(t *testing.T) {
-	for _, name := range []string{"cpu-env", "cpu-v6", "alloc-verbose", "exceptions", "spans-stop", "counters"} {
-		var d description
-		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
-		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || len(d.Extract) == 0 {
-			t.Fatalf("%s: %v, %d suggestions", name, err, len(d.Extract))
-		}
-		for _, x := range d.Extract {
-			args := strings.Fields(strings.ReplaceAll(x.Command, "'", ""))
-			if r := invoke(t, t.TempDir(), nil, args[1:]...); r.code != exitOK {
-				t.Errorf("%s: code %d: %s", x.Command, r.code, r.stderr)
-			}
-		}
-	}
-}
-
 func TestTop(t *testing.T) {
 	dir := t.TempDir()
 	direct := invoke(t, dir, nil, "top", "-n", "7", trace(t, "cpu-env"))
@@ -439,6 +399,9 @@ func TestTop(t *testing.T) {
 	again := invoke(t, dir, nil, "top", "-n", "7", "x.pb.gz")
 	if again.code != exitOK || table(again.stdout) != table(direct.stdout) || strings.Count(table(again.stdout), "\n") != 8 {
 		t.Errorf("code %d, %s\nfrom the profile:\n%s\nfrom the trace:\n%s", again.code, again.stderr, again.stdout, direct.stdout)
+	}
+	if samples := len(profileAt(t, filepath.Join(dir, "x.pb.gz")).Sample); !strings.HasSuffix(again.stderr, fmt.Sprintf("%d distinct samples from %d of %d events in x.pb.gz (pprof)\n", samples, samples, samples)) {
+		t.Errorf("%d samples: %s", samples, again.stderr)
 	}
 	cum := invoke(t, dir, nil, "top", "--cum", "-n", "7", "x.pb.gz")
 	if cum.code != exitOK || table(cum.stdout) == table(direct.stdout) {
@@ -555,6 +518,9 @@ func TestHelp(t *testing.T) {
 		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "ntconv ") || !strings.Contains(c.Example, "# ") {
 			t.Errorf("%s: no description or no example", c.CommandPath())
 		}
+		if usage := c.Flags().FlagUsages(); strings.Contains(usage, "(default [])") {
+			t.Errorf("%s: an empty list for a default:\n%s", c.CommandPath(), usage)
+		}
 		for line := range strings.Lines(c.Example) {
 			if words := strings.Fields(line); words[0] == "ntconv" {
 				if found, _, err := root.Find(words[1:]); err != nil || found == root && len(words) > 1 {
@@ -569,6 +535,15 @@ func TestHelp(t *testing.T) {
 	walk(root)
 	if n < 10 {
 		t.Errorf("%d commands", n)
+	}
+	for verb, order := range map[string]string{
+		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
+		"convert": "file for nettrace, time for pprof",
+	} {
+		c, _, err := root.Find(strings.Fields(verb))
+		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {
+			t.Errorf("%s: the default of --order is not said to be %s: %v", verb, order, err)
+		}
 	}
 	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {}, {"to"}} {
 		r := invoke(t, t.TempDir(), nil, args...)

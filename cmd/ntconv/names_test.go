@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
@@ -94,5 +95,32 @@ func TestInfoOfCutTrace(t *testing.T) {
 		if r.code != exitIncomplete || !strings.Contains(r.stdout, "Shop-Stress") {
 			t.Errorf("%v: exit %d, %d bytes on standard output: %s", flags, r.code, len(r.stdout), r.stderr)
 		}
+	}
+}
+
+// TestAnyOrder: a profile is the same whether the order of events is left to the command, which prefers that of the file, or not.
+func TestAnyOrder(t *testing.T) {
+	profiles := 0
+	for _, f := range append(corpus.Traces(t), corpus.SharedTraces(t)...) {
+		t.Run(f.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			in := write(t, dir, "in.nettrace", f.Data)
+			args := []string{"to", "pprof", "-q", "--allow-prerelease", "-o", "-", in}
+			free, byTime := invoke(t, dir, nil, args...), invoke(t, dir, nil, append(args, "--order", "time")...)
+			if free.stdout != byTime.stdout || free.code != byTime.code {
+				t.Errorf("%d bytes, code %d; by time %d bytes, code %d", len(free.stdout), free.code, len(byTime.stdout), byTime.code)
+			}
+			if len(free.stdout) > 0 {
+				profiles++
+			}
+			if f.Name == "jit" { // addresses are used again, in blocks that the file does not have in order
+				if byFile := invoke(t, dir, nil, append(args, "--order", "file")...); byFile.stdout == free.stdout {
+					t.Error("the order makes no difference, which shows nothing")
+				}
+			}
+		})
+	}
+	if profiles == 0 {
+		t.Error("no trace has samples")
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"sync"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -25,6 +27,7 @@ type pass struct {
 	kept     int64         // events of the selection
 	cause    error         // why the input is incomplete, or nil
 	sel      *selection.Selector
+	first    bool   // passOptions.first
 	close    func() // ends it; may be called again
 }
 
@@ -38,13 +41,64 @@ type passOptions struct {
 	keep func(e *ntconv.Event, selected bool) bool
 }
 
-// needsTwo reports whether the input will be read more than once.
-func (a *app) needsTwo(o passOptions) (bool, error) {
+// openFor opens an input for a pass.
+func (a *app) openFor(name string, table []*formats.Format, o passOptions) (*input, error) {
 	sel, err := a.pick.options()
 	if err != nil {
-		return false, fail(exitUsage, err)
+		return nil, fail(exitUsage, err)
 	}
-	return o.first || sel.NeedsEnd(), nil
+	return a.openInput(name, table, o.first || sel.NeedsEnd())
+}
+
+// errShortcut says that a pass took a shortcut that the trace does not allow.
+var errShortcut = errors.New("the trace must be read once more")
+
+// pass lets use have a pass over an input, which ends with it. Where the input can be read again the pass takes shortcuts that are
+// right for nearly all traces, and is made once more without them if drain finds that they were not: methods that no stack needed so
+// far get no names, because the names of all methods come behind the last sample, and what sums events up gets them in the order of
+// the file.
+func (a *app) pass(in *input, o passOptions, use func(*pass) error) error {
+	once := func() error {
+		p, err := a.begin(in, o)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		return use(p)
+	}
+	order := a.read.Order
+	if a.anyOrder && in.raw.Again() {
+		a.read.Order = reader.FileOrder
+	}
+	err := once()
+	if errors.Is(err, errShortcut) {
+		a.read.Report = new(ntconv.Report)
+		a.read.Order, o.first = order, true
+		err = once()
+	}
+	return err
+}
+
+// strayed reports whether the pass took a shortcut that went wrong. It is for before the sink is closed.
+func (p *pass) strayed(sink ntconv.Sink) bool {
+	if p.first || !p.in.raw.Again() {
+		return false
+	}
+	if t, ok := p.namer.(*symbol.Table); ok && t.Missed() > 0 {
+		return true
+	}
+	u, ok := sink.(formats.Unordered)
+	return ok && p.app.read.Order == reader.FileOrder && p.app.anyOrder && u.OrderMatters()
+}
+
+// passOver is pass for a trace by its name.
+func (a *app) passOver(name string, o passOptions, use func(*pass) error) error {
+	in, err := a.openFor(name, formats.Readable(), o)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	return a.pass(in, o, use)
 }
 
 // begin opens the pass whose events count. Where names or the end of the trace must be known for it, another pass goes
@@ -54,7 +108,7 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	p := &pass{app: a, in: in, filtered: !sel.Empty()}
+	p := &pass{app: a, in: in, filtered: !sel.Empty(), first: o.first}
 	see, last, err := p.prepare(o, sel)
 	if err != nil {
 		return nil, err
@@ -262,17 +316,46 @@ func (p *pass) content() (has, use string) {
 	return has, use
 }
 
-// deliver runs a pass into a sink and an output: it keeps the output if that is right, and removes it otherwise.
-// empty tells after Close whether the output holds nothing, and is not to be kept therefore; advice is for that.
-func (p *pass) deliver(sink ntconv.Sink, out *iox.Output, empty func() (what string, yes bool), advice string) error {
+// drain runs a pass into a sink and closes it. partial is told after what the sink has made is kept.
+func (p *pass) drain(sink ntconv.Sink) (fatal, partial error) {
 	_, err := ntconv.Copy(sink, p.src)
 	p.close()
-	fatal, partial := p.ended(err)
-	if fatal != nil {
-		return errors.Join(fatal, out.Abort())
+	if fatal, partial = p.ended(err); fatal != nil {
+		return fatal, nil
+	}
+	if p.strayed(sink) {
+		return errShortcut, nil
 	}
 	if err := sink.Close(); err != nil {
-		return errors.Join(outputFailure(err), out.Abort())
+		return outputFailure(err), nil
+	}
+	return nil, partial
+}
+
+// deliver runs a pass into the output of a name, through the sink that create makes: it keeps the output if that is right, removes
+// it otherwise, and sums up. empty tells after Close whether the output holds nothing, and is not to be kept therefore; advice is
+// for that.
+func (p *pass) deliver(name string, create func(*iox.Output) (ntconv.Sink, error), empty func() (what string, yes bool), advice string) error {
+	out, err := p.app.createOutput(name)
+	if err != nil {
+		return err
+	}
+	sink, err := create(out)
+	if err != nil {
+		return errors.Join(fail(exitUsage, err), out.Abort())
+	}
+	err = p.keep(sink, out, empty, advice)
+	s := p.sumUp()
+	s.Output, s.Bytes = out.Name(), out.Written()
+	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
+	return err
+}
+
+// keep is deliver with an output and a sink.
+func (p *pass) keep(sink ntconv.Sink, out *iox.Output, empty func() (string, bool), advice string) error {
+	fatal, partial := p.drain(sink)
+	if fatal != nil {
+		return errors.Join(fatal, out.Abort())
 	}
 	if what, yes := empty(); yes {
 		return errors.Join(p.nothing(what, advice), out.Abort())

@@ -63,34 +63,19 @@ func (a *app) print(r *printing) error {
 		r.lines.Stacks = true
 		o = passOptions{names: r.names, first: true}
 	}
-	again, err := a.needsTwo(o)
-	if err != nil {
+	return a.passOver(r.in, o, func(p *pass) error {
+		var sink *lineSink
+		r.lines.Namer = p.namer
+		create := func(out *iox.Output) (ntconv.Sink, error) {
+			sink = newLineSink(out, p, r)
+			return sink, nil
+		}
+		err := p.deliver(r.out, create, func() (string, bool) { return "events", sink.n == 0 }, "")
+		if isStdout(r.out) {
+			a.sum.Output = ""
+		}
 		return err
-	}
-	in, err := a.openInput(r.in, formats.Readable(), again)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	p, err := a.begin(in, o)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	out, err := a.createOutput(r.out)
-	if err != nil {
-		return err
-	}
-	r.lines.Namer = p.namer
-	sink := newLineSink(out, p.info.Clock, r, !in.raw.Again())
-	err = p.deliver(sink, out, func() (string, bool) { return "events", sink.n == 0 }, "")
-	s := p.sumUp()
-	s.Bytes = out.Written()
-	if !isStdout(r.out) {
-		s.Output = out.Name()
-	}
-	s.done = codeOf(err) == exitOK || codeOf(err) == exitIncomplete
-	return err
+	})
 }
 
 // A lineSink writes events as lines. It is a sink for one pass of print.
@@ -98,13 +83,14 @@ type lineSink struct {
 	out     *iox.Output
 	printer *eventtext.Printer
 	json    bool
-	live    bool // what was printed should be seen soon
+	live    bool                     // what was printed should be seen soon
+	mark    func(*ntconv.Event) bool // which marks are printed
 	buf     []byte
 	n       int64 // events printed
 }
 
-func newLineSink(out *iox.Output, clock ntconv.Clock, r *printing, live bool) *lineSink {
-	return &lineSink{out: out, printer: eventtext.New(clock, r.lines), json: r.json, live: live}
+func newLineSink(out *iox.Output, p *pass, r *printing) *lineSink {
+	return &lineSink{out: out, printer: eventtext.New(p.info.Clock, r.lines), json: r.json, live: !p.in.raw.Again(), mark: p.sel.KeepMark}
 }
 
 // lineBuffer is how many bytes of lines are gathered.
@@ -113,9 +99,9 @@ const lineBuffer = 64 << 10
 // Write implements ntconv.Sink.
 func (s *lineSink) Write(e *ntconv.Event) error {
 	switch {
-	case !s.json:
+	case !s.json && (e.Kind != ntconv.KindMark || s.mark(e)):
 		s.buf = s.printer.AppendText(s.buf, e)
-	case e.Kind == ntconv.KindEvent:
+	case s.json && e.Kind == ntconv.KindEvent:
 		s.buf = s.printer.AppendJSON(s.buf, e)
 	}
 	if e.Kind == ntconv.KindEvent {

@@ -16,15 +16,37 @@ func someInputs(_ *cobra.Command, args []string) error {
 	return oneInput(nil, args[:min(1, len(args))])
 }
 
+// readSeveral checks what several inputs need.
+func (a *app) readSeveral(cmd *cobra.Command, out string) error {
+	if out == "" {
+		return fail(exitUsage, errors.New("several inputs: name the output with -o"))
+	}
+	if a.read.Order != reader.ByTime && cmd.Flags().Changed("order") {
+		return fail(exitUsage, errors.New("several inputs go into one output in the order of time; leave out --order"))
+	}
+	a.read.Order, a.anyOrder = reader.ByTime, false
+	return nil
+}
+
+// passOverAll is passOver for inputs that are read as if they were one.
+func (a *app) passOverAll(names []string, o passOptions, use func(*pass) error) error {
+	sel, err := a.pick.options()
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	in, err := a.openInputs(names, formats.Readable(), o.first || sel.NeedsEnd())
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	return a.pass(in, o, use)
+}
+
 // openInputs opens inputs as if they were one: its source has the events of all in the order of time.
 func (a *app) openInputs(names []string, table []*formats.Format, again bool) (*input, error) {
 	in, err := a.openInput(names[0], table, again)
 	if err != nil || len(names) == 1 {
 		return in, err
-	}
-	if a.read.Order != reader.ByTime {
-		in.close()
-		return nil, fail(exitUsage, errors.New("several inputs go into one output in the order of time; leave out --order"))
 	}
 	for _, name := range names[1:] {
 		next, err := a.openInput(name, table, again)

@@ -5,7 +5,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
-	"time"
+
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
 // catchSignals removes what is unfinished when the user interrupts, and ends the process. A second signal during that
@@ -30,13 +31,6 @@ func (a *app) catchSignals() (stop func()) {
 			code = exitSignal + int(n)
 		}
 		a.signaled.Store(true)
-		// A file that is being created is known in a moment; a FIFO may wait for its reader for ever.
-		for range 50 {
-			if a.creating.TryLock() {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
 		_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
 		a.temps.remove()
 		os.Exit(code)
@@ -51,17 +45,28 @@ func (a *app) catchSignals() (stop func()) {
 type temps struct {
 	mu    sync.Mutex
 	names []string
+	over  bool
 }
 
-func (t *temps) add(name string) {
+// create creates a temporary file and removes its name at once where that works, else when the process ends.
+func (t *temps) create() (*os.File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.names = append(t.names, name)
+	if t.over {
+		return nil, iox.ErrAborted
+	}
+	f, err := os.CreateTemp("", "ntconv-*")
+	if err == nil && os.Remove(f.Name()) != nil {
+		t.names = append(t.names, f.Name())
+	}
+	return f, err
 }
 
+// remove removes all of them. None is created afterwards.
 func (t *temps) remove() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.over = true
 	for _, name := range t.names {
 		_ = os.Remove(name)
 	}

@@ -88,7 +88,9 @@ func (s *summary) line() string {
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
-	if s.Unit != "" && s.Unit != "event" {
+	if s.Unit != "" && s.Events == 0 {
+		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), s.Input)
+	} else if s.Unit != "" && s.Unit != "event" {
 		if s.Kind != "" {
 			b.WriteString(s.Kind + " profile, ")
 		}

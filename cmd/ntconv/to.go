@@ -44,10 +44,13 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		Example:           examples(f.Examples...),
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			c.in, c.others = args[0], args[1:]
-			if len(c.others) > 0 && c.out == "" {
-				return fail(exitUsage, fmt.Errorf("several inputs: name the output with -o"))
+			a.readFor(cmd, f)
+			if len(c.others) > 0 {
+				if err := a.readSeveral(cmd, c.out); err != nil {
+					return err
+				}
 			}
 			return a.convert(&c)
 		},
@@ -61,5 +64,6 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		}
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(f.Order))
 	return cmd
 }

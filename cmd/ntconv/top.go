@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,8 +41,9 @@ func (a *app) topCmd() *cobra.Command {
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			r.in = args[0]
+			a.readFor(cmd, r.to)
 			return a.top(&r)
 		},
 	}
@@ -63,7 +63,7 @@ func (a *app) top(r *ranking) error {
 	if r.count < 0 {
 		return fail(exitUsage, fmt.Errorf("-n %d: want a number of functions", r.count))
 	}
-	p, partial, err := a.samplesOf(r)
+	p, partial, err := a.profileOf(r)
 	if err != nil {
 		return err
 	}
@@ -78,54 +78,38 @@ func (a *app) top(r *ranking) error {
 	return partial
 }
 
-// samplesOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
-func (a *app) samplesOf(r *ranking) (p *profile.Profile, partial, err error) {
-	err = a.retryNames(passOptions{names: r.names}, func(o passOptions) (err error) {
-		p, partial, err = a.profileOf(r, o)
+// profileOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
+func (a *app) profileOf(r *ranking) (made *profile.Profile, partial, err error) {
+	err = a.passOver(r.in, passOptions{names: r.names}, func(p *pass) error {
+		made, partial, err = p.profile(r)
 		return err
 	})
-	if err == nil && len(p.Sample) == 0 {
+	if err == nil && len(made.Sample) == 0 {
 		err = failf(exitEmpty, "%s: the profile has no samples", r.in)
 	}
-	return p, partial, err
+	return made, partial, err
 }
 
-// profileOf is samplesOf with options of the pass.
-func (a *app) profileOf(r *ranking, o passOptions) (p *profile.Profile, partial, err error) {
-	again, err := a.needsTwo(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	in, err := a.openInput(r.in, formats.Readable(), again)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer in.close()
-	pass, err := a.begin(in, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer pass.close()
+// profile makes the profile of a pass.
+func (p *pass) profile(r *ranking) (made *profile.Profile, partial, err error) {
 	var b bytes.Buffer
-	sink, err := r.create(&b, pass.info, &formats.Target{Namer: pass.namer, Report: a.read.Report, Uncompressed: true})
+	t := p.target()
+	t.Uncompressed, t.Comments = true, nil // pprof would show them
+	sink, err := r.create(&b, p.info, t)
 	if err != nil {
 		return nil, nil, fail(exitUsage, err)
 	}
-	_, err = ntconv.Copy(sink, pass.src)
-	fatal, partial := pass.ended(err)
+	fatal, partial := p.drain(sink)
 	if fatal != nil {
 		return nil, nil, fatal
 	}
-	if err := (patientSink{sink, pass}).Close(); err != nil {
-		return nil, nil, err
-	}
-	s := pass.sumUp()
+	s := p.sumUp()
 	s.result(sink.Result())
 	if s.Items == 0 {
-		return nil, nil, pass.nothing(s.Unit+"s", r.to.Advice)
+		return nil, nil, p.nothing(s.Unit+"s", r.to.Advice)
 	}
-	p, err = profile.ParseData(b.Bytes())
-	return p, partial, err
+	made, err = profile.ParseData(b.Bytes())
+	return made, partial, err
 }
 
 // rank writes what the driver of pprof makes of a profile.

@@ -64,7 +64,7 @@ func (a *app) verifyCmd() *cobra.Command {
 			"--ignore overlooks:\n" + list.String(),
 		Example: examples(
 			formats.Example{Remark: "was a trace rewritten without loss?", Line: "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace"},
-			formats.Example{Remark: "the same, in the order of the files", Line: "ntconv to nettrace --order file old.nettrace -o - | ntconv verify --order file old.nettrace -"},
+			formats.Example{Remark: "the same, in the order of the files", Line: "ntconv to nettrace old.nettrace -o - | ntconv verify --order file old.nettrace -"},
 			formats.Example{Remark: "is a selection of events what it should be?", Line: "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace"},
 		),
 		Args: func(_ *cobra.Command, args []string) error {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/reader"
 )
 
 // Every trace of testdata, rewritten in either order, is the same trace, gives the same profile, and is not changed by
@@ -36,6 +38,72 @@ func TestRewriting(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDefaultOrder: what is written as a trace stands in the order of the input unless the user asks for another one, and is no
+// larger than what it was made of: not at all where there are stacks, 2 % elsewhere.
+func TestDefaultOrder(t *testing.T) {
+	for _, f := range corpus.Traces(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			original := write(t, dir, "original.nettrace", f.Data)
+			byFile := convertedBy(t, dir, original, "to", "nettrace", "--order", "file")
+			checkSize(t, f, len(byFile))
+			for name, args := range map[string][]string{
+				"to nettrace": {"to", "nettrace", "-o", "-", original}, "convert": {"convert", "--to", "nettrace", original, "-"}, "filter": {"filter", original, "-"},
+			} {
+				if r := invoke(t, dir, nil, args...); r.stdout != string(byFile) {
+					t.Errorf("%s: %d bytes are not those of --order file, code %d: %s", name, len(r.stdout), r.code, r.stderr)
+				}
+			}
+			byTime := convertedBy(t, dir, original, "to", "nettrace", "--order", "time")
+			if r := invoke(t, dir, nil, "convert", "--order", "time", "--to", "nettrace", original, "-"); r.stdout != string(byTime) {
+				t.Errorf("convert --order time: %d bytes, not the %d of to nettrace, code %d: %s", len(r.stdout), len(byTime), r.code, r.stderr)
+			}
+			if f.Name == "threads" && bytes.Equal(byFile, byTime) {
+				t.Error("both orders are the same, which shows nothing")
+			}
+		})
+	}
+}
+
+// TestSizeByDefault holds the law of sizes against the traces beside the checkout.
+func TestSizeByDefault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rewrites 150 MB")
+	}
+	for _, f := range corpus.SharedTraces(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			original := write(t, dir, "original.nettrace", f.Data)
+			got := convertedBy(t, dir, original, "to", "nettrace", "--allow-prerelease")
+			checkSize(t, f, len(got))
+			// Those are in the order of time in any case, and known to be: memory for their stacks need not grow to the end.
+			if bytes.Contains(f.Data[:32], []byte("!FastSerialization")) && !bytes.HasPrefix(f.Data, []byte("Nettrace")) {
+				if byTime := convertedBy(t, dir, original, "to", "nettrace", "--order", "time"); !bytes.Equal(got, byTime) {
+					t.Errorf("%d bytes in the order of the file and %d by time are not the same", len(got), len(byTime))
+				}
+			}
+		})
+	}
+}
+
+func checkSize(t *testing.T, f corpus.File, got int) {
+	t.Helper()
+	src, err := reader.New(bytes.NewReader(f.Data), &reader.Options{AllowPrerelease: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stacks := false
+	for e := range ntconv.Events(src) {
+		if stacks = e != nil && e.Stack != nil; stacks || e == nil {
+			break
+		}
+	}
+	n := len(f.Data)
+	if got == 0 || stacks && got > n || got > n+n/50 {
+		t.Errorf("%d bytes become %d; stacks: %v", n, got, stacks)
 	}
 }
 

@@ -39,6 +39,7 @@ func (a *app) viewCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v.in = args[0]
+			a.readFor(cmd, v.to)
 			return a.view(cmd.Context(), &v)
 		},
 	}
@@ -55,7 +56,7 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	if v.port < 0 || v.port > 65535 {
 		return fail(exitUsage, fmt.Errorf("--port %d: want 1 to 65535", v.port))
 	}
-	p, partial, err := a.samplesOf(&v.ranking)
+	p, partial, err := a.profileOf(&v.ranking)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
@@ -86,6 +87,11 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
+// OrderMatters reports whether the events in another order might have given another profile: sums do not depend on it, but the
+// meaning of addresses that are used again does, and so does the time that a sample stands for if samples of its thread came out of
+// the order of time. It is for between the last event and Close.
+func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
+
 // Close writes the profile.
 func (s *Sink) Close() error {
 	if s.o.Uncompressed {
@@ -99,8 +105,13 @@ func (s *Sink) Close() error {
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
-	if err := s.write(z); err != nil {
+	behind := iox.NewWriteBehind(z) // compressing takes as long as a third of the rest
+	defer behind.Stop()
+	if err := s.write(behind); err != nil {
 		return err
+	}
+	if err := behind.Close(); err != nil {
+		return fmt.Errorf("pprof: write: %w", err)
 	}
 	if err := z.Close(); err != nil {
 		return fmt.Errorf("pprof: write: %w", err)

@@ -3,6 +3,7 @@ package pprof
 import (
 	"encoding/binary"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
 )
@@ -17,7 +18,7 @@ type tables struct {
 
 	functions     []function
 	functionIDs   map[*ntconv.Function]uint32
-	functionNames map[ntconv.Function]uint32
+	functionNames map[function]uint32
 	nameless      *ntconv.Function // stands for a frame's missing function
 
 	mappings    []mapping
@@ -61,7 +62,7 @@ func newTables() *tables {
 		strings:       []string{""},
 		texts:         map[string]uint64{"": 0},
 		functionIDs:   map[*ntconv.Function]uint32{},
-		functionNames: map[ntconv.Function]uint32{},
+		functionNames: map[function]uint32{},
 		nameless:      &ntconv.Function{Name: noName},
 		mappingIDs:    map[*ntconv.Mapping]uint32{},
 		mappingKeys:   map[ntconv.Mapping]uint32{},
@@ -77,11 +78,11 @@ func (t *tables) text(s string) uint64 {
 	if ok {
 		return id
 	}
-	valid := strings.ToValidUTF8(s, "\uFFFD")
-	if id, ok = t.texts[valid]; !ok {
+	if !utf8.ValidString(s) {
+		id = t.text(strings.ToValidUTF8(s, "\uFFFD"))
+	} else {
 		id = uint64(len(t.strings))
-		t.strings = append(t.strings, valid)
-		t.texts[valid] = id
+		t.strings = append(t.strings, s)
 	}
 	t.texts[s] = id
 	return id
@@ -209,17 +210,17 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 	if ok {
 		return id
 	}
-	if id, ok = t.functionNames[*p]; !ok {
-		f := function{name: t.text(p.Name), file: t.text(p.File), startLine: p.StartLine}
-		if f.name == 0 && !t.verbatim {
-			f.name = t.text(noName)
-		}
-		if p.SystemName != p.Name || t.verbatim {
-			f.system = t.text(p.SystemName)
-		}
+	f := function{name: t.text(p.Name), file: t.text(p.File), startLine: p.StartLine}
+	if f.name == 0 && !t.verbatim {
+		f.name = t.text(noName)
+	}
+	if p.SystemName != p.Name || t.verbatim {
+		f.system = t.text(p.SystemName)
+	}
+	if id, ok = t.functionNames[f]; !ok {
 		t.functions = append(t.functions, f)
 		id = uint32(len(t.functions))
-		t.functionNames[*p] = id
+		t.functionNames[f] = id
 	}
 	remember(t.functionIDs, p, id, len(t.functions))
 	return id

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
@@ -238,7 +239,7 @@ func TestReferenceTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the reference reader on whole traces")
 	}
-	program := filepath.Join(wiretest.Shared(t), "oracle", "traceevent")
+	program := corpus.Shared(t, "oracle", "traceevent")
 	for _, c := range []struct {
 		trace string
 		ptr   uint8
@@ -273,7 +274,7 @@ func TestReferenceTraces(t *testing.T) {
 
 // TestReferenceVectors checks the events of the conformance vectors that TraceEvent decodes by its own parsers.
 func TestReferenceVectors(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(wiretest.Shared(t), "data", "vectors", "*.expect.json"))
+	files, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.expect.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no vectors: ", err)
 	}

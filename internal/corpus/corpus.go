@@ -44,15 +44,22 @@ func Traces(tb testing.TB) []File {
 // beside the checkout. It skips the test where the data is absent.
 func Shared(tb testing.TB, path ...string) string {
 	tb.Helper()
+	p, err := Find(path...)
+	if err != nil {
+		tb.Skipf("reference data is absent: %v", err)
+	}
+	return p
+}
+
+// Find is Shared for those who can do without: it returns an error where the data is absent.
+func Find(path ...string) (string, error) {
 	dir := os.Getenv("NTCONV_SHARED")
 	if dir == "" {
 		dir = filepath.Join(root(), "..", "shared")
 	}
 	p := filepath.Join(append([]string{dir}, path...)...)
-	if _, err := os.Stat(p); err != nil {
-		tb.Skipf("reference data is absent: %v", err)
-	}
-	return p
+	_, err := os.Stat(p)
+	return p, err
 }
 
 // SharedTraces returns all traces of the reference data. It skips the test where the data is absent.

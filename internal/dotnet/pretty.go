@@ -83,7 +83,7 @@ func (p *printer) declaring(s string) (start int) {
 
 // typeArity adds up the type parameters that the parts of a nested type's name announce.
 func typeArity(name string) (sum int) {
-	for name != "" {
+	for strings.IndexByte(name, '`') >= 0 {
 		end := segmentEnd(name)
 		_, n := cutArity(name[:end])
 		sum += n

@@ -87,8 +87,11 @@ func nameEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '<':
+			if !begins {
+				return i
+			}
 			n, ok := skipGroup(s[i:])
-			if !begins || !ok {
+			if !ok {
 				return i
 			}
 			i += n - 1

@@ -11,21 +11,9 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-)
 
-// sharedDir returns the reference output of Microsoft's reader; the test is skipped where it is not at hand.
-func sharedDir(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("NTCONV_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	dir = filepath.Join(dir, "oracle")
-	if _, err := os.Stat(filepath.Join(dir, "stacks")); err != nil {
-		t.Skip("no reference output of TraceEvent: ", err)
-	}
-	return dir
-}
+	"github.com/ntconv/ntconv/internal/corpus"
+)
 
 // eachLine calls f with every line of a compressed file.
 func eachLine(t *testing.T, path string, f func([]byte)) {
@@ -54,14 +42,14 @@ func eachLine(t *testing.T, path string, f func([]byte)) {
 	}
 }
 
-// A corpus is what the events of one trace name.
-type corpus struct {
+// A naming is what the events of one trace name.
+type naming struct {
 	methods map[Method]bool
 	symbols map[string]bool
 }
 
-func readCorpus(t *testing.T, path string) corpus {
-	c := corpus{map[Method]bool{}, map[string]bool{}}
+func readNaming(t *testing.T, path string) naming {
+	c := naming{map[Method]bool{}, map[string]bool{}}
 	eachLine(t, path, func(line []byte) {
 		if !bytes.Contains(line, []byte(`"MethodNamespace"`)) && !bytes.Contains(line, []byte(`"ProcessSymbol`)) {
 			return
@@ -87,7 +75,7 @@ func readCorpus(t *testing.T, path string) corpus {
 
 // TestAllTraces checks the names of every trace of which there is reference output.
 func TestAllTraces(t *testing.T) {
-	dir := sharedDir(t)
+	dir := corpus.Shared(t, "oracle")
 	files, err := filepath.Glob(filepath.Join(dir, "events", "*.jsonl.zst"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
@@ -95,7 +83,7 @@ func TestAllTraces(t *testing.T) {
 	managed, names := 0, tally{fromEvents: map[string]bool{}, fromSymbols: map[string]bool{}}
 	for _, path := range files {
 		trace := filepath.Base(path)
-		c := readCorpus(t, path)
+		c := readNaming(t, path)
 		managed += checkFrames(t, trace, c, filepath.Join(dir, "stacks", trace))
 		names.add(t, trace, c)
 	}
@@ -108,7 +96,7 @@ func TestAllTraces(t *testing.T) {
 
 // checkFrames checks that every frame that TraceEvent could name has the raw name of a method or symbol of its trace, and that every module
 // it shows is the short name of a file or stands in a symbol. It returns the number of frames of .NET methods.
-func checkFrames(t *testing.T, trace string, c corpus, path string) (managed int) {
+func checkFrames(t *testing.T, trace string, c naming, path string) (managed int) {
 	raw, native, modules := map[string]bool{}, map[string]bool{"": true}, map[string]bool{"": true, "unknown": true}
 	for m := range c.methods {
 		raw[m.Raw()] = true
@@ -156,7 +144,7 @@ type tally struct {
 }
 
 // add checks that all names of a trace are understood, balanced, and without leftovers of the notations.
-func (n *tally) add(t *testing.T, trace string, c corpus) {
+func (n *tally) add(t *testing.T, trace string, c naming) {
 	check := func(raw, pretty string) {
 		if strings.ContainsAny(pretty, "`!+/") || !balanced(pretty) {
 			t.Errorf("%s: %s\nbecame %s", trace, raw, pretty)

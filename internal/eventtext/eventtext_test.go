@@ -120,6 +120,23 @@ func payloadOf(t *testing.T, e *ntconv.Event) string {
 	return string(m.Payload)
 }
 
+// Processors are numbered up to 4,294,967,294.
+func TestLargeProcessorNumbers(t *testing.T) {
+	e := eventOf(t, nil)
+	p := New(ntconv.Clock{Freq: 1e9}, Options{})
+	for cpu, want := range map[int32]string{0: "0", math.MaxInt32: "2147483647", math.MinInt32: "2147483648", -2: "4294967294", ntconv.CPUUnknown: ""} {
+		e.CPU = cpu
+		text, line := string(p.AppendText(nil, e)), string(p.AppendJSON(nil, e))
+		if want == "" {
+			if strings.Contains(text, "cpu") || strings.Contains(line, "cpu") {
+				t.Errorf("an unknown processor: %s%s", text, line)
+			}
+		} else if !strings.Contains(text, "  cpu"+want+"  ") || !strings.Contains(line, `"cpu":`+want+",") {
+			t.Errorf("processor %s: %s%s", want, text, line)
+		}
+	}
+}
+
 func TestFieldNamesThatRepeat(t *testing.T) {
 	inner := ntconv.Field{Name: "a", Type: ntconv.FieldType{Code: ntconv.TypeObject, Fields: []ntconv.Field{
 		field("x", ntconv.TypeUint8), field("x", ntconv.TypeUint8),

@@ -52,7 +52,7 @@ func appendWhere(dst []byte, e *ntconv.Event) []byte {
 		dst = strconv.AppendUint(append(dst, `,"tid":`...), e.Thread.TID, 10)
 	}
 	if e.CPU != ntconv.CPUUnknown {
-		dst = strconv.AppendInt(append(dst, `,"cpu":`...), int64(e.CPU), 10)
+		dst = strconv.AppendUint(append(dst, `,"cpu":`...), uint64(uint32(e.CPU)), 10)
 	}
 	return dst
 }

@@ -54,11 +54,6 @@ func readLines(t *testing.T, r io.Reader) map[string][]line {
 	}
 }
 
-func unzstd(t *testing.T, path string) []byte {
-	t.Helper()
-	return corpus.Read(t, path)
-}
-
 // dump returns all events of a trace as JSON lines, those before a truncation included.
 func dump(t *testing.T, trace []byte) []byte {
 	t.Helper()
@@ -86,7 +81,7 @@ func TestAgainstReference(t *testing.T) {
 	for _, path := range dumps {
 		name := strings.TrimSuffix(filepath.Base(path), ".events.jsonl.zst")
 		t.Run(name, func(t *testing.T) {
-			compare(t, name, unzstd(t, filepath.Join("../../testdata", name+".nettrace.zst")), unzstd(t, path))
+			compare(t, name, corpus.Trace(t, name).Data, corpus.Read(t, path))
 		})
 	}
 }
@@ -215,23 +210,19 @@ func bits(s string) (uint64, bool) {
 }
 
 func TestAgainstReferenceOfAllTraces(t *testing.T) {
-	shared := os.Getenv("NTCONV_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	dumps, err := filepath.Glob(filepath.Join(shared, "oracle", "events", "*.jsonl.zst"))
+	dumps, err := filepath.Glob(filepath.Join(corpus.Shared(t, "oracle", "events"), "*.jsonl.zst"))
 	if err != nil || len(dumps) == 0 {
-		t.Skip("no reference dumps (NTCONV_SHARED)")
+		t.Fatal("no reference dumps: ", err)
 	}
 	for _, path := range dumps {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl.zst")
-		traces, err := filepath.Glob(filepath.Join(shared, "data", "*", name+".net*.zst"))
+		traces, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data"), "*", name+".net*.zst"))
 		if err != nil || len(traces) != 1 {
 			t.Fatal(name, traces, err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Size() > 30<<10 || strings.Contains(name, "prerelease") {
 			continue // large ones take minutes; the one of a preview is refused here and garbage there
 		}
-		t.Run(name, func(t *testing.T) { compare(t, name, unzstd(t, traces[0]), unzstd(t, path)) })
+		t.Run(name, func(t *testing.T) { compare(t, name, corpus.Read(t, traces[0]), corpus.Read(t, path)) })
 	}
 }

@@ -33,7 +33,7 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 	dst = append(p.appendSeconds(dst, e.Time), ' ', ' ')
 	dst = append(appendThread(dst, e.Thread), ' ', ' ')
 	if e.CPU != ntconv.CPUUnknown {
-		dst = strconv.AppendInt(append(dst, "cpu"...), int64(e.CPU), 10)
+		dst = strconv.AppendUint(append(dst, "cpu"...), uint64(uint32(e.CPU)), 10)
 		dst = append(dst, ' ', ' ')
 	}
 	t := p.typeOf(e)

@@ -26,10 +26,7 @@ type ReadOptions struct {
 
 // BindRead defines the flags that say how an input is read.
 func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
-	flags.Var(&choice[reader.Order]{
-		value:   &o.Order,
-		choices: []named[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}},
-	}, "order", "order of events: time or file")
+	flags.Var(orderChoice(&o.Order), "order", "order of events: time or file")
 	flags.BoolVar(&o.Strict, "strict", false, "refuse what Microsoft's reader refuses, and write nothing then")
 	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false, "read files of .NET Core 3.0 previews, which cannot be told for certain")
 }
@@ -39,6 +36,13 @@ func (o *ReadOptions) BindProfile(flags *pflag.FlagSet) {
 	flags.StringVar(&o.SampleType, "sample-type", "", "of a profile: `name` of the value that viewers show (default: the profile's own)")
 	flags.StringSliceVar(&o.LabelFrames, "label-frames", nil, "of a profile: labels with these `keys` become the outermost frames of stacks, as thread,endpoint")
 }
+
+func orderChoice(o *reader.Order) *choice[reader.Order] {
+	return &choice[reader.Order]{value: o, choices: []named[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}}}
+}
+
+// OrderName returns what --order calls an order.
+func OrderName(o reader.Order) string { return orderChoice(&o).String() }
 
 // BindLimits defines the flags of the limits on what an input can make the reader hold.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {

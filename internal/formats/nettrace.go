@@ -17,19 +17,21 @@ func nettrace() *Format {
 	return &Format{
 		Name:    "nettrace",
 		Exts:    []string{".nettrace"},
-		Doc:     "traces of .NET 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
+		Doc:     "traces of .NET Core 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
 		Binary:  true,
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 		Open:    openNettrace,
 		Create:  createNettrace,
 		Reading: func(flags *pflag.FlagSet, o *ReadOptions) { o.BindProfile(flags) },
 		Merges:  true,
+		Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
 		Advice:  "record again, with providers that have something to tell",
 		Examples: []Example{
-			{"version 6 of a trace of any version, in the order of time", "ntconv to nettrace trace.nettrace -o new.nettrace"},
+			{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
+			{"the same, with the events in the order of time", "ntconv to nettrace --order time trace.nettrace -o new.nettrace"},
 			{"the last minute, for a smaller file", "ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace"},
 			{"a profile of a Go program, for PerfView", "ntconv to nettrace cpu.pb.gz -o cpu.nettrace"},
-			{"one process of a machine-wide trace, as it stands in the file", "ntconv to nettrace --order file --pid 4711 trace.nettrace -o one.nettrace"},
+			{"one process of a machine-wide trace", "ntconv to nettrace --pid 4711 trace.nettrace -o one.nettrace"},
 		},
 	}
 }
@@ -52,7 +54,7 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 			return nil, err
 		}
 		s := &nettraceSink{}
-		s.Sink = symbol.SynthesizeTo(&sortedSink{Writer: sink, ordered: t.Ordered}, &names)
+		s.Sink = symbol.SynthesizeTo(sink, &names)
 		return s, nil
 	}
 }
@@ -86,23 +88,6 @@ func (s *nettraceSink) Result() Result {
 	return r
 }
 
-// A sortedSink says of events in the order of time that they are: Microsoft's reader counts losses where the threads of events
-// that do not say so alternate.
-type sortedSink struct {
-	*writer.Writer
-	ordered bool
-	scratch ntconv.Event
-}
-
-func (s *sortedSink) Write(e *ntconv.Event) error {
-	if e.Kind == ntconv.KindEvent && s.ordered && e.Flags&ntconv.FlagLate == 0 {
-		s.scratch = *e
-		s.scratch.Flags |= ntconv.FlagSorted
-		e = &s.scratch
-	}
-	return s.Writer.Write(e)
-}
-
 func netperf() *Format {
 	return &Format{
 		Name:   "netperf",
@@ -111,6 +96,8 @@ func netperf() *Format {
 		Binary: true,
 		Sniff:  func(head []byte) bool { return serializedType(head) == "Trace" },
 		Open:   openNettrace,
+
+		Ordered: true,
 	}
 }
 

@@ -13,16 +13,19 @@ import (
 
 func pprofFormat() *Format {
 	return &Format{
-		Name:   "pprof",
-		Exts:   []string{".pb.gz", ".pprof"},
-		Doc:    "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
-		Binary: true,
-		Sniff:  importer.IsLegacy,
-		Hint:   func(head []byte) bool { return isPprof("", head) },
-		Open:   openPprof,
-		Create: createPprof,
-		Names:  NamesLast,
-		Advice: "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux",
+		Name:    "pprof",
+		Exts:    []string{".pb.gz", ".pprof"},
+		Doc:     "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+		Binary:  true,
+		Sniff:   importer.IsLegacy,
+		Hint:    func(head []byte) bool { return isPprof("", head) },
+		Open:    openPprof,
+		Ordered: true,
+		Create:  createPprof,
+		Names:   NamesLast,
+
+		AnyOrder: true, // samples are summed up
+		Advice:   "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux",
 		Examples: []Example{
 			{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
 			{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},

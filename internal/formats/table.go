@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
 )
@@ -37,6 +38,8 @@ type Format struct {
 	// Open returns a source over decompressed input.
 	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
 
+	// Ordered says that events of the format come in the order of time whatever order is asked for.
+	Ordered bool
 	// Create defines the flags of the format's sink and returns its constructor, to be called after they are parsed.
 	// Nil: it cannot be written.
 	Create func(flags *pflag.FlagSet) CreateFunc
@@ -45,6 +48,11 @@ type Format struct {
 	Reading func(flags *pflag.FlagSet, o *ReadOptions)
 	// Merges says that several inputs can go into one output.
 	Merges bool
+	// Order is the order of the events that the format is made of where the user names none.
+	Order reader.Order
+	// AnyOrder says that events may come in another order where reading is quicker so: a sink of the format tells in the end
+	// whether that may have changed the output, see Unordered.
+	AnyOrder bool
 	// Advice tells users of traces that hold nothing for the format how to record one that does.
 	Advice string
 	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
@@ -74,6 +82,12 @@ type Sink interface {
 	ntconv.Sink
 	// Result is valid after Close.
 	Result() Result
+}
+
+// An Unordered is a sink of a format with AnyOrder.
+type Unordered interface {
+	// OrderMatters reports, before Close, whether events in the order of time might have given another output.
+	OrderMatters() bool
 }
 
 // Result is what a sink has made.

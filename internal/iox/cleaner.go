@@ -15,7 +15,8 @@ type Cleaner struct {
 
 // AbortAll aborts the outputs that are neither committed nor aborted, and makes every later Create with this
 // Cleaner fail with ErrAborted: the process is about to end. An output whose data is being synced by Commit is
-// aborted too, without waiting for the disk; one that is being renamed is complete.
+// aborted too, without waiting for the disk; one that is being renamed is complete. When it returns, no temporary file of
+// an output is left, one that was just being created included.
 func (c *Cleaner) AbortAll() error {
 	if c == nil {
 		return nil
@@ -33,21 +34,25 @@ func (c *Cleaner) AbortAll() error {
 	return errors.Join(errs...)
 }
 
-// add reports whether outputs may still be created.
-func (c *Cleaner) add(o *Output) bool {
+// add calls create, after which o can be aborted, and knows o from then on: AbortAll comes before that or after it. It returns the
+// error of create, or ErrAborted if no output may be created any more.
+func (c *Cleaner) add(o *Output, create func() error) error {
 	if c == nil {
-		return true
+		return create()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
-		return false
+		return ErrAborted
+	}
+	if err := create(); err != nil {
+		return err
 	}
 	if c.open == nil {
 		c.open = make(map[*Output]struct{})
 	}
 	c.open[o] = struct{}{}
-	return true
+	return nil
 }
 
 func (c *Cleaner) remove(o *Output) {

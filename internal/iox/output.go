@@ -77,10 +77,6 @@ func Create(name string, opts OutputOptions) (*Output, error) {
 	if err := o.open(); err != nil {
 		return nil, &Error{Name: o.name, Op: "create", Bytes: -1, Err: err}
 	}
-	o.behind = NewWriteBehind(o.f)
-	if !o.cleaner.add(o) {
-		return nil, errors.Join(&Error{Name: o.name, Op: "create", Bytes: -1, Err: ErrAborted}, o.Abort())
-	}
 	return o, nil
 }
 
@@ -88,17 +84,35 @@ func Create(name string, opts OutputOptions) (*Output, error) {
 func (o *Output) open() error {
 	if o.name == "-" || o.name == "/dev/stdout" {
 		o.name, o.path, o.keep, o.f = StdoutName, "", true, o.fs.stdout()
-		return nil
+		return o.cleaner.add(o, o.begin)
 	}
 	info, err := o.existing()
 	if err != nil {
 		return err
 	}
 	if info != nil && !info.Mode().IsRegular() {
-		o.f, err = o.fs.open(o.name, os.O_WRONLY, 0)
+		// Not while the Cleaner waits: a FIFO may wait for its reader for ever.
+		if o.f, err = o.fs.open(o.name, os.O_WRONLY, 0); err != nil {
+			return err
+		}
+		if err = o.cleaner.add(o, o.begin); err != nil {
+			o.f.Close() // nothing was written
+		}
 		return err
 	}
-	return o.openTemp(info)
+	o.removeStale()
+	return o.cleaner.add(o, func() error {
+		if err := o.openTemp(info); err != nil {
+			return err
+		}
+		return o.begin()
+	})
+}
+
+// begin starts to take bytes for the file that is open.
+func (o *Output) begin() error {
+	o.behind = NewWriteBehind(o.f)
+	return nil
 }
 
 // existing returns the file at the destination, nil if there is none, and follows a symbolic link to it. Names

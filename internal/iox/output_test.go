@@ -256,6 +256,51 @@ func TestCleaner(t *testing.T) {
 	}
 }
 
+// openFS calls a function when it has opened a file.
+type openFS struct {
+	osFS
+	opened func()
+}
+
+func (o openFS) open(name string, flag int, perm fs.FileMode) (file, error) {
+	f, err := o.osFS.open(name, flag, perm)
+	o.opened()
+	return f, err
+}
+
+// TestAbortAllWhileCreating: a file that is being created when all are aborted is gone when that is done.
+func TestAbortAllWhileCreating(t *testing.T) {
+	dir := t.TempDir()
+	c := new(Cleaner)
+	left := make(chan []string, 1)
+	opened := func() {
+		go func() {
+			if err := c.AbortAll(); err != nil {
+				t.Error(err)
+			}
+			left <- temps(t, dir)
+		}()
+		select { // it must not end before the file is known; if it does, it has some time for that
+		case l := <-left:
+			left <- l
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	o, err := Create(filepath.Join(dir, "out"), OutputOptions{Cleaner: c, fs: openFS{opened: opened}})
+	if l := <-left; len(l) != 0 {
+		t.Errorf("all are aborted, and %q is there", l)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Commit(); !errors.Is(err, ErrAborted) {
+		t.Errorf("commit: %v", err)
+	}
+	if _, err := Create(filepath.Join(dir, "out"), OutputOptions{Cleaner: c}); !errors.Is(err, ErrAborted) || len(temps(t, dir)) > 0 {
+		t.Errorf("created after the end: %v, %q", err, temps(t, dir))
+	}
+}
+
 // A hookFS calls back in the middle of a commit.
 type hookFS struct {
 	osFS

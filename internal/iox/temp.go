@@ -26,7 +26,6 @@ const staleAge = time.Hour
 // openTemp creates the temporary file for a destination; old is the file there, or nil.
 func (o *Output) openTemp(old fs.FileInfo) error {
 	dir, base := filepath.Split(o.path)
-	o.removeStale(dir, base)
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = old.Mode().Perm() // from the start: a private file's data must not be readable for a moment
@@ -74,7 +73,8 @@ func isTemp(name, base string) bool {
 // removeStale removes what killed runs left behind for this destination. That is housekeeping: where it does not
 // work, the output is none the worse. Of other destinations, and of files younger than staleAge, which may
 // belong to a run in progress, nothing is touched.
-func (o *Output) removeStale(dir, base string) {
+func (o *Output) removeStale() {
+	dir, base := filepath.Split(o.path)
 	if dir == "" {
 		dir = "."
 	}

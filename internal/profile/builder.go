@@ -135,14 +135,41 @@ func (b *Builder) role(t *ntconv.Type) role {
 	return r
 }
 
-// Finish ends the samples that wait for a successor and returns the profile. The builder must not be used afterwards.
-func (b *Builder) Finish() *Profile {
+// OrderMatters reports whether another order of the same events might give another profile: samples of a thread came out of the
+// order of time, or equal stacks were summed up before the namer learned that they mean something else at times in between. It is
+// for after the last event and before Finish.
+func (b *Builder) OrderMatters() bool {
+	s := b.set()
+	if s.late.n > 0 {
+		return true
+	}
+	for i := range s.rows {
+		r := &s.rows[i]
+		if r.stack == 0 || r.first == r.last {
+			continue
+		}
+		p, stack := s.owners[r.owner].process, b.pool.stacks.at(r.stack)
+		if b.namer.Epoch(p, stack, r.first) != b.namer.Epoch(p, stack, r.last) {
+			return true
+		}
+	}
+	return false
+}
+
+// set returns the set that the profile is made of.
+func (b *Builder) set() *set {
 	s := b.sets[0]
 	for _, other := range b.sets[1:] {
 		if len(s.rows) == 0 && (len(other.rows) > 0 || other.declared != nil) {
 			s = other
 		}
 	}
+	return s
+}
+
+// Finish ends the samples that wait for a successor and returns the profile. The builder must not be used afterwards.
+func (b *Builder) Finish() *Profile {
+	s := b.set()
 	if s.kind == Imported && s.origin == nil && s.declared != nil { // a profile without samples comes back, too
 		s.take(s.declared)
 	}

@@ -91,9 +91,13 @@ func (n *fakeNamer) AppendFrames(dst []ntconv.Frame, _ *ntconv.Process, s *ntcon
 	return dst
 }
 
-func (n *fakeNamer) Epoch(_ *ntconv.Process, s *ntconv.Stack) (epoch uint32) {
+func (n *fakeNamer) Epoch(_ *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) (epoch uint32) {
 	for _, pc := range s.PCs {
-		epoch += uint32(len(n.versions[pc]))
+		for _, v := range n.versions[pc] {
+			if v.from <= at {
+				epoch++
+			}
+		}
 	}
 	return epoch
 }

@@ -24,7 +24,7 @@ func (n noNames) AppendFrames(dst []ntconv.Frame, _ *ntconv.Process, s *ntconv.S
 	return dst
 }
 
-func (noNames) Epoch(*ntconv.Process, *ntconv.Stack) uint32         { return 0 }
-func (noNames) Mappings(*ntconv.Process) []*ntconv.Mapping          { return nil }
-func (noNames) Process(p *ntconv.Process) (info ntconv.ProcessInfo) { return info }
-func (noNames) ThreadName(t *ntconv.Thread) string                  { return t.Name }
+func (noNames) Epoch(*ntconv.Process, *ntconv.Stack, ntconv.Ticks) uint32 { return 0 }
+func (noNames) Mappings(*ntconv.Process) []*ntconv.Mapping                { return nil }
+func (noNames) Process(p *ntconv.Process) (info ntconv.ProcessInfo)       { return info }
+func (noNames) ThreadName(t *ntconv.Thread) string                        { return t.Name }

@@ -172,6 +172,43 @@ func TestEpochsMergeByName(t *testing.T) {
 	want(t, b.Finish(), "[4 4000000] first<f2 {}", "[4 4000000] second<f2 {}")
 }
 
+// TestOrderMatters: it does where samples of a thread stand in the wrong order, and where an address got another meaning between two
+// that were taken for equal. Whoever knows of the change beforehand tells them apart in any order.
+func TestOrderMatters(t *testing.T) {
+	first, second := wallEvent(till, 10, managed, stack(1)), wallEvent(till, 30, managed, stack(1))
+	other := wallEvent(idle, 20, managed, stack(1))
+	for name, c := range map[string]struct {
+		want     bool
+		events   []*ntconv.Event
+		redefine int // after so many events address 1 is told to have another name since 20
+	}{
+		"in order":           {false, []*ntconv.Event{first, other, second}, -1},
+		"threads in turn":    {false, []*ntconv.Event{first, second, other}, -1},
+		"thread goes back":   {true, []*ntconv.Event{second, first}, -1},
+		"known in time":      {false, []*ntconv.Event{first, other, second}, 1},
+		"known beforehand":   {false, []*ntconv.Event{other, first, second}, 0},
+		"known too late":     {true, []*ntconv.Event{first, other, second}, 3},
+		"late for one alone": {false, []*ntconv.Event{first}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namer := &fakeNamer{}
+			namer.define(1, 0, "old")
+			b := profile.New(testInfo(), namer, nil)
+			for i := range len(c.events) + 1 {
+				if i == c.redefine {
+					namer.define(1, 20, "new")
+				}
+				if i < len(c.events) {
+					b.Add(c.events[i])
+				}
+			}
+			if got := b.OrderMatters(); got != c.want {
+				t.Errorf("order matters: %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
 func TestLabels(t *testing.T) {
 	label := func(l ...ntconv.Label) *ntconv.Labels { return ntconv.NewLabels(l) }
 	id := [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}

@@ -36,8 +36,10 @@ type key struct{ stack, labels, owner, epoch, tag uint32 }
 
 type row struct {
 	key
-	orphans uint32       // last samples of threads that had no interval: each lasts the median of all threads
-	first   ntconv.Ticks // time of the earliest event: addresses mean what they meant then
+	orphans uint32 // last samples of threads that had no interval: each lasts the median of all threads
+	// Times of the earliest and the latest event. Addresses mean what they meant at the first one, and what they mean at the
+	// last one if OrderMatters finds nothing.
+	first, last ntconv.Ticks
 }
 
 // An owner is on whose behalf samples were taken. The thread is nil if threads are not told apart.
@@ -96,7 +98,7 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	if k.stack == 0 {
 		s.noStack.add(e)
 	} else {
-		k.epoch = namer.Epoch(e.Thread.Process, e.Stack)
+		k.epoch = namer.Epoch(e.Thread.Process, e.Stack, e.Time)
 	}
 	if s.tags {
 		k.tag = s.pool.tags.id(s.m.tag)
@@ -109,9 +111,8 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 		}
 		t.recent = r
 	}
-	if e.Time < s.rows[r].first {
-		s.rows[r].first = e.Time
-	}
+	row := &s.rows[r]
+	row.first, row.last = min(row.first, e.Time), max(row.last, e.Time)
 	n := len(s.m.values)
 	sums := s.values[int(r)*n:][:n]
 	for i, v := range s.m.values {
@@ -151,7 +152,7 @@ func (s *set) row(k key) uint32 {
 	if !ok {
 		r = uint32(len(s.rows))
 		s.index[k] = r
-		s.rows = append(s.rows, row{key: k, first: math.MaxInt64})
+		s.rows = append(s.rows, row{key: k, first: math.MaxInt64, last: math.MinInt64})
 		for range s.spec.columns {
 			s.values = append(s.values, 0)
 		}

@@ -121,6 +121,12 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 	return true
 }
 
+// KeepMark reports whether a mark tells something about the events that are selected: only time may be selected, and the mark lies
+// in it. Keep lets all marks pass, as readers of a trace need them.
+func (s *Selector) KeepMark(e *ntconv.Event) bool {
+	return s.all || !s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.inTime(e.Time)
+}
+
 func (s *Selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
 
 func (s *Selector) thread(t *ntconv.Thread) bool {

@@ -121,7 +121,7 @@ func numberOf(a attr, e *ntconv.Event) (number, bool) {
 		}
 		return unsigned(e.Thread.Process.PID), true
 	case attrCPU:
-		return signed(int64(e.CPU)), e.CPU != ntconv.CPUUnknown
+		return unsigned(uint64(uint32(e.CPU))), e.CPU != ntconv.CPUUnknown
 	case attrLevel:
 		return unsigned(uint64(e.Level())), true
 	case attrOpcode:

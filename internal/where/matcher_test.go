@@ -123,6 +123,16 @@ func TestMissingProperties(t *testing.T) {
 	}
 }
 
+// A processor number may have all 32 bits.
+func TestLargeProcessorNumbers(t *testing.T) {
+	e := &ntconv.Event{CPU: -2, Type: &ntconv.Type{}}
+	for text, want := range map[string]bool{"$cpu == 4294967294": true, "$cpu < 0": false, "$cpu > 2147483647": true} {
+		if got := matcher(t, text).Match(e); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 func TestDatesNeedAWallClock(t *testing.T) {
 	x, err := Parse(`$time > "2026-11-21T06:52:55Z"`)
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 	"github.com/ntconv/ntconv/internal/wire/wiretest"
@@ -74,7 +74,7 @@ func TestVectors(t *testing.T) {
 			continue
 		}
 		var ref reference
-		b, err := os.ReadFile(filepath.Join(wiretest.Shared(t), "data", strings.TrimSuffix(name, ".nettrace")+".expect.json"))
+		b, err := os.ReadFile(corpus.Shared(t, "data", strings.TrimSuffix(name, ".nettrace")+".expect.json"))
 		if err == nil {
 			err = json.Unmarshal(b, &ref)
 		}

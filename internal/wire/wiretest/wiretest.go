@@ -2,9 +2,6 @@
 package wiretest
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -13,52 +10,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// Shared returns the folder of real traces that is kept beside the repository: $NTCONV_SHARED, or ../shared seen from the
-// module. It skips the test if there is none.
-func Shared(tb testing.TB) string {
-	tb.Helper()
-	dir := os.Getenv("NTCONV_SHARED")
-	if dir == "" {
-		dir = filepath.Join(moduleRoot(tb), "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "data")); err != nil {
-		tb.Skipf("needs the shared traces (NTCONV_SHARED): %v", err)
-	}
-	return dir
-}
-
-func moduleRoot(tb testing.TB) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
-	tb.Fatal("no go.mod above the test")
-	return ""
-}
-
 // TestData returns the names of the traces in the repository's testdata, such as "testdata/hello.nettrace", for [Read].
 func TestData(tb testing.TB) []string {
 	tb.Helper()
-	return find(tb, moduleRoot(tb), "testdata")
+	return find(tb, filepath.Dir(corpus.Path("")), "testdata")
 }
 
 // Names returns the names of all shared traces, such as "own/hello.nettrace", for [Read]. It skips the test if there are none.
 func Names(tb testing.TB) []string {
 	tb.Helper()
-	return find(tb, filepath.Join(Shared(tb), "data"), ".")
+	return find(tb, corpus.Shared(tb, "data"), ".")
 }
 
 // find returns the paths of traces below root/dir, relative to root and without the ending .zst.
@@ -82,30 +49,16 @@ func find(tb testing.TB, root, dir string) (names []string) {
 // Read returns the decompressed bytes of a trace.
 func Read(tb testing.TB, name string) []byte {
 	tb.Helper()
-	path := filepath.Join(moduleRoot(tb), filepath.FromSlash(name))
-	if !strings.HasPrefix(name, "testdata/") {
-		path = filepath.Join(Shared(tb), "data", filepath.FromSlash(name))
+	path, ours := strings.CutPrefix(filepath.FromSlash(name), "testdata"+string(filepath.Separator))
+	if ours {
+		path = corpus.Path(path)
+	} else {
+		path = filepath.Join(corpus.Shared(tb, "data"), path)
 	}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		b, err = os.ReadFile(path + ".zst")
-		if err == nil {
-			b, err = decompress(b)
-		}
+	if _, err := os.Stat(path); err != nil {
+		path += ".zst"
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
-
-func decompress(b []byte) ([]byte, error) {
-	d, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return io.ReadAll(d)
+	return corpus.Read(tb, path)
 }
 
 // A Block is a block or object of a trace.

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestInfo(t *testing.T) {
+	for _, name := range []string{"cpu-v6", "sources-netperf3", "stress-drop", "three-processes-v6"} {
+		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
+		var d description
+		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || r.code != exitOK {
+			t.Fatalf("%s: %v, code %d: %s", name, err, r.code, r.stderr)
+		}
+		printed := lines(t, invoke(t, t.TempDir(), nil, "print", "--json", trace(t, name)).stdout)
+		size := 0.0
+		for _, m := range printed {
+			size += m["size"].(float64)
+		}
+		if d.Events.Events != int64(len(printed)) || d.Events.Bytes != int64(size) {
+			t.Errorf("%s: %d events and %d bytes, printed are %d and %v", name, d.Events.Events, d.Events.Bytes, len(printed), size)
+		}
+		var types, providers tally
+		for _, p := range d.Providers {
+			providers.merge(p.tally)
+			for _, e := range p.Types {
+				types.merge(e.tally)
+			}
+		}
+		ofThreads, ofProcesses := int64(0), int64(0)
+		for _, th := range d.Threads {
+			ofThreads += th.Events
+		}
+		for _, p := range d.Processes {
+			ofProcesses += p.Events
+		}
+		if types != d.Events.tally || providers != d.Events.tally || ofThreads != d.Events.Events || ofProcesses != d.Events.Events {
+			t.Errorf("%s: sums differ: %+v, %+v, %+v, %d, %d", name, d.Events.tally, types, providers, ofThreads, ofProcesses)
+		}
+		text := invoke(t, t.TempDir(), nil, "info", trace(t, name))
+		for _, p := range d.Providers {
+			if !strings.Contains(text.stdout, p.Name) {
+				t.Errorf("%s: no %s in the text", name, p.Name)
+			}
+		}
+		if name == "stress-drop" && (d.Lost != 19336 || !strings.Contains(text.stdout, "19,336")) {
+			t.Errorf("%d lost events", d.Lost)
+		}
+	}
+}
+
+// Text for people has no blanks at the ends of lines, and cuts what is too long for a line; JSON has all.
+func TestInfoText(t *testing.T) {
+	for _, name := range []string{"cpu-env", "three-processes-v6", "stress-drop", "empty"} {
+		r := invoke(t, t.TempDir(), nil, "info", trace(t, name))
+		for line := range strings.Lines(r.stdout) {
+			if strings.HasSuffix(line, " \n") {
+				t.Errorf("%s: %q", name, line)
+			}
+		}
+	}
+	d := description{Processes: []processInfo{
+		{PID: 1, CommandLine: strings.Repeat("é", maxText)}, {PID: 2, CommandLine: "x" + strings.Repeat("é", 10*maxText), Host: "h"},
+	}}
+	text := string(d.text())
+	for _, want := range []string{"  " + strings.Repeat("é", maxText) + "\n", "  x" + strings.Repeat("é", maxText-1) + "… on h\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	var b bytes.Buffer
+	if err := d.writeJSON(&b); err != nil || !strings.Contains(b.String(), strings.Repeat("é", 10*maxText)) {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// A condition that could not hold is told, as by the verbs that have a summary.
+func TestInfoNotes(t *testing.T) {
+	for _, flags := range [][]string{{"info"}, {"info", "--json"}} {
+		args := append(flags, "--where", "Nothing == 1 || $size > 0", trace(t, "cpu-env"))
+		if r := invoke(t, t.TempDir(), nil, args...); r.code != exitOK || !strings.Contains(r.stdout, "--where: no event has a field Nothing") {
+			t.Errorf("%q: code %d: %s%s", flags, r.code, r.stdout, r.stderr)
+		}
+		if r := invoke(t, t.TempDir(), nil, append(flags, trace(t, "cpu-env"))...); strings.Contains(r.stdout, "Selection") || strings.Contains(r.stdout, "notes") {
+			t.Errorf("%q: notes on nothing: %s", flags, r.stdout)
+		}
+	}
+}
+
+// Commands that info suggests are right.
+func TestInfoSuggestions(t *testing.T) {
+	for _, name := range []string{"cpu-env", "cpu-v6", "alloc-verbose", "exceptions", "spans-stop", "counters"} {
+		var d description
+		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
+		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || len(d.Extract) == 0 {
+			t.Fatalf("%s: %v, %d suggestions", name, err, len(d.Extract))
+		}
+		for _, x := range d.Extract {
+			args := strings.Fields(strings.ReplaceAll(x.Command, "'", ""))
+			if r := invoke(t, t.TempDir(), nil, args[1:]...); r.code != exitOK {
+				t.Errorf("%s: code %d: %s", x.Command, r.code, r.stderr)
+			}
+		}
+	}
+}

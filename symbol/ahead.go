@@ -1,0 +1,81 @@
+package symbol
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/dotnet"
+)
+
+// A spelling is what the texts of a managed method come to.
+type spelling struct{ raw, pretty string } // pretty is empty if names are raw
+
+// A speller makes names of texts. Several may work on one table at the same time while nothing changes it.
+type speller struct {
+	t       *Table
+	scratch []byte
+}
+
+// utf16 returns recorded text as a string.
+func (s *speller) utf16(b []byte) string {
+	s.scratch = clr.DecodeUTF16(s.scratch[:0], b)
+	return string(s.scratch)
+}
+
+func (s *speller) method(m *method) (n spelling) {
+	texts := s.t.texts
+	d := dotnet.Method{
+		Namespace: s.utf16(texts.get(m.namespace)), Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param)),
+	}
+	if n.raw = d.Raw(); !s.t.raw {
+		n.pretty = d.Pretty()
+	}
+	return n
+}
+
+// worthAhead is how many names are worth a goroutine.
+const worthAhead = 256
+
+// nameAhead names the methods that Want was told of, on all processors: spelling is most of the work of AppendFrames where every
+// method is met once or twice.
+func (t *Table) nameAhead(p *process) {
+	list := p.wantedMethods()
+	workers := min(runtime.GOMAXPROCS(0), len(list)/worthAhead)
+	if workers < 2 {
+		return
+	}
+	names := make([]spelling, len(list))
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			s := speller{t: t}
+			for i := w * len(list) / workers; i < (w+1)*len(list)/workers; i++ {
+				names[i] = s.method(&p.methods.list[list[i]])
+			}
+		})
+	}
+	wait.Wait()
+	for i, entry := range list {
+		p.memo[memoKey{entry: entry}] = t.nameMethod(p, &p.methods.list[entry], names[i])
+	}
+}
+
+// wantedMethods returns the newest methods at the wanted addresses that have a name and were not yet asked for.
+func (p *process) wantedMethods() (list []uint32) {
+	p.wanted.sort()
+	for pcs := p.wanted.pcs; len(pcs) > 0; {
+		s := p.methods.when.now.find(pcs[0])
+		if s == nil {
+			pcs = pcs[1:]
+			continue
+		}
+		if _, ok := p.memo[memoKey{entry: s.owner}]; !ok && p.methods.list[s.owner].named() {
+			list = append(list, s.owner)
+		}
+		for len(pcs) > 0 && pcs[0] <= s.last {
+			pcs = pcs[1:]
+		}
+	}
+	return list
+}
