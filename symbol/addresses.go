@@ -88,7 +88,7 @@ func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
 			n++
 		}
-		if n > 1 && s.mode == AddressesReal {
+		if n > 1 && n <= mostInlined && s.mode == AddressesReal {
 			if pc, ok := s.together(e, p, frames[:n]); ok {
 				pcs, frames = append(pcs, pc), frames[n:]
 				continue

@@ -43,6 +43,13 @@ func frameDefinitionType() *ntconv.Type {
 	}}
 }
 
+// Bounds on what few bytes of a file can make: frames of one address, and frames of a stack beyond which functions are left out
+// that were inlined.
+const (
+	mostInlined = 1 << 10
+	mostFrames  = 1 << 16
+)
+
 // A definition is what a Frame event said.
 type definition struct {
 	frame    ntconv.Frame // without Func and Mapping until complete
@@ -118,7 +125,7 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 	p := t.processOf(e)
 	if inner > 0 {
 		leaf := p.defined[address]
-		if leaf == nil || inner != leaf.more+1 {
+		if leaf == nil || inner != leaf.more+1 || inner >= mostInlined {
 			t.unreadable(e, "Frame definition without those that are inlined into it")
 			return
 		}

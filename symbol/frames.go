@@ -48,10 +48,14 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	if t.cache == nil {
 		t.cache = make([]cached, cacheSize)
 	}
+	before := len(dst)
 	for i, pc := range s.PCs {
 		c := &t.cache[pc*hashFactor>>(64-cacheBits)]
 		if c.pc != pc || c.in != proc || c.version != t.version || c.returns != (i > 0) {
 			if d := proc.defined[pc]; d != nil && d.outer != nil {
+				if len(dst)-before > mostFrames {
+					d = d.last
+				}
 				for ; d != nil; d = d.outer {
 					dst = append(dst, t.restore(proc, pc, at, d))
 				}

@@ -267,3 +267,36 @@ func TestSynthesizeThroughFile(t *testing.T) {
 		})
 	}
 }
+
+// TestInlinedChainsAreBounded: a file cannot make more frames of an address, and of a stack, than makes sense.
+func TestInlinedChainsAreBounded(t *testing.T) {
+	m := &ntconv.Mapping{Start: 0x1000, Limit: 0x9000, File: "f"}
+	chain := func(n int) (frames []ntconv.Frame) {
+		for i := range n {
+			frames = append(frames, ntconv.Frame{Func: &ntconv.Function{Name: fmt.Sprint("f", i)}, Mapping: m, PC: 0x2000, Flags: ntconv.FrameInlined})
+		}
+		frames[n-1].Flags = 0
+		return frames
+	}
+	real := &symbol.SynthesizeOptions{Addresses: symbol.AddressesReal}
+	for _, n := range []int{1, 2, 1024, 1025, 3000} {
+		checkSynthesis(t, nil, real, []*ntconv.Event{frameEvent(&ntconv.Process{PID: 1}, chain(n)...)})
+	}
+	e := frameEvent(&ntconv.Process{PID: 1}, chain(1000)...)
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, e), real))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := symbol.New(nil)
+	for _, e := range got {
+		table.Observe(e)
+	}
+	last := got[len(got)-1]
+	if len(last.Stack.PCs) != 1 {
+		t.Fatalf("%d addresses", len(last.Stack.PCs))
+	}
+	stack := &ntconv.Stack{PCs: slices.Repeat(last.Stack.PCs, 10_000)}
+	if n := len(table.AppendFrames(nil, last.Thread.Process, stack, 100)); n < 10_000 || n > 100_000 {
+		t.Errorf("%d frames of 10,000 addresses", n)
+	}
+}
