@@ -24,6 +24,8 @@ import (
 func work(d time.Duration) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	mu.Lock() // some wait for it, however many processors there are
+	time.AfterFunc(d/10, mu.Unlock)
 	end := time.Now().Add(d)
 	for i := range 4 {
 		wg.Go(func() {
@@ -34,8 +36,8 @@ func work(d time.Duration) {
 					for j := range 1000 {
 						n += j ^ n
 					}
-					mu.Unlock()
 					sink = append(sink[:0:0], make([]byte, 1024+n&1)...)
+					mu.Unlock()
 				}
 			})
 		})
