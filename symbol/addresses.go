@@ -41,7 +41,13 @@ type recentAddress struct {
 	pc    uint64
 }
 
-const recentBits = 14
+// is compares member by member, which is quicker than comparing frames as a whole.
+func (r *recentAddress) is(p *synthetic, f *ntconv.Frame) bool {
+	g := &r.frame
+	return g.PC == f.PC && g.Func == f.Func && g.Line == f.Line && g.Column == f.Column && g.Flags == f.Flags && g.Mapping == f.Mapping && r.in == p
+}
+
+const recentBits = 15
 
 // A region is where the frames of a mapping have addresses.
 type region struct{ id, start, next, limit uint64 }
@@ -106,10 +112,10 @@ func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 func (s *synthesizer) address(e *ntconv.Event, p *synthetic, f *ntconv.Frame, alone bool) uint64 {
 	at := (f.PC + uint64(f.Line)) * hashFactor >> (64 - recentBits)
 	first, second := &s.recent[at], &s.recent[at^1]
-	if first.in == p && first.frame == *f {
+	if first.is(p, f) {
 		return first.pc
 	}
-	if second.in == p && second.frame == *f {
+	if second.is(p, f) {
 		return second.pc
 	}
 	pc := p.frames[*f]

@@ -326,8 +326,9 @@ func (p *pass) drain(sink ntconv.Sink) (fatal, partial error) {
 	if p.strayed(sink) {
 		return errShortcut, nil
 	}
-	if err := sink.Close(); err != nil {
-		return outputFailure(err), nil
+	if err := sink.Close(); err != nil { // what is wrong with an event may come out only now
+		fatal, _ = p.ended(err)
+		return fatal, nil
 	}
 	return nil, partial
 }

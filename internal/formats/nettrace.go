@@ -53,21 +53,23 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		if err != nil {
 			return nil, err
 		}
-		s := &nettraceSink{}
-		s.Sink = symbol.SynthesizeTo(sink, &names)
-		return s, nil
+		return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names)}, nil
 	}
 }
 
 // A nettraceSink counts what it writes.
 type nettraceSink struct {
 	ntconv.Sink
+	named  bool // stacks have names
 	events int64
 	typ    *ntconv.Type // seen last
 	unit   string       // of weights, if it is none that viewers expect
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
+	if !s.named && e.Stack != nil && len(e.Stack.Frames) > 0 {
+		s.named, s.Sink = true, newBehind(s.Sink) // finding addresses takes longer than reading
+	}
 	if e.Kind == ntconv.KindEvent {
 		s.events++
 		if e.Type != s.typ {
