@@ -11,6 +11,10 @@
 	if (sub(/^BenchmarkPlainLoop\/(nettrace\/)?/, "", name)) {
 		sub(/\.nettrace$/, "", name)
 		plain[name] = ns
+	} else if (sub(/^BenchmarkCompressed\/(nettrace\/)?/, "", name)) { # of version 6, which has no plainer loop
+		sub(/\.nettrace$/, "", name)
+		if (!(name in plain))
+			plain[name] = ns
 	} else if (sub(/^BenchmarkReader\//, "", name)) {
 		readers[++count] = name
 		cost[name] = ns
