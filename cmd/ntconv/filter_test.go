@@ -18,16 +18,11 @@ import (
 
 // With nothing selected, filter writes what to nettrace writes, to the byte.
 func TestFilterNothingIsRewrite(t *testing.T) {
-	paths, err := filepath.Glob("../../testdata/*.nettrace.zst")
-	if err != nil || len(paths) < 20 {
-		t.Fatal(len(paths), err)
-	}
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.zst")
-		t.Run(name, func(t *testing.T) {
+	for _, f := range someTraces(t) {
+		t.Run(f.Name, func(t *testing.T) {
 			dir := t.TempDir()
-			to := ntconvTo(t, dir, name)
-			cut := invoke(t, dir, nil, "filter", trace(t, name), "cut.nettrace")
+			to := ntconvTo(t, dir, f.Name)
+			cut := invoke(t, dir, nil, "filter", trace(t, f.Name), "cut.nettrace")
 			if to.code != cut.code {
 				t.Fatalf("codes %d and %d: %s%s", to.code, cut.code, to.stderr, cut.stderr)
 			}

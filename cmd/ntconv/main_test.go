@@ -93,6 +93,22 @@ func unpacked(t *testing.T, name string) []byte {
 	return corpus.Trace(t, name).Data
 }
 
+// someTraces returns the traces of testdata; in short mode one of each kind, because every command is a process of its own and takes
+// long to start with the race detector.
+func someTraces(t *testing.T) []corpus.File {
+	t.Helper()
+	all := corpus.Traces(t)
+	if len(all) < 20 {
+		t.Fatalf("only %d traces", len(all))
+	}
+	if testing.Short() {
+		all = slices.DeleteFunc(all, func(f corpus.File) bool {
+			return !slices.Contains([]string{"cpu-env", "cpu-v6", "jit", "sources-netperf3", "stress-cut", "threads"}, f.Name)
+		})
+	}
+	return all
+}
+
 // files returns the names in a directory.
 func files(t *testing.T, dir string) []string {
 	t.Helper()

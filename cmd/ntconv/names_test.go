@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -100,27 +101,43 @@ func TestInfoOfCutTrace(t *testing.T) {
 
 // TestAnyOrder: a profile is the same whether the order of events is left to the command, which prefers that of the file, or not.
 func TestAnyOrder(t *testing.T) {
-	profiles := 0
-	for _, f := range append(corpus.Traces(t), corpus.SharedTraces(t)...) {
+	if checkAnyOrder(t, someTraces(t)) == 0 {
+		t.Error("no trace has samples")
+	}
+	dir := t.TempDir()
+	free, _ := bothOrders(t, write(t, dir, "in.nettrace", unpacked(t, "jit")))
+	// Addresses are used again, in blocks that the file does not have in order.
+	if byFile := invoke(t, dir, nil, "to", "pprof", "-q", "-o", "-", "--order", "file", "in.nettrace"); byFile.stdout == free.stdout {
+		t.Error("the order makes no difference, which shows nothing")
+	}
+}
+
+func TestAnyOrderOfReferenceData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("150 MB are not converted in short mode")
+	}
+	checkAnyOrder(t, corpus.SharedTraces(t))
+}
+
+// checkAnyOrder returns how many traces have samples.
+func checkAnyOrder(t *testing.T, files []corpus.File) (profiles int) {
+	for _, f := range files {
 		t.Run(f.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			in := write(t, dir, "in.nettrace", f.Data)
-			args := []string{"to", "pprof", "-q", "--allow-prerelease", "-o", "-", in}
-			free, byTime := invoke(t, dir, nil, args...), invoke(t, dir, nil, append(args, "--order", "time")...)
+			free, byTime := bothOrders(t, write(t, t.TempDir(), "in.nettrace", f.Data))
 			if free.stdout != byTime.stdout || free.code != byTime.code {
 				t.Errorf("%d bytes, code %d; by time %d bytes, code %d", len(free.stdout), free.code, len(byTime.stdout), byTime.code)
 			}
 			if len(free.stdout) > 0 {
 				profiles++
 			}
-			if f.Name == "jit" { // addresses are used again, in blocks that the file does not have in order
-				if byFile := invoke(t, dir, nil, append(args, "--order", "file")...); byFile.stdout == free.stdout {
-					t.Error("the order makes no difference, which shows nothing")
-				}
-			}
 		})
 	}
-	if profiles == 0 {
-		t.Error("no trace has samples")
-	}
+	return profiles
+}
+
+// bothOrders makes profiles of a trace in the order that the command prefers and in that of time.
+func bothOrders(t *testing.T, in string) (free, byTime result) {
+	t.Helper()
+	args := []string{"to", "pprof", "-q", "--allow-prerelease", "-o", "-", in}
+	return invoke(t, filepath.Dir(in), nil, args...), invoke(t, filepath.Dir(in), nil, append(args, "--order", "time")...)
 }
