@@ -119,6 +119,11 @@ func FuzzStream(f *testing.F) {
 		if err := compareSorted(data); err != nil {
 			t.Fatal(err)
 		}
+		for _, o := range []Options{{}, {Limits: Limits{WindowEvents: 3}}, {Order: FileOrder}} {
+			if err := compareGeneral(data, o); err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }
 

@@ -1,8 +1,6 @@
 package reader
 
 import (
-	"math"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
@@ -89,7 +87,7 @@ func (r *Reader) nextDirect() *ntconv.Event {
 // gather adds the next events of the block to the window, up to one that is not simple, which it may have parsed.
 func (r *Reader) gather() {
 	b, h, w, m, q := &r.events, &r.events.h, &r.row, &r.memo, &r.window
-	for q.left() < r.limits.WindowEvents && m.known {
+	for q.left() < r.limits.WindowEvents && m.known && !r.general {
 		body := b.body[b.pos:]
 		n := 0
 		switch {
@@ -118,7 +116,7 @@ func (r *Reader) gather() {
 		d.seq, d.lost, d.cpu, d.flags = h.Sequence, 0, int32(h.CPU), 0
 		if h.Sorted {
 			d.flags = ntconv.FlagSorted
-			q.promised = max(q.promised, d.time)
+			q.keep(d.time)
 		}
 	}
 }
@@ -147,17 +145,16 @@ func (r *Reader) quickStack(id uint32) bool {
 	return true
 }
 
-// nextHeld returns the next event of the window, and a row to deliver instead if it is not a simple one.
-func (r *Reader) nextHeld() (*ntconv.Event, *row) {
-	w := r.window.next()
+// lend makes the reader's event of a row of the window, and returns nil if that is not a simple one.
+func (r *Reader) lend(w *row) *ntconv.Event {
 	s, e := &r.shown, &r.event
-	if !s.valid || w.lost != 0 || s.labels != w.labels || w.time < r.latest {
-		return nil, w
+	if !s.valid || w.lost != 0 || s.labels != w.labels || w.time < r.latest || r.general {
+		return nil
 	}
 	if s.meta != w.meta {
 		t := r.types.find(w.meta)
 		if t == nil {
-			return nil, w
+			return nil
 		}
 		s.meta, e.Type = w.meta, t
 	}
@@ -175,8 +172,5 @@ func (r *Reader) nextHeld() (*ntconv.Event, *row) {
 	e.Flags, e.CPU, e.Seq, e.Time, e.Offset = w.flags, w.cpu, w.seq, ntconv.Ticks(w.time), b.offset+int64(w.header)
 	end := w.payload + w.size
 	e.Payload = b.body[w.payload:end:end]
-	return e, nil
+	return e
 }
-
-// never is earlier than any time.
-const never = math.MinInt64

@@ -50,14 +50,15 @@ type Reader struct {
 	prerelease bool // event headers have no processor number
 	probes     int  // blocks looked at for signs of that
 
-	queue []ntconv.Event // to be delivered before anything else
-	head  int
-	event ntconv.Event // what Next lends out; always of KindEvent
-	shown shown
-	row   row
-	memo  memo
-	err   error // the input has ended with it
-	early bool  // err is that of a block that the input cuts off: its events are still to come
+	queue   []ntconv.Event // to be delivered before anything else
+	head    int
+	event   ntconv.Event // what Next lends out; always of KindEvent
+	shown   shown
+	row     row
+	memo    memo
+	err     error // the input has ended with it
+	general bool  // tests: every event takes the long way
+	early   bool  // err is that of a block that the input cuts off: its events are still to come
 }
 
 var (
@@ -190,7 +191,7 @@ func (r *Reader) checkHeader(offset int64) {
 // Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
 // ntconv.ErrTruncated after all complete events.
 func (r *Reader) Next() (*ntconv.Event, error) {
-	if r.events.direct {
+	if r.events.direct && !r.general {
 		if e := r.nextDirect(); e != nil {
 			return e, nil
 		}
@@ -241,8 +242,8 @@ func (r *Reader) fail(err error) {
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
 	if w.ready() {
-		e, row := r.nextHeld()
-		if e != nil {
+		row := w.next()
+		if e := r.lend(row); e != nil {
 			return e, nil
 		}
 		b := &w.blocks[row.block]
@@ -270,6 +271,9 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 	case r.opts.Order == ByTime && w.flags&ntconv.FlagSorted == 0:
 		if err := r.fill(true); err != nil {
 			r.fail(err)
+		}
+		if r.head < len(r.queue) {
+			return nil, nil // what the block brought along is defined first
 		}
 		return r.nextEvent() // what the window releases
 	}
@@ -372,7 +376,7 @@ func (r *Reader) fill(keep bool) error {
 	if keep {
 		w.add(&r.row)
 	}
-	w.promised = never
+	w.promise = false
 	var err error
 	for w.left() < r.limits.WindowEvents {
 		if r.gather(); w.left() >= r.limits.WindowEvents {
@@ -391,7 +395,7 @@ func (r *Reader) fill(keep bool) error {
 		w.release(0, true)
 	case r.err != nil: // the last block of an input that is cut off
 		w.release(0, true)
-	case w.promised != never:
+	case w.promise:
 		w.release(w.promised, false)
 	}
 	return err

@@ -15,7 +15,8 @@ import (
 type window struct {
 	rows     []row
 	runs     []run
-	last     int64  // time of the last row, if its run goes on; else later than any
+	last     int64  // time of the last row
+	ended    bool   // the run of the last row is delivered: no row may join it
 	heap     []head // of all runs with rows that are not delivered, by time and then position
 	turn     turn
 	blocks   []heldBlock
@@ -24,11 +25,12 @@ type window struct {
 	done     int      // rows delivered
 	open     bool     // rows up to bound are released
 	bound    int64
-	promised int64 // latest time of a sorted row since it was set to never
+	promise  bool  // a row was sorted since fill began
+	promised int64 // latest time of those that were
 	marks    []ntconv.Event
 }
 
-// run is a stretch of rows with non-decreasing times. next is up to date only while the run has no head, or after sync.
+// run is a stretch of rows with non-decreasing times. While the run has a head, its next is the one that counts.
 type run struct{ next, end uint32 }
 
 // head is the next row of a run.
@@ -81,19 +83,26 @@ func (w *window) add(r *row) {
 	d.meta, d.thread, d.capture, d.stack, d.labels = r.meta, r.thread, r.capture, r.stack, r.labels
 	d.seq, d.lost, d.cpu, d.flags = r.seq, r.lost, r.cpu, r.flags
 	if r.flags&ntconv.FlagSorted != 0 {
-		w.promised = max(w.promised, r.time)
+		w.keep(r.time)
+	}
+}
+
+// keep notes that a sorted row has come.
+func (w *window) keep(time int64) {
+	if !w.promise || time > w.promised {
+		w.promise, w.promised = true, time
 	}
 }
 
 // grow appends a row of a time, which is to be filled in.
 func (w *window) grow(time int64) *row {
 	n := len(w.rows)
-	if w.last <= time && n > 0 {
+	if n > 0 && w.last <= time && !w.ended {
 		w.runs[len(w.runs)-1].end++
 	} else {
 		w.begin(time)
 	}
-	w.last = time
+	w.last, w.ended = time, false
 	if n == cap(w.rows) {
 		w.rows = slices.Grow(w.rows, max(n, firstRows)) // append by itself would copy more often
 	}
@@ -168,7 +177,7 @@ func (w *window) exhaust() {
 	h := w.heap[0]
 	w.runs[h.run].next = h.next
 	if int(h.next) == len(w.rows) {
-		w.last = math.MaxInt64 // what is added now waits for another release
+		w.ended = true // what is added now waits for another release
 	}
 	n := len(w.heap) - 1
 	w.heap[0] = w.heap[n]
@@ -269,7 +278,7 @@ func (w *window) trimBlocks() {
 
 // reset forgets all rows. They are delivered.
 func (w *window) reset() {
-	w.rows, w.runs, w.heap, w.done, w.turn.known, w.last = w.rows[:0], w.runs[:0], w.heap[:0], 0, false, math.MaxInt64
+	w.rows, w.runs, w.heap, w.done, w.turn.known = w.rows[:0], w.runs[:0], w.heap[:0], 0, false
 }
 
 // discard forgets everything that is not delivered.

@@ -1,0 +1,164 @@
+package reader
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/tracegen"
+	"github.com/ntconv/ntconv/internal/wire"
+)
+
+// compareGeneral checks that the quick ways give what the general one gives: the same events, which are defined before they come, the
+// same error and the same report.
+func compareGeneral(data []byte, opts Options) error {
+	var reports [2]ntconv.Report
+	var readers [2]*Reader
+	var errs [2]error
+	for i := range readers {
+		o := opts
+		o.Report = &reports[i]
+		readers[i], errs[i] = New(bytes.NewReader(data), &o)
+	}
+	if errs[0] != nil {
+		return nil
+	}
+	readers[1].general = true
+	defined := map[*ntconv.Thread]bool{}
+	for n := 0; ; n++ {
+		quick, err := readers[0].Next()
+		general, want := readers[1].Next()
+		switch {
+		case fmt.Sprint(err) != fmt.Sprint(want):
+			return fmt.Errorf("event %d: error %v, in general %v", n, err, want)
+		case err != nil:
+			if a, b := reports[0].Entries(), reports[1].Entries(); !reflect.DeepEqual(a, b) {
+				return fmt.Errorf("report %v, in general %v", a, b)
+			}
+			return nil
+		case digest(quick) != digest(general) || (quick.Type == nil) != (general.Type == nil):
+			return fmt.Errorf("event %d: %+v, in general %+v", n, quick, general)
+		case quick.Kind == ntconv.KindDefine && quick.Thread != nil:
+			defined[quick.Thread] = true
+		case quick.Kind == ntconv.KindEvent && quick.Flags&ntconv.FlagPlaceholder == 0 && !defined[quick.Thread]:
+			return fmt.Errorf("event %d of thread %d comes before the thread is defined", n, quick.Thread.TID)
+		}
+	}
+}
+
+// quickOptions are all that decides about the ways of events, small windows among them.
+func quickOptions() (list []Options) {
+	for _, order := range []Order{FileOrder, ByTime} {
+		for _, strict := range []bool{false, true} {
+			for _, l := range []Limits{{}, {WindowEvents: 1}, {WindowEvents: 3}, {WindowEvents: 17}, {WindowBytes: 100}} {
+				list = append(list, Options{Order: order, Strict: strict, Limits: l, AllowPrerelease: true})
+			}
+		}
+	}
+	return list
+}
+
+// TestQuick holds that for real traces, damaged ones, and streams of a program.
+func TestQuick(t *testing.T) {
+	files := corpus.Traces(t)
+	if !testing.Short() && len(files) > 0 {
+		t.Run("shared", func(t *testing.T) {
+			for _, f := range corpus.SharedTraces(t) {
+				for _, o := range []Options{{Order: FileOrder}, {}, {Limits: Limits{WindowEvents: 1000}}} {
+					if err := compareGeneral(f.Data, o); err != nil {
+						t.Errorf("%s, %+v: %v", f.Name, o, err)
+					}
+				}
+			}
+		})
+	}
+	for _, f := range files {
+		for _, o := range quickOptions() {
+			if err := compareGeneral(f.Data, o); err != nil {
+				t.Errorf("%s, %+v: %v", f.Name, o, err)
+			}
+		}
+	}
+	n := 2000
+	if testing.Short() {
+		n = 100
+	}
+	m, options := newMutator(t), quickOptions()
+	for seed := range uint64(n) {
+		if err := compareGeneral(m.mutant(seed), options[seed%uint64(len(options))]); err != nil {
+			t.Errorf("mutant %d of %s: %v", seed, m.name, err)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 0))
+	for seed := range n {
+		program := make([]byte, r.IntN(400))
+		for i := range program {
+			program[i] = byte(r.Uint32())
+		}
+		for _, v := range []wire.Version{wire.V4, wire.V6} {
+			if err := compareGeneral(perform(v, program), options[seed%len(options)]); err != nil {
+				t.Errorf("program %d, version %d: %v", seed, v, err)
+			}
+		}
+	}
+}
+
+// stream returns a trace of events without payload, of which a time behind the first tick, a thread and whether it is sorted are
+// given. Blocks end at an event without a thread.
+func stream(v wire.Version, events []timed) []byte {
+	var out bytes.Buffer
+	s := tracegen.NewStream(&out, v)
+	s.Types(tracegen.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
+	if v == wire.V6 {
+		s.Threads(wire.Thread{Index: 1, TID: 1, Has: 1 << wire.ThreadTID})
+	}
+	seq := map[uint64]uint32{}
+	b := s.Events()
+	for _, e := range events {
+		if e.thread == 0 {
+			b.Flush()
+			continue
+		}
+		seq[e.thread]++
+		b.Add(&wire.EventHeader{MetadataID: 1, Thread: e.thread, CaptureThread: e.thread, Time: e.time, Sequence: seq[e.thread], Sorted: e.sorted}, nil)
+	}
+	b.Flush()
+	s.End()
+	return out.Bytes()
+}
+
+type timed struct {
+	thread, time uint64
+	sorted       bool
+}
+
+// TestDefinedBeforeWindow: a thread that a block brings along is defined before its first event, also if that is the first one to
+// leave the window.
+func TestDefinedBeforeWindow(t *testing.T) {
+	const s = 1_000_000_000
+	data := stream(wire.V4, []timed{{1, s + 10, true}, {1, s + 20, false}, {2, s + 15, false}, {1, s + 30, true}})
+	if err := compareGeneral(data, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLatestTime: no event gets lost, whatever its time.
+func TestLatestTime(t *testing.T) {
+	const s = 1_000_000_000
+	data := stream(wire.V6, []timed{
+		{1, s + 50, false}, {1, s + 51, false}, {1, s + 52, false}, {1, s + 53, false}, // a run that waits
+		{1, s + 10, false}, {1, s + 20, true}, // releases up to here: the last run is delivered
+		{}, {1, math.MaxInt64, false},
+	})
+	for _, order := range []Order{FileOrder, ByTime} {
+		list, err := digests(bytes.NewReader(data), &Options{Order: order})
+		if err != nil || len(list) != 9 { // with the definitions of type and thread
+			t.Errorf("order %d: %d events of 9: %v", order, len(list), err)
+		}
+	}
+}
