@@ -8,8 +8,8 @@ type Namer interface {
 	// FrameUnresolved, never nothing.
 	AppendFrames(dst []Frame, p *Process, s *Stack, at Ticks) []Frame
 	// Epoch returns a number of what the addresses of s mean at a time, as far as is known now: of two times with equal
-	// numbers AppendFrames gives the same frames. It lets an aggregator tell equal stacks of different meaning apart before
-	// the names are known.
+	// numbers AppendFrames gives the same frames, for what comes in the order of time. It lets an aggregator tell equal
+	// stacks of different meaning apart before the names are known.
 	Epoch(p *Process, s *Stack, at Ticks) uint32
 	// Mappings returns the known mappings of p by address.
 	Mappings(p *Process) []*Mapping

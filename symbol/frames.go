@@ -106,6 +106,19 @@ func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint3
 	return m.number()
 }
 
+// Settle makes Epoch exact until the next event: before, it may have one number for all meanings of an address but the newest. It
+// reports whether that was possible, and whether the table would be the same if all events had come in the order of time.
+func (t *Table) Settle() bool {
+	settled := !t.late
+	for _, p := range t.processes {
+		settled = p.methods.when.settle() && p.native.when.settle() && settled
+	}
+	for _, s := range t.symbols {
+		settled = s.when.settle() && settled
+	}
+	return settled
+}
+
 // epoch returns the number of the last change of meaning of an address: 0 if it has the same one at all times.
 func (t *Table) epoch(p *process, pc uint64) uint32 {
 	if t.epochs == 0 {

@@ -57,7 +57,8 @@ func (s *methods) learn(n method, action clr.MethodAction, now ntconv.Ticks, epo
 	}
 	since, taken, live := s.before(n.start, n.last(), now, action == clr.MethodUnloaded)
 	if action == clr.MethodUnloaded && live {
-		return 0, false // late: others have its place already
+		s.when.late = true // others have its place already
+		return 0, false
 	}
 	n.from, n.end = since, forever
 	switch action {
@@ -122,20 +123,21 @@ type module struct {
 // modules are by id, and of each id by time.
 type modules map[uint64][]module
 
-// learn adds a module. It reports whether that changes anything.
-func (s modules) learn(id uint64, n module) bool {
+// learn adds a module. It reports whether that changes anything, and whether one that is newer came before it.
+func (s modules) learn(id uint64, n module) (changed, late bool) {
 	list := s[id]
 	if len(list) > 0 {
 		if last := &list[len(list)-1]; last.file == n.file {
 			if n.buildID == "" || last.buildID != "" {
-				return false
+				return false, false
 			}
 			last.buildID = n.buildID
-			return true
+			return true, false
 		}
+		late = n.from < list[len(list)-1].from
 	}
 	s[id] = append(list, n)
-	return true
+	return true, late
 }
 
 // of returns the module that a method belongs to, or nil.

@@ -274,3 +274,33 @@ func TestSameFunction(t *testing.T) {
 		t.Errorf("functions %p %p %p", a.Func, b.Func, c.Func)
 	}
 }
+
+// TestSettle: a table says whether it would be the same if all events had come in the order of time.
+func TestSettle(t *testing.T) {
+	a, b := code{0x1000, 0x80, 1, "A"}, code{0x1000, 0x80, 2, "B"}
+	for name, c := range map[string]struct {
+		want bool
+		see  func(*stream)
+	}{
+		"nothing":         {true, func(*stream) {}},
+		"in order":        {true, func(s *stream) { s.method(5, clr.MethodLoaded, a); s.method(10, clr.MethodLoaded, b) }},
+		"older one later": {false, func(s *stream) { s.method(10, clr.MethodLoaded, a); s.method(5, clr.MethodLoaded, b) }},
+		"late unload": {false, func(s *stream) {
+			s.method(5, clr.MethodLoaded, a)
+			s.method(10, clr.MethodLoaded, b)
+			s.method(7, clr.MethodUnloaded, a)
+		}},
+		"older module later": {false, func(s *stream) {
+			s.module(10, testModule, `C:\app\shop.dll`, ntconv.GUID{})
+			s.module(5, testModule, `C:\app\other.dll`, ntconv.GUID{})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStream(t, symbol.New(nil))
+			c.see(s)
+			if got := s.table.Settle(); got != c.want {
+				t.Errorf("settled: %v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
 )
 
 // check verifies what spans promise about themselves: order, bounds of blocks, no empty span.
@@ -182,5 +183,59 @@ func TestTexts(t *testing.T) {
 		if i >= 3000 && id != ids[i-3000] {
 			t.Fatalf("text %d was stored twice", i)
 		}
+	}
+}
+
+// TestSettledMeaning: once settled, times with the same meaning have the same owner; and what comes out of order is noticed.
+func TestSettledMeaning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var line timeline
+		late := false
+		latest := map[uint64]ntconv.Ticks{} // of the newest owner of each address
+		for i := range rapid.IntRange(1, 40).Draw(t, "entries") {
+			start := rapid.Uint64Range(1, 30).Draw(t, "start")
+			n := span{
+				start: start, last: start + rapid.Uint64Range(0, 15).Draw(t, "size"), owner: uint32(i), epoch: uint32(i),
+				from: ntconv.Ticks(rapid.IntRange(0, i).Draw(t, "from")),
+			}
+			for a := n.start; a <= n.last; a++ {
+				from, taken := latest[a]
+				late = late || taken && from > n.from
+				latest[a] = n.from
+			}
+			line.put(n)
+			var m meaning
+			line.meaning(&m, start, n.from-1) // in between, so that the past is in order in part
+		}
+		if line.settle() == late {
+			t.Fatalf("late: %v, settled: %v", late, !late)
+		}
+		for addr := range uint64(50) {
+			owners := map[uint32][2]uint32{}
+			for when := ntconv.Ticks(-1); when < 42; when++ {
+				var m meaning
+				line.meaning(&m, addr+1, when)
+				before, _ := line.at(addr, when)
+				at, _ := line.at(addr+1, when)
+				got := [2]uint32{before, at}
+				if first, ok := owners[m.number()]; ok && first != got {
+					t.Fatalf("address %d: number %d stands for owners %v, and %v at %d", addr+1, m.number(), first, got, when)
+				}
+				owners[m.number()] = got
+			}
+		}
+	})
+}
+
+// TestWantedInTurns: stacks and methods of a rundown that take turns do not make it sort again and again.
+func TestWantedInTurns(t *testing.T) {
+	w := wanted{on: true, pcs: []uint64{1 << 40}}
+	for i := range uint64(10 * mostSorts) {
+		m := clr.Method{Action: clr.MethodRundownEnd, Start: 0x1000 + i*64, Size: 64}
+		w.drops(&m)
+		w.late([]uint64{1})
+	}
+	if w.on || w.sorts > mostSorts {
+		t.Errorf("on: %v after %d sorts", w.on, w.sorts)
 	}
 }

@@ -53,7 +53,8 @@ type Table struct {
 	epochs    uint32 // number of the last change of meaning in any process
 	symbolsAt uint32 // the same for symbols alone
 
-	missed int // addresses that were wanted too late
+	missed int  // addresses that were wanted too late
+	late   bool // a module came after one that is newer
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved map[unresolvedKey]*ntconv.Function
@@ -220,7 +221,8 @@ func (t *Table) learnModule(e *ntconv.Event) {
 	}
 	n := module{file: t.speller.utf16(file), buildID: pdbID(m.ManagedPDB), from: e.Time}
 	p := t.processOf(e)
-	if p.modules.learn(m.ModuleID, n) {
+	changed, late := p.modules.learn(m.ModuleID, n)
+	if t.late = t.late || late; changed {
 		clear(p.memo)
 	}
 }

@@ -22,6 +22,10 @@ type timeline struct {
 	past   []former
 	sorted int // so much of past, if it is all, is in order and has its aids set
 
+	// late: something came after what is newer, so that now is not what it would be if all had come in the order of time. vague:
+	// meaning did not look for an answer to its end.
+	late, vague bool
+
 	changed bool // some span has an epoch, all of them in [low, high]
 	low     uint64
 	high    uint64
@@ -40,6 +44,7 @@ type former struct {
 // put makes n the newest owner of its addresses.
 func (t *timeline) put(n span) {
 	t.now.put(n, func(o span) {
+		t.late = t.late || o.from > n.from && o.owner != n.owner
 		t.past = append(t.past, former{start: o.start, last: o.last, from: o.from, owner: o.owner, epoch: o.epoch})
 	})
 	if n.epoch != 0 {
@@ -87,7 +92,7 @@ func (t *timeline) epoch(addr uint64) uint32 {
 }
 
 // meaning adds the change that addr, and the one that the address before it, which may decide about a return address, had its meaning
-// from at a time. Where it would take too long to find out, it is one change for all meanings but the newest.
+// from at a time. Where the past is not in order, or it would take too long to find out, all meanings but the newest are one.
 func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
 	if !t.changed || addr < t.low || addr-1 > t.high {
 		return
@@ -100,7 +105,11 @@ func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
 		case s.from <= when || len(t.past) == 0:
 			m.add(s.epoch)
 		case t.sorted == len(t.past) || len(t.past) > 2*t.sorted:
-			m.add(t.search(s, a, when).epoch)
+			f, found := t.search(s, a, when, mostRuns)
+			if t.vague = t.vague || !found; !found {
+				f.epoch = ^s.epoch
+			}
+			m.add(f.epoch)
 		default:
 			m.add(^s.epoch)
 		}
@@ -116,22 +125,30 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	if s.from <= when || len(t.past) == 0 {
 		return s.owner, true
 	}
-	return t.search(s, addr, when).owner, true
+	f, _ := t.search(s, addr, when, mostInside)
+	return f.owner, true
 }
 
-// search is at for an address whose newest owner, that of s, came after the time.
-func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks) former {
-	best := former{from: s.from, owner: s.owner, epoch: s.epoch}
+// mostRuns is how much of the past meaning looks at for an answer. Only where something large once lay over all else it is not enough.
+const mostRuns = 64
+
+// search is at for an address whose newest owner, that of s, came after the time. It looks at so many runs of the past and reports
+// whether that was enough.
+func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, most int) (best former, found bool) {
+	best = former{from: s.from, owner: s.owner, epoch: s.epoch}
 	t.order()
 	i := sort.Search(len(t.past), func(i int) bool { return t.past[i].start > addr }) - 1
-	for i >= 0 && t.past[i].reach >= addr {
+	for ; i >= 0 && t.past[i].reach >= addr; most-- {
+		if most == 0 {
+			return best, false
+		}
 		run := int(t.past[i].run)
 		if f := pick(t.past[run:i+1], addr, when); f != nil && better(*f, best, when) {
 			best = *f
 		}
 		i = run - 1
 	}
-	return best
+	return best, true
 }
 
 // A meaning is the changes that some addresses have their meaning from, as one number. Its zero value is that of addresses that never
@@ -179,6 +196,12 @@ func pick(run []former, addr uint64, when ntconv.Ticks) *former {
 		}
 	}
 	return nil
+}
+
+// settle makes meaning exact, and reports whether nothing was late or vague.
+func (t *timeline) settle() bool {
+	t.order()
+	return !t.late && !t.vague
 }
 
 // order sorts the past and sets its aids.

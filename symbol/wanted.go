@@ -101,6 +101,8 @@ func (w *wanted) drops(m *clr.Method) bool {
 // late counts addresses that lie in methods that were passed over.
 func (w *wanted) late(pcs []uint64) (n int) {
 	if !w.ordered {
+		w.sorts++
+		w.on = w.on && w.sorts < mostSorts
 		w.dropped = slices.Concat(append(w.full, w.dropped)...)
 		w.full = nil
 		slices.SortFunc(w.dropped, func(a, b extent) int {

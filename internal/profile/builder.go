@@ -140,7 +140,7 @@ func (b *Builder) role(t *ntconv.Type) role {
 // for after the last event and before Finish.
 func (b *Builder) OrderMatters() bool {
 	s := b.set()
-	if s.late.n > 0 {
+	if n, ok := b.namer.(settler); s.late.n > 0 || ok && !n.Settle() {
 		return true
 	}
 	for i := range s.rows {
@@ -155,6 +155,10 @@ func (b *Builder) OrderMatters() bool {
 	}
 	return false
 }
+
+// A settler is a namer whose epochs are exact only after it was asked for that. It reports whether they are, and whether it would
+// know the same if all events had come in the order of time.
+type settler interface{ Settle() bool }
 
 // set returns the set that the profile is made of.
 func (b *Builder) set() *set {
