@@ -11,6 +11,7 @@ type behind struct {
 	free   chan *events
 	full   chan *events
 	failed chan error // of dst; closed at the end of the goroutine
+	err    error      // the same, once it came out
 }
 
 // Batches of events: three of them, so that neither side waits for the other where both vary.
@@ -65,6 +66,9 @@ func (l *events) writeTo(dst ntconv.Sink) error {
 
 // Write copies the event.
 func (b *behind) Write(e *ntconv.Event) error {
+	if b.err != nil {
+		return b.err
+	}
 	l := b.cur
 	l.list = append(l.list, *e)
 	l.payloads = append(l.payloads, e.Payload...)
@@ -76,17 +80,20 @@ func (b *behind) Write(e *ntconv.Event) error {
 	select {
 	case b.cur = <-b.free:
 		return nil
-	case err := <-b.failed:
-		return err
+	case b.err = <-b.failed:
+		return b.err
 	}
 }
 
 // Close writes what is left and closes the sink.
 func (b *behind) Close() error {
+	if b.err != nil {
+		return b.err
+	}
 	b.full <- b.cur
 	close(b.full)
-	if err := <-b.failed; err != nil {
-		return err
+	if b.err = <-b.failed; b.err != nil {
+		return b.err
 	}
 	return b.dst.Close()
 }

@@ -73,9 +73,14 @@ func TestBehindFails(t *testing.T) {
 		dst := &failing{n: n}
 		b := newBehind(dst)
 		_, err := ntconv.Copy(b, ntconvtest.NewSource(&ntconv.Info{}, events...))
-		if err == nil {
-			err = b.Close()
+		if err != nil {
+			for range 3 * behindEvents {
+				if again := b.Write(events[0]); again != err {
+					t.Fatalf("after %v: %v", err, again)
+				}
+			}
 		}
+		err = b.Close()
 		if !errors.Is(err, errFull) || dst.closed != 0 || len(dst.events) != n {
 			t.Errorf("failing at %d: %v, %d events, closed %d times", n, err, len(dst.events), dst.closed)
 		}
