@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -115,33 +114,13 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 	}
 }
 
-// output returns the name of the output. Without one given, it is the input's in the current directory, with the format's
-// extension: trace.nettrace.gz becomes trace.pb.gz. Standard input goes to standard output.
-func (c *conversion) output() string {
-	if c.out != "" {
-		return c.out
-	}
-	if c.in == "-" {
-		return "-"
-	}
-	base := filepath.Base(c.in)
-	for _, packed := range []string{".gz", ".zst"} {
-		base = strings.TrimSuffix(base, packed)
-	}
-	for _, f := range formats.All() {
-		for _, ext := range f.Exts {
-			if len(base) > len(ext) && strings.EqualFold(base[len(base)-len(ext):], ext) {
-				return base[:len(base)-len(ext)] + c.to.Exts[0]
-			}
-		}
-	}
-	return base + c.to.Exts[0]
-}
-
 // convert reads an input and writes an output.
 func (a *app) convert(c *conversion) error {
 	a.sum = &summary{Input: c.in, To: c.to.Name}
-	outName := c.output()
+	outName, err := c.output()
+	if err != nil {
+		return err
+	}
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}

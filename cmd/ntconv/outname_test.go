@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/formats"
+)
+
+func TestOutputName(t *testing.T) {
+	for _, c := range []struct{ to, in, out, want string }{
+		{"pprof", "dir/trace.nettrace", "", "trace.pb.gz"},
+		{"pprof", "trace.nettrace.gz", "", "trace.pb.gz"},
+		{"pprof", "trace.NETTRACE.zst", "", "trace.pb.gz"},
+		{"pprof", "trace.netperf", "", "trace.pb.gz"},
+		{"pprof", "trace.dat", "", "trace.dat.pb.gz"},
+		{"pprof", ".nettrace", "", ".nettrace.pb.gz"},
+		{"pprof", "-", "", "-"},
+		{"pprof", "-", "x", "x"},
+		{"pprof", "trace.nettrace", "-", "-"},
+		{"pprof", "dir/cpu.pb.gz", "", "cpu.pb.gz"},
+		{"pprof", "cpu.pprof.zst", "", "cpu.pb.gz"},
+		{"nettrace", "q.pb.gz", "", "q.nettrace"},
+		{"nettrace", "q.PB.GZ", "", "q.nettrace"},
+		{"nettrace", "q.pb.gz.zst", "", "q.nettrace"},
+		{"nettrace", "q.pprof", "", "q.nettrace"},
+		{"nettrace", "q.nettrace.zst", "", "q.nettrace"},
+	} {
+		to := formats.ByName(formats.Writable(), c.to)
+		if got, err := (&conversion{in: c.in, out: c.out, to: to}).output(); got != c.want || err != nil {
+			t.Errorf("to %s %s -o %q: %s, %v, want %s", c.to, c.in, c.out, got, err, c.want)
+		}
+	}
+}
+
+// An output that the user did not name never replaces the input, whatever the flags.
+func TestOutputIsNotInput(t *testing.T) {
+	dir := t.TempDir()
+	packed := testProfile(t, "shop")
+	path := write(t, dir, "cpu.pb.gz", packed)
+	if err := os.Symlink("cpu.pb.gz", dir+"/link.pb.gz"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"to", "pprof", "cpu.pb.gz"}, {"to", "pprof", "-f", "./cpu.pb.gz"}, {"to", "pprof", "-f", path}, {"to", "pprof", "-f", "link.pb.gz"},
+		{"convert", "--to", "pprof", "-f", "cpu.pb.gz"},
+	} {
+		r := invoke(t, dir, nil, args...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, "which is the input") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, packed) {
+			t.Fatalf("%q: the input has changed: %v", args, err)
+		}
+	}
+	if got := files(t, dir); len(got) != 2 {
+		t.Errorf("files %q", got)
+	}
+}
