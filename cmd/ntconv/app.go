@@ -90,7 +90,7 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// finish tells how the run ended and returns the exit code.
+// finish tells how the run ended and returns the exit code. cmd is for errors of usage.
 func (a *app) finish(cmd *cobra.Command, err error) int {
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
