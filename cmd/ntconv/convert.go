@@ -17,6 +17,7 @@ import (
 
 func (a *app) convertCmd() *cobra.Command {
 	var to string
+	var c conversion
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
@@ -30,26 +31,19 @@ func (a *app) convertCmd() *cobra.Command {
 			formats.Example{Remark: "from and to a pipe", Line: "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz"},
 			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
 		),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return fmt.Errorf("one input and one output, not %d arguments: %s", len(args), strings.Join(args, " "))
-			}
-			return oneInput(nil, args[:min(1, len(args))])
-		},
+		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,
 	}
 	a.addInputFlags(cmd)
 	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formatNames(table), ", ")+" (default: by its extension)")
+		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	complete(cmd, "to", formatNames(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c := conversion{in: args[0]}
-		if len(args) > 1 {
-			c.out = args[1]
-		}
+		c.take(args)
 		var err error
 		if c.to, err = outputFormat(to, c.out); err != nil {
 			return err

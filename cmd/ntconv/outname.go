@@ -1,15 +1,63 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // packings are the extensions of what an input may be packed with.
 var packings = []string{".gz", ".zst"}
+
+// A fileName is a flag that takes the name of a file.
+type fileName string
+
+var errNoName = errors.New("the name is empty")
+
+func (n *fileName) Set(s string) error {
+	if s == "" {
+		return errNoName
+	}
+	*n = fileName(s)
+	return nil
+}
+
+func (n *fileName) String() string { return string(*n) }
+func (n *fileName) Type() string   { return "file" }
+
+// bindOut defines the flag that names the output.
+func (c *conversion) bindOut(flags *pflag.FlagSet, usage string) {
+	flags.VarP((*fileName)(&c.out), "output", "o", usage)
+}
+
+// take takes the arguments IN [OUT].
+func (c *conversion) take(args []string) {
+	c.in = args[0]
+	if len(args) > 1 {
+		c.out = args[1]
+	}
+}
+
+// inAndOut is the argument check of verbs that take IN [OUT], and OUT with -o as well.
+func inAndOut(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return oneInput(cmd, args)
+	case len(args) > 2:
+		return fmt.Errorf("one input and one output, IN OUT, not %d arguments: %s", len(args), strings.Join(args, " "))
+	case len(args) == 2 && cmd.Flags().Changed("output"):
+		return fmt.Errorf("two outputs: %s, and %s with -o", args[1], cmd.Flag("output").Value)
+	case len(args) == 2 && args[1] == "":
+		return fmt.Errorf("output: %w", errNoName)
+	}
+	return nil
+}
 
 // output returns the name of the output. Without one given, it is the input's in the current directory, with the format's
 // extension: trace.nettrace.gz becomes trace.pb.gz. Standard input goes to standard output. A name that would be the input's

@@ -59,3 +59,58 @@ func TestOutputIsNotInput(t *testing.T) {
 		t.Errorf("files %q", got)
 	}
 }
+
+// IN OUT and IN -o OUT are the same, and what is neither is told with all arguments.
+func TestInAndOut(t *testing.T) {
+	in := trace(t, "cpu-env")
+	for _, verb := range []string{"filter", "convert"} {
+		dir := t.TempDir()
+		for _, args := range [][]string{{in, "a.nettrace"}, {in, "-o", "b.nettrace"}, {"--output", "c.nettrace", in}} {
+			if r := invoke(t, dir, nil, append([]string{verb}, args...)...); r.code != exitOK {
+				t.Errorf("%s %q: code %d: %s", verb, args, r.code, r.stderr)
+			}
+		}
+		a, errA := os.ReadFile(dir + "/a.nettrace")
+		for _, name := range []string{"b", "c"} {
+			if b, err := os.ReadFile(dir + "/" + name + ".nettrace"); errA != nil || err != nil || !bytes.Equal(a, b) {
+				t.Errorf("%s: %s: %d and %d bytes, %v, %v", verb, name, len(a), len(b), errA, err)
+			}
+		}
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"a", "b", "c"}, "one input and one output, IN OUT, not 3 arguments: a b c"},
+			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs: x.nettrace, and y.nettrace with -o"},
+			{nil, "no input given"},
+			{[]string{in}, "no output given"},
+			{[]string{"", "x.nettrace"}, "input: the name is empty"},
+			{[]string{in, ""}, "output: the name is empty"},
+			{[]string{in, "-o", ""}, "--output\" flag: the name is empty"},
+		} {
+			r := invoke(t, dir, nil, append([]string{verb}, c.args...)...)
+			if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("%s %q: code %d: %s", verb, c.args, r.code, r.stderr)
+			}
+		}
+		if got := files(t, dir); len(got) != 3 {
+			t.Errorf("%s: files %q", verb, got)
+		}
+	}
+}
+
+func TestEmptyNames(t *testing.T) {
+	dir := t.TempDir()
+	in := trace(t, "cpu-env")
+	for _, args := range [][]string{
+		{"info", ""}, {"top", ""}, {"view", ""}, {"print", ""}, {"to", "pprof", ""}, {"verify", in, ""}, {"verify", "", in},
+		{"to", "pprof", in, "-o", ""}, {"print", in, "-o", ""}, {"to", "nettrace", "-o", "x.nettrace", in, ""},
+	} {
+		if r := invoke(t, dir, nil, args...); r.code != exitUsage || !strings.Contains(r.stderr, "the name is empty") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+	if got := files(t, dir); len(got) > 0 {
+		t.Errorf("files %q", got)
+	}
+}

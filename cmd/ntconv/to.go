@@ -56,7 +56,7 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVarP(&c.out, "output", "o", "", "output `file`; - is standard output")
+		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
 		if f.Reading != nil {
