@@ -70,6 +70,13 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
+	if f, packed := namedAfter(out); f != nil && f.Create != nil && packed != "" {
+		if packs(f, packed) {
+			return f, nil
+		}
+		rest, _ := cutPacking(out)
+		return nil, fmt.Errorf("%s: the output is not packed as %s says; call it %s, or give --to %s", out, packed, rest, f.Name)
+	}
 	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))
 }
 
@@ -115,6 +122,7 @@ func (a *app) convert(c *conversion) error {
 	if err != nil {
 		return err
 	}
+	a.sum.naming = misnamed(c.to, outName)
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}

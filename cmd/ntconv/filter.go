@@ -64,7 +64,7 @@ func (a *app) filterCmd() *cobra.Command {
 
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering) error {
-	a.sum = &summary{Input: f.in, To: f.to.Name}
+	a.sum = &summary{Input: f.in, To: f.to.Name, naming: misnamed(f.to, f.out)}
 	if isStdout(f.out) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
 	}

@@ -76,15 +76,51 @@ func (c *conversion) output() (string, error) {
 	return name, nil
 }
 
+// cutPacking returns a name without the extension of what it is packed with, and that extension, "" if it has none.
+func cutPacking(name string) (rest, packed string) {
+	for _, ext := range packings {
+		if n := len(name) - len(ext); n > 0 && strings.EqualFold(name[n:], ext) {
+			return name[:n], ext
+		}
+	}
+	return name, ""
+}
+
+// namedAfter returns the format that an output's name tells, or nil, and the extension in the name of what no output of that format
+// is packed with, "" if there is none.
+func namedAfter(out string) (f *formats.Format, packed string) {
+	if f = formats.ByFile(formats.All(), out); f != nil {
+		return f, ""
+	}
+	rest, packed := cutPacking(out)
+	return formats.ByFile(formats.All(), rest), packed
+}
+
+// packs reports whether a format is packed by itself with what the extension stands for.
+func packs(f *formats.Format, packed string) bool { return strings.HasSuffix(f.Exts[0], packed) }
+
+// misnamed tells that an output is called something else than it is, and returns "" if not. Users may call files what they like.
+func misnamed(to *formats.Format, out string) string {
+	if isStdout(out) {
+		return ""
+	}
+	f, packed := namedAfter(out)
+	switch {
+	case f != nil && f.Name != to.Name:
+		return fmt.Sprintf("the name %s says %s, but this is %s", out, f.Name, to.Name)
+	case packed != "" && !packs(to, packed):
+		return fmt.Sprintf("the name %s says that it is packed, but it is not packed with that", out)
+	}
+	return ""
+}
+
 // stem returns a name without the extension of a format and, behind that, of what it is packed with. An extension of a format is
 // looked for first: that of pprof ends as one of gzip does.
 func stem(base string) string {
 	if s, ok := formats.CutExt(formats.All(), base); ok {
 		return s
 	}
-	for _, packed := range packings {
-		base = strings.TrimSuffix(base, packed)
-	}
+	base, _ = cutPacking(base)
 	s, _ := formats.CutExt(formats.All(), base)
 	return s
 }

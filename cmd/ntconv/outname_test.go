@@ -114,3 +114,43 @@ func TestEmptyNames(t *testing.T) {
 		t.Errorf("files %q", got)
 	}
 }
+
+// An output whose name says something else than it is gets a note; convert, which goes by the name, says why it does not take it.
+func TestMisnamedOutput(t *testing.T) {
+	in := trace(t, "cpu-env")
+	const packed = "says that it is packed"
+	for _, c := range []struct {
+		args []string
+		note string // none if empty
+	}{
+		{[]string{"to", "nettrace", in, "-o", "z.nettrace.zst"}, packed},
+		{[]string{"to", "nettrace", in, "-o", "z.GZ"}, packed},
+		{[]string{"to", "nettrace", in, "-o", "x.pb.gz"}, "the name x.pb.gz says pprof, but this is nettrace"},
+		{[]string{"to", "nettrace", in, "-o", "x.netperf"}, "says netperf, but this is nettrace"},
+		{[]string{"to", "pprof", in, "-o", "z.nettrace"}, "the name z.nettrace says nettrace, but this is pprof"},
+		{[]string{"to", "pprof", in, "-o", "z.nettrace.gz"}, "says nettrace, but this is pprof"},
+		{[]string{"to", "pprof", in, "-o", "z.pb.gz.zst"}, packed},
+		{[]string{"convert", "--to", "nettrace", in, "z.nettrace.gz"}, packed},
+		{[]string{"filter", in, "z.pprof"}, "says pprof, but this is nettrace"},
+		{[]string{"to", "nettrace", in, "-o", "z.nettrace"}, ""},
+		{[]string{"to", "nettrace", in, "-o", "z"}, ""},
+		{[]string{"to", "pprof", in, "-o", "z.gz"}, ""},
+		{[]string{"to", "pprof", in, "-o", "z.pprof"}, ""},
+		{[]string{"convert", in, "z.pprof.gz"}, ""},
+	} {
+		r := invoke(t, t.TempDir(), nil, c.args...)
+		if r.code != exitOK || !strings.Contains(r.stderr, c.note) || strings.Contains(r.stderr, "the name ") != (c.note != "") {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+	for _, name := range []string{"y.nettrace.gz", "y.pb.gz.zst"} {
+		dir := t.TempDir()
+		r := invoke(t, dir, nil, "convert", in, name)
+		if rest, ext := cutPacking(name); r.code != exitUsage || !strings.Contains(r.stderr, "not packed as "+ext+" says; call it "+rest+", ") {
+			t.Errorf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+		if got := files(t, dir); len(got) > 0 {
+			t.Errorf("files %q", got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,12 +29,13 @@ type summary struct {
 	Unit     string        `json:"unit,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
 	Bytes    int64         `json:"bytes,omitempty"` // of the output
-	Notes    []string      `json:"notes,omitempty"` // on the command line, in view of what the trace holds
+	Notes    []string      `json:"notes,omitempty"` // on the command line, also in view of what the trace holds
 	Report   []reportEntry `json:"report"`
 	Exit     int           `json:"exit"`
 	Error    string        `json:"error,omitempty"`
 
-	done bool // something was written
+	naming string // the note on the output's name, or empty
+	done   bool   // something was written
 }
 
 // A reportEntry is an entry of an ntconv.Report as JSON.
@@ -69,6 +71,9 @@ func (p *pass) sumUp() *summary {
 	s.Events, s.Selected = p.total, p.kept
 	s.Report = reportEntries(p.app.read.Report)
 	s.Notes = p.sel.Notes()
+	if s.naming != "" {
+		s.Notes = append(slices.Clip(s.Notes), s.naming)
+	}
 	return s
 }
 
