@@ -187,6 +187,8 @@ func TestDetect(t *testing.T) {
 		{"a", "", "empty"},
 		{"a", "\x00\x00\x00", "zeros"},
 		{"a", "Nettra", "ends inside"},
+		{"a.pb.gz.zst", "\x1f\x8b\x08\x00\x00", "packed twice, inside with gzip"},
+		{"a.pb.gz.zst", "\x28\xb5\x2f\xfd\x04", "packed twice, inside with zstd"},
 		{"a", "PERFILE2xxxx", "perf.data"},
 		{"a", netperf2, "version 1 or 2"},
 		{"a", gcdump, "gcdump"},
