@@ -72,7 +72,7 @@ func (a *app) command() *cobra.Command {
 			"An input may be packed with gzip or zstd, and - is standard input.\n\n" + exitCodes,
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{Remark: "a flame graph of it", Line: "ntconv convert trace.nettrace trace.pb.gz && go tool pprof -http=: trace.pb.gz"},
+			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
 		),
 		Args:          cobra.NoArgs,

@@ -21,11 +21,11 @@ func (a *app) convertCmd() *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
-		Short: "Convert a trace; the format follows from the name of the output",
-		Long: "Convert a trace. The format is that of OUT's extension, or the one that --to names:\n" +
+		Short: "Convert a trace or a profile; the format follows from the name of the output",
+		Long: "Convert a trace or a profile. The format is that of OUT's extension, or the one that --to names:\n" +
 			formatLines(table) +
 			"Without OUT the output is called as the input, in the current directory, with the extension of the format.\n" +
-			"The flags of a format are those of ntconv to FORMAT.",
+			"Formats have flags of their own, which are not taken here: ntconv to FORMAT takes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{Remark: "from and to a pipe", Line: "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz"},
@@ -80,11 +80,11 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))
 }
 
-// formatLines describes formats, one a line.
+// formatLines describes formats as outputs, one a line.
 func formatLines(table []*formats.Format) string {
 	var b strings.Builder
 	for _, f := range table {
-		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
+		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Makes)
 	}
 	return b.String()
 }

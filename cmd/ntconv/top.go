@@ -53,9 +53,17 @@ func (a *app) topCmd() *cobra.Command {
 		flags.StringVar(&r.focus, "focus", "", "only samples with a function that fits this regular `expression`")
 		flags.StringVar(&r.value, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
 		r.bind(flags)
+		hideOutputFlags(flags)
 	})
 	a.addInputFlags(cmd)
 	return cmd
+}
+
+// hideOutputFlags leaves flags out of the help that say how a profile is stored, for verbs that only show it.
+func hideOutputFlags(flags *pflag.FlagSet) {
+	if err := flags.MarkHidden("gzip-level"); err != nil {
+		panic(err) // the format has no such flag: a mistake in this package
+	}
 }
 
 func (a *app) top(r *ranking) error {

@@ -47,6 +47,7 @@ func (a *app) viewCmd() *cobra.Command {
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one)")
 		v.bind(flags)
+		hideOutputFlags(flags)
 	})
 	a.addInputFlags(cmd)
 	return cmd

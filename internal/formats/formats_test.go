@@ -49,8 +49,8 @@ func TestTable(t *testing.T) {
 		if f.Open == nil && f.Create == nil {
 			t.Errorf("%s: can neither be read nor written", f.Name)
 		}
-		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "") {
-			t.Errorf("%s: no example or no advice", f.Name)
+		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "" || f.Makes == "" || strings.HasSuffix(f.Makes, ".")) {
+			t.Errorf("%s: no example, no advice, or no phrase that says what becomes of an input", f.Name)
 		}
 	}
 }

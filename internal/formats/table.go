@@ -27,7 +27,9 @@ const (
 type Format struct {
 	Name string
 	Exts []string // lower case, with the dot; the first is the usual one
-	Doc  string   // a phrase that follows "NAME: "
+	Doc  string   // a phrase that follows "NAME: ": what is read
+	// Makes is a phrase that follows "NAME: " where the format is an output: what becomes of an input.
+	Makes string
 	// Binary formats are not written to a terminal.
 	Binary bool
 
