@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -158,6 +159,11 @@ func (a *app) createOutput(name string) (*iox.Output, error) {
 	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
 	if errors.Is(err, fs.ErrExist) && !a.force {
 		err = fmt.Errorf("%w; -f overwrites it", err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if dir := filepath.Dir(name); !exists(dir) {
+			err = fmt.Errorf("%w; the folder %s does not exist", err, dir)
+		}
 	}
 	if err != nil {
 		return nil, fail(exitOutput, err)

@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"net"
 	"strings"
 	"testing"
+
+	"github.com/google/pprof/profile"
 )
 
 // gzipped returns b packed.
@@ -70,4 +74,57 @@ func TestVerifyProfileAndTrace(t *testing.T) {
 			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
 		}
 	}
+}
+
+// Messages say what the user can see, and what to do next.
+func TestMessages(t *testing.T) {
+	cpu := unpacked(t, "cpu-env")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	for _, c := range []struct {
+		name  string
+		stdin []byte
+		args  []string
+		code  int
+		want  string
+		not   string
+	}{
+		{"summary of standard input", cpu, []string{"to", "pprof", "-", "-o", "x"}, exitOK, "events in standard input (nettrace 4)", " - "},
+		{"all events of standard input", cpu, []string{"to", "nettrace", "-", "-o", "x"}, exitOK, "events of standard input (nettrace 4)", " - "},
+		{"no folder", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "the folder no/dir does not exist", ""},
+		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "the program that was to write the profile", "--duration"},
+		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
+		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "100.0 % of inuse_space passes through them", "time"},
+		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "100.0 % of cpu time passes through them", ""},
+	} {
+		dir := t.TempDir()
+		write(t, dir, "empty.pb.gz", nil)
+		write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+		write(t, dir, "heap.pb.gz", nameless(t, "inuse_space", "bytes"))
+		write(t, dir, "cpu.pb.gz", nameless(t, "cpu", "nanoseconds"))
+		r := invoke(t, dir, c.stdin, c.args...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {
+			t.Errorf("%s: code %d: %s", c.name, r.code, r.stderr)
+		}
+	}
+}
+
+// nameless returns a profile of one sample, whose only frame has no name.
+func nameless(t *testing.T, value, unit string) []byte {
+	t.Helper()
+	m := &profile.Mapping{ID: 1, Start: 0x400000, Limit: 0x500000, File: "/srv/shop"}
+	at := &profile.Location{ID: 1, Mapping: m, Address: 0x401234}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: value, Unit: unit}},
+		Mapping:    []*profile.Mapping{m}, Location: []*profile.Location{at},
+		Sample: []*profile.Sample{{Location: []*profile.Location{at}, Value: []int64{5e6}}},
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

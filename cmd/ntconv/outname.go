@@ -125,6 +125,12 @@ func stem(base string) string {
 	return s
 }
 
+// exists reports whether there is a file or folder of a name.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
 // sameFile reports whether two names are of one file that exists.
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)

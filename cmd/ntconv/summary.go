@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
 // A summary is what a run has done, as the last line on standard error tells it.
@@ -90,20 +91,21 @@ func (s *summary) writeJSON(w io.Writer) error {
 // line returns the summary for people.
 func (s *summary) line() string {
 	var b strings.Builder
+	in := shownInput(s.Input)
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
 	if s.Unit != "" && s.Events == 0 {
-		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), s.Input)
+		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), in)
 	} else if s.Unit != "" && s.Unit != "event" {
 		if s.Kind != "" {
 			b.WriteString(s.Kind + " profile, ")
 		}
-		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), in)
 	} else if s.Selected == s.Events {
-		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), in)
 	} else {
-		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), in)
 	}
 	fmt.Fprintf(&b, " (%s)", s.Format)
 	for _, e := range s.Report {
@@ -119,6 +121,14 @@ func (s *summary) line() string {
 		b.WriteString("; " + n)
 	}
 	return b.String()
+}
+
+// shownInput returns what messages call an input.
+func shownInput(name string) string {
+	if name == "-" {
+		return iox.StdinName
+	}
+	return name
 }
 
 // count returns a number with its noun; the plural is the noun with an s if it is not given.

@@ -93,7 +93,7 @@ func (a *app) profileOf(r *ranking) (made *profile.Profile, partial, err error) 
 		return err
 	})
 	if err == nil && len(made.Sample) == 0 {
-		err = failf(exitEmpty, "%s: the profile has no samples", r.in)
+		err = failf(exitEmpty, "%s: the profile has no samples", shownInput(r.in))
 	}
 	return made, partial, err
 }

@@ -65,6 +65,9 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	// Loopback only: what is in a profile is nobody else's business.
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(v.port)))
 	if err != nil {
+		if v.port != 0 {
+			err = fmt.Errorf("%w; give another --port, or none for one that is free", err)
+		}
 		return fail(exitOutput, err)
 	}
 	defer ln.Close()

@@ -33,6 +33,8 @@ func foreigners() []foreign {
 	const unpackOnce = "unpack it once, with gzip -dc or zstd -dc, and give what comes out"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
 	return []foreign{
+		{func(name string, h []byte) bool { return len(h) == 0 && isProfileName(name) }, "an empty file",
+			"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
 		{func(_ string, h []byte) bool { return len(h) == 0 }, "an empty file",
 			"was the recording stopped before it began? record again, and end it with Enter or --duration"},
 		{prefix("\x1f\x8b\x08"), "a file that is packed twice, inside with gzip", unpackOnce},
@@ -120,6 +122,12 @@ func names(table []*Format) string {
 		}
 	}
 	return strings.Join(list, " or ")
+}
+
+// isProfileName reports whether a file is called as profiles are; they may be packed or not.
+func isProfileName(name string) bool {
+	f := ByFile(All(), name)
+	return f != nil && f.Name == "pprof" || strings.HasSuffix(name, ".pb")
 }
 
 func isGCDump(name string, head []byte) bool {
