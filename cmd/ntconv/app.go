@@ -110,7 +110,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, visible(a.sum.line()))
+		fmt.Fprintln(a.stderr, visibleLine(a.sum.line()))
 	}
 	return code
 }

@@ -128,3 +128,28 @@ func nameless(t *testing.T, value, unit string) []byte {
 	}
 	return b.Bytes()
 }
+
+// Names that come with a trace stay on their lines, and move no cursor.
+func TestNamesStayOnTheirLine(t *testing.T) {
+	const evil = "ev\x1b[2Jil\nNAME\u202e\tend"
+	const shown = `ev\x1b[2Jil\nNAME\u202e\tend`
+	p, err := profile.ParseData(testProfile(t, "shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Function[0].Name, p.Mapping[0].File = evil, "/srv/"+evil
+	p.Comments = []string{"comment " + evil}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", b.Bytes())
+	for verb, flags := range map[string][]string{"top": nil, "info": nil, "print": {"--symbols"}} {
+		r := invoke(t, dir, nil, append([]string{verb, "a.pb.gz"}, flags...)...)
+		text := r.stdout + r.stderr
+		if r.code != exitOK || !strings.Contains(text, shown) || strings.ContainsAny(text, "\x1b\t\u202e") || strings.Contains(text, "\nNAME") {
+			t.Errorf("%s: code %d: %q", verb, r.code, text)
+		}
+	}
+}

@@ -163,14 +163,20 @@ func duration(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
-// visible returns s with everything that a terminal could take for a command escaped: names in traces are not ours.
-func visible(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }) < 0 {
+// visible returns s with everything that a terminal could take for a command escaped: names in traces are not ours. Lines stay lines.
+func visible(s string) string { return escape(s, '\n') }
+
+// visibleLine is visible for what is to stay on one line.
+func visibleLine(s string) string { return escape(s, unicode.ReplacementChar) }
+
+// escape returns s with the characters escaped that do not print, but for one.
+func escape(s string, but rune) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != but }) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsPrint(r) || r == '\n' {
+		if unicode.IsPrint(r) || r == but {
 			b.WriteRune(r)
 			continue
 		}

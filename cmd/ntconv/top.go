@@ -75,15 +75,33 @@ func (a *app) top(r *ranking) error {
 	if err != nil {
 		return err
 	}
+	keepLines(p)
 	var report bytes.Buffer
 	if err := rank(r, p, &report); err != nil {
 		return err
 	}
-	if _, err := report.WriteTo(a.stdout); err != nil {
+	if _, err := io.WriteString(a.stdout, visible(report.String())); err != nil {
 		return outputFailure(err)
 	}
 	a.sum.done = true
 	return partial
+}
+
+// keepLines escapes what the report shows of a profile, so that each stays on its line.
+func keepLines(p *profile.Profile) {
+	for _, f := range p.Function {
+		f.Name = visibleLine(f.Name)
+	}
+	for _, m := range p.Mapping {
+		m.File = visibleLine(m.File)
+	}
+	for _, t := range p.SampleType {
+		t.Type, t.Unit = visibleLine(t.Type), visibleLine(t.Unit)
+	}
+	p.DefaultSampleType = visibleLine(p.DefaultSampleType)
+	for i, c := range p.Comments {
+		p.Comments[i] = visibleLine(c)
+	}
 }
 
 // profileOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
