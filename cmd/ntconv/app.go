@@ -72,7 +72,7 @@ func (a *app) command() *cobra.Command {
 			"An input may be packed with gzip or zstd, and - is standard input.\n\n" + exitCodes,
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{Remark: "a flame graph of it", Line: "ntconv convert trace.nettrace trace.pb.gz && go tool pprof -http=: trace.pb.gz"},
+			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
 		),
 		Args:          cobra.NoArgs,
@@ -90,7 +90,7 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// finish tells how the run ended and returns the exit code.
+// finish tells how the run ended and returns the exit code. cmd is for errors of usage.
 func (a *app) finish(cmd *cobra.Command, err error) int {
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
@@ -110,7 +110,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, visible(a.sum.line()))
+		fmt.Fprintln(a.stderr, visibleLine(a.sum.line()))
 	}
 	return code
 }

@@ -18,39 +18,33 @@ import (
 
 func (a *app) convertCmd() *cobra.Command {
 	var to string
+	var c conversion
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
-		Short: "Convert a trace; the format follows from the name of the output",
-		Long: "Convert a trace. The format is that of OUT's extension, or the one that --to names:\n" +
+		Short: "Convert a trace or a profile; the format follows from the name of the output",
+		Long: "Convert a trace or a profile. The format is that of OUT's extension, or the one that --to names:\n" +
 			formatLines(table) +
 			"Without OUT the output is called as the input, in the current directory, with the extension of the format.\n" +
-			"The flags of a format are those of ntconv to FORMAT.",
+			"Formats have flags of their own, which are not taken here: ntconv to FORMAT takes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{Remark: "from and to a pipe", Line: "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz"},
 			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
 		),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return fmt.Errorf("one input and one output, not %d arguments: %s", len(args), strings.Join(args, " "))
-			}
-			return oneInput(nil, args[:min(1, len(args))])
-		},
+		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,
 	}
 	a.addInputFlags(cmd)
 	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formatNames(table), ", ")+" (default: by its extension)")
+		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	complete(cmd, "to", formatNames(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c := conversion{in: args[0]}
-		if len(args) > 1 {
-			c.out = args[1]
-		}
+		c.take(args)
 		var err error
 		if c.to, err = outputFormat(to, c.out); err != nil {
 			return err
@@ -77,14 +71,21 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
+	if f, packed := namedAfter(out); f != nil && f.Create != nil && packed != "" {
+		if packs(f, packed) {
+			return f, nil
+		}
+		rest, _ := cutPacking(out)
+		return nil, fmt.Errorf("%s: the output is not packed as %s says; call it %s, or give --to %s", out, packed, rest, f.Name)
+	}
 	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))
 }
 
-// formatLines describes formats, one a line.
+// formatLines describes formats as outputs, one a line.
 func formatLines(table []*formats.Format) string {
 	var b strings.Builder
 	for _, f := range table {
-		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
+		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Makes)
 	}
 	return b.String()
 }
@@ -115,33 +116,14 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 	}
 }
 
-// output returns the name of the output. Without one given, it is the input's in the current directory, with the format's
-// extension: trace.nettrace.gz becomes trace.pb.gz. Standard input goes to standard output.
-func (c *conversion) output() string {
-	if c.out != "" {
-		return c.out
-	}
-	if c.in == "-" {
-		return "-"
-	}
-	base := filepath.Base(c.in)
-	for _, packed := range []string{".gz", ".zst"} {
-		base = strings.TrimSuffix(base, packed)
-	}
-	for _, f := range formats.All() {
-		for _, ext := range f.Exts {
-			if len(base) > len(ext) && strings.EqualFold(base[len(base)-len(ext):], ext) {
-				return base[:len(base)-len(ext)] + c.to.Exts[0]
-			}
-		}
-	}
-	return base + c.to.Exts[0]
-}
-
 // convert reads an input and writes an output.
 func (a *app) convert(c *conversion) error {
 	a.sum = &summary{Input: c.in, To: c.to.Name}
-	outName := c.output()
+	outName, err := c.output()
+	if err != nil {
+		return err
+	}
+	a.sum.naming = misnamed(c.to, outName)
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}
@@ -177,6 +159,11 @@ func (a *app) createOutput(name string) (*iox.Output, error) {
 	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
 	if errors.Is(err, fs.ErrExist) && !a.force {
 		err = fmt.Errorf("%w; -f overwrites it", err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if dir := filepath.Dir(name); !exists(dir) {
+			err = fmt.Errorf("%w; the folder %s does not exist", err, dir)
+		}
 	}
 	if err != nil {
 		return nil, fail(exitOutput, err)

@@ -22,7 +22,7 @@ func (a *app) filterCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the part of a trace that is wanted, as a trace",
-		Long: "Write the selected events of a trace as nettrace 6. OUT may be - for standard output.\n\n" +
+		Long: "Write the selected events of a trace as nettrace 6. OUT, which may be given with -o too, may be - for standard output.\n\n" +
 			"Events that give names to addresses stay whether or not they are selected, or else the new trace could not be read by people:\n" +
 			"methods, modules, mappings, symbols, rundowns and what tells of processes, of those processes of which something is selected.\n" +
 			"To know them the input is read twice, and standard input is copied to a temporary file for that; not so with\n" +
@@ -35,21 +35,25 @@ func (a *app) filterCmd() *cobra.Command {
 			formats.Example{Remark: "large allocations, with names for their stacks", Line: "ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace"},
 			formats.Example{Remark: "nothing but what is selected", Line: "ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace"},
 		),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := inAndOut(cmd, args); err != nil {
+				return err
+			}
+			if len(args) == 1 && f.out == "" {
 				return errors.New("no output given: name a file, or - for standard output")
 			}
-			return oneInput(nil, append(args[:min(1, len(args))], args[min(2, len(args)):]...))
+			return nil
 		},
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.in, f.out = args[0], args[1]
+			f.take(args)
 			a.readFor(cmd, f.to)
 			return a.filter(&f)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&f.symbols, "keep-symbols", true, "keep what gives names to addresses of the selected processes")
+		f.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		f.bind(flags)
 	})
@@ -60,7 +64,7 @@ func (a *app) filterCmd() *cobra.Command {
 
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering) error {
-	a.sum = &summary{Input: f.in, To: f.to.Name}
+	a.sum = &summary{Input: f.in, To: f.to.Name, naming: misnamed(f.to, f.out)}
 	if isStdout(f.out) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
 	}

@@ -78,15 +78,11 @@ func examples(list ...formats.Example) string {
 // formatsHelp describes the table of formats.
 func formatsHelp() string {
 	var b strings.Builder
-	list := func(title string, table []*formats.Format) {
-		b.WriteString(title + ":\n")
-		for _, f := range table {
-			fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
-		}
+	b.WriteString("Reads:\n")
+	for _, f := range formats.Readable() {
+		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
 	}
-	list("Reads", formats.Readable())
-	list("Writes", formats.Writable())
-	return b.String()
+	return b.String() + "Writes:\n" + formatLines(formats.Writable())
 }
 
 // whereTopic is the help on expressions.

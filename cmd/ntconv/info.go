@@ -83,7 +83,7 @@ func (d *description) writeText(w io.Writer) {
 	if d.Size > 0 {
 		size = ", " + count(d.Size, "byte")
 	}
-	fmt.Fprintf(w, "%s: %s%s\n\n", visible(d.File), d.Format, size)
+	fmt.Fprintf(w, "%s: %s%s\n\n", visibleLine(d.File), d.Format, size)
 	d.writeFacts(w)
 	d.writeProcesses(w)
 	d.writeThreads(w)
@@ -91,7 +91,10 @@ func (d *description) writeText(w io.Writer) {
 	d.writeExtract(w)
 	d.writeReport(w)
 	if len(d.Notes) > 0 {
-		fmt.Fprintf(w, "\nSelection:\n  %s\n", visible(strings.Join(d.Notes, "\n  ")))
+		fmt.Fprint(w, "\nSelection:\n")
+		for _, n := range d.Notes {
+			fmt.Fprintf(w, "  %s\n", visibleLine(n))
+		}
 	}
 }
 
@@ -113,7 +116,7 @@ func (d *description) writeFacts(w io.Writer) {
 	fmt.Fprintf(t, "clock\t%s Hz\n", group(d.Clock.Frequency))
 	fmt.Fprintf(t, "pointers\t%s\n", count(int64(d.Pointer), "byte"))
 	for _, a := range d.attrs {
-		fmt.Fprintf(t, "%s\t%s\n", visible(a.Key), clip(visible(a.Value)))
+		fmt.Fprintf(t, "%s\t%s\n", visibleLine(a.Key), clip(visibleLine(a.Value)))
 	}
 	t.Flush()
 }
@@ -130,9 +133,9 @@ func (d *description) writeProcesses(w io.Writer) {
 		if p.CommandLine != "" {
 			name = p.CommandLine
 		}
-		name = clip(visible(name))
+		name = clip(visibleLine(name))
 		if p.Host != "" {
-			name += " on " + visible(p.Host)
+			name += " on " + visibleLine(p.Host)
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, count(int64(p.Threads), "thread"), count(p.Events, "event"), name)
 	}
@@ -155,7 +158,7 @@ func (d *description) writeThreads(w io.Writer) {
 		if th.Lost > 0 {
 			lost = group(int64(th.Lost)) + " lost  "
 		}
-		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), count(th.Events, "event"), lost, visible(th.Name))
+		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), count(th.Events, "event"), lost, visibleLine(th.Name))
 	}
 	t.Flush()
 }
@@ -186,7 +189,7 @@ func (d *description) writeEvents(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "events\tbytes\tstacks\tid\tversion\t  provider, event\n")
 	for _, p := range d.Providers {
-		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", group(p.Events), group(p.Bytes), group(p.Stacks), visible(p.Name))
+		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", group(p.Events), group(p.Bytes), group(p.Stacks), visibleLine(p.Name))
 		for i, e := range p.Types {
 			if i == maxLines && len(p.Types) > maxLines+1 {
 				var rest tally
@@ -196,7 +199,7 @@ func (d *description) writeEvents(w io.Writer) {
 				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more\n", group(rest.Events), group(rest.Bytes), group(rest.Stacks), len(p.Types)-i)
 				break
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", group(e.Events), group(e.Bytes), group(e.Stacks), e.ID, e.Version, visible(e.Name))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", group(e.Events), group(e.Bytes), group(e.Stacks), e.ID, e.Version, visibleLine(e.Name))
 		}
 	}
 	t.Flush()
@@ -209,7 +212,7 @@ func (d *description) writeExtract(w io.Writer) {
 	fmt.Fprint(w, "\nTo extract:\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, x := range d.Extract {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", group(x.Events), x.What, visible(x.Command))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", group(x.Events), x.What, visibleLine(x.Command))
 	}
 	t.Flush()
 }
@@ -224,7 +227,7 @@ func (d *description) writeReport(w io.Writer) {
 		if e.Detail != "" {
 			s += ": " + e.Detail
 		}
-		lines = append(lines, visible(s))
+		lines = append(lines, visibleLine(s))
 	}
 	if len(lines) == 0 {
 		fmt.Fprint(w, "\nLosses: none\n")

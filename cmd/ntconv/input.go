@@ -31,6 +31,9 @@ type input struct {
 // openInput opens an input and recognizes its format in the table. again says that it will be read more than once:
 // what cannot be, as a pipe, is copied to a temporary file.
 func (a *app) openInput(name string, table []*formats.Format, again bool) (*input, error) {
+	if name == "" {
+		return nil, failf(exitUsage, "input: %w; name a trace, or - for standard input", errNoName)
+	}
 	in := &input{app: a}
 	var err error
 	if again {

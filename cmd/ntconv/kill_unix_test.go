@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -42,6 +43,12 @@ func TestKilled(t *testing.T) {
 		if err != nil || !bytes.Equal(got, old) && !bytes.Equal(got, complete) {
 			t.Fatalf("killed after %v of %v: %d bytes, neither the old %d nor the new %d: %v", whole*time.Duration(i)/runs, whole,
 				len(got), len(old), len(complete), err)
+		}
+	}
+	left := regexp.MustCompile(`^\.ntconv-out\.nettrace\.[0-9a-f]{16}\.tmp$`) // as the README says
+	for _, name := range files(t, dir) {
+		if name != "out.nettrace" && !left.MatchString(name) {
+			t.Errorf("left behind: %s", name)
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/corpus"
-	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 )
 
@@ -219,25 +218,6 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("files %q, want %q", got, c.files)
 			}
 		})
-	}
-}
-
-func TestOutputName(t *testing.T) {
-	pprof := formats.ByName(formats.Writable(), "pprof")
-	for _, c := range []struct{ in, out, want string }{
-		{"dir/trace.nettrace", "", "trace.pb.gz"},
-		{"trace.nettrace.gz", "", "trace.pb.gz"},
-		{"trace.NETTRACE.zst", "", "trace.pb.gz"},
-		{"trace.netperf", "", "trace.pb.gz"},
-		{"trace.dat", "", "trace.dat.pb.gz"},
-		{".nettrace", "", ".nettrace.pb.gz"},
-		{"-", "", "-"},
-		{"-", "x", "x"},
-		{"trace.nettrace", "-", "-"},
-	} {
-		if got := (&conversion{in: c.in, out: c.out, to: pprof}).output(); got != c.want {
-			t.Errorf("%s %s: %s, want %s", c.in, c.out, got, c.want)
-		}
 	}
 }
 

@@ -48,7 +48,8 @@ func (a *app) printCmd() *cobra.Command {
 		flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
 		flags.BoolVar(&r.symbols, "symbols", false, "print the names of stacks' addresses; the input is read twice")
 		r.names = formats.NamesFlag(flags)
-		flags.StringVarP(&r.out, "output", "o", "-", "output `file`")
+		r.out = "-"
+		flags.VarP((*fileName)(&r.out), "output", "o", "output `file`")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	a.addInputFlags(cmd)

@@ -235,7 +235,7 @@ func TestView(t *testing.T) {
 // startView starts the command and returns the address that it prints.
 func startView(t *testing.T, dir, in string) (address string, end func()) {
 	t.Helper()
-	cmd := command(t, dir, "view", in)
+	cmd := command(t, dir, "view", "-q", in)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

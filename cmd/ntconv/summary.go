@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
 // A summary is what a run has done, as the last line on standard error tells it.
@@ -28,12 +30,13 @@ type summary struct {
 	Unit     string        `json:"unit,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
 	Bytes    int64         `json:"bytes,omitempty"` // of the output
-	Notes    []string      `json:"notes,omitempty"` // on the command line, in view of what the trace holds
+	Notes    []string      `json:"notes,omitempty"` // on the command line, also in view of what the trace holds
 	Report   []reportEntry `json:"report"`
 	Exit     int           `json:"exit"`
 	Error    string        `json:"error,omitempty"`
 
-	done bool // something was written
+	naming string // the note on the output's name, or empty
+	done   bool   // something was written
 }
 
 // A reportEntry is an entry of an ntconv.Report as JSON.
@@ -69,6 +72,9 @@ func (p *pass) sumUp() *summary {
 	s.Events, s.Selected = p.total, p.kept
 	s.Report = reportEntries(p.app.read.Report)
 	s.Notes = p.sel.Notes()
+	if s.naming != "" {
+		s.Notes = append(slices.Clip(s.Notes), s.naming)
+	}
 	return s
 }
 
@@ -85,20 +91,21 @@ func (s *summary) writeJSON(w io.Writer) error {
 // line returns the summary for people.
 func (s *summary) line() string {
 	var b strings.Builder
+	in := shownInput(s.Input)
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
 	if s.Unit != "" && s.Events == 0 {
-		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), s.Input)
+		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), in)
 	} else if s.Unit != "" && s.Unit != "event" {
 		if s.Kind != "" {
 			b.WriteString(s.Kind + " profile, ")
 		}
-		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), in)
 	} else if s.Selected == s.Events {
-		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), in)
 	} else {
-		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), in)
 	}
 	fmt.Fprintf(&b, " (%s)", s.Format)
 	for _, e := range s.Report {
@@ -114,6 +121,14 @@ func (s *summary) line() string {
 		b.WriteString("; " + n)
 	}
 	return b.String()
+}
+
+// shownInput returns what messages call an input.
+func shownInput(name string) string {
+	if name == "-" {
+		return iox.StdinName
+	}
+	return name
 }
 
 // count returns a number with its noun; the plural is the noun with an s if it is not given.
@@ -148,14 +163,20 @@ func duration(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
-// visible returns s with everything that a terminal could take for a command escaped: names in traces are not ours.
-func visible(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }) < 0 {
+// visible returns s with everything that a terminal could take for a command escaped: names in traces are not ours. Lines stay lines.
+func visible(s string) string { return escape(s, '\n') }
+
+// visibleLine is visible for what is to stay on one line.
+func visibleLine(s string) string { return escape(s, unicode.ReplacementChar) }
+
+// escape returns s with the characters escaped that do not print, but for one.
+func escape(s string, but rune) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != but }) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsPrint(r) || r == '\n' {
+		if unicode.IsPrint(r) || r == but {
 			b.WriteRune(r)
 			continue
 		}

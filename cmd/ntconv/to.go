@@ -13,8 +13,8 @@ func (a *app) toCmd() *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:     "to",
-		Short:   "Convert a trace to a format, with that format's own flags",
-		Long:    "Convert a trace to a format:\n" + formatLines(table),
+		Short:   "Convert a trace or a profile to a format, with that format's own flags",
+		Long:    "Convert a trace or a profile to a format:\n" + formatLines(table),
 		Example: examples(formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"}),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -38,9 +38,9 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   f.Name + " " + use,
-		Short: strings.ToUpper(f.Doc[:1]) + f.Doc[1:],
-		Long: fmt.Sprintf("Convert a trace to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
-			"what is read from standard input goes to standard output.", f.Name, f.Doc, f.Exts[0]),
+		Short: strings.ToUpper(f.Makes[:1]) + f.Makes[1:],
+		Long: fmt.Sprintf("Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
+			"what is read from standard input goes to standard output.", f.Name, f.Makes, f.Exts[0]),
 		Example:           examples(f.Examples...),
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
@@ -56,7 +56,7 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVarP(&c.out, "output", "o", "", "output `file`; - is standard output")
+		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
 		if f.Reading != nil {

@@ -53,9 +53,17 @@ func (a *app) topCmd() *cobra.Command {
 		flags.StringVar(&r.focus, "focus", "", "only samples with a function that fits this regular `expression`")
 		flags.StringVar(&r.value, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
 		r.bind(flags)
+		hideOutputFlags(flags)
 	})
 	a.addInputFlags(cmd)
 	return cmd
+}
+
+// hideOutputFlags leaves flags out of the help that say how a profile is stored, for verbs that only show it.
+func hideOutputFlags(flags *pflag.FlagSet) {
+	if err := flags.MarkHidden("gzip-level"); err != nil {
+		panic(err) // the format has no such flag: a mistake in this package
+	}
 }
 
 func (a *app) top(r *ranking) error {
@@ -67,15 +75,33 @@ func (a *app) top(r *ranking) error {
 	if err != nil {
 		return err
 	}
+	keepLines(p)
 	var report bytes.Buffer
 	if err := rank(r, p, &report); err != nil {
 		return err
 	}
-	if _, err := report.WriteTo(a.stdout); err != nil {
+	if _, err := io.WriteString(a.stdout, visible(report.String())); err != nil {
 		return outputFailure(err)
 	}
 	a.sum.done = true
 	return partial
+}
+
+// keepLines escapes what the report shows of a profile, so that each stays on its line.
+func keepLines(p *profile.Profile) {
+	for _, f := range p.Function {
+		f.Name = visibleLine(f.Name)
+	}
+	for _, m := range p.Mapping {
+		m.File = visibleLine(m.File)
+	}
+	for _, t := range p.SampleType {
+		t.Type, t.Unit = visibleLine(t.Type), visibleLine(t.Unit)
+	}
+	p.DefaultSampleType = visibleLine(p.DefaultSampleType)
+	for i, c := range p.Comments {
+		p.Comments[i] = visibleLine(c)
+	}
 }
 
 // profileOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
@@ -85,7 +111,7 @@ func (a *app) profileOf(r *ranking) (made *profile.Profile, partial, err error) 
 		return err
 	})
 	if err == nil && len(made.Sample) == 0 {
-		err = failf(exitEmpty, "%s: the profile has no samples", r.in)
+		err = failf(exitEmpty, "%s: the profile has no samples", shownInput(r.in))
 	}
 	return made, partial, err
 }

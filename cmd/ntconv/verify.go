@@ -61,6 +61,8 @@ func (a *app) verifyCmd() *cobra.Command {
 			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
 			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
 			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
+			"A pprof profile is not equal to the trace that was made of it, which has other events: compare it with the profile that\n" +
+			"ntconv to pprof makes of that trace.\n\n" +
 			"--ignore overlooks:\n" + list.String(),
 		Example: examples(
 			formats.Example{Remark: "was a trace rewritten without loss?", Line: "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace"},

@@ -29,7 +29,8 @@ func (a *app) viewCmd() *cobra.Command {
 		Use:   "view IN",
 		Short: "Show a flame graph of the samples in a browser",
 		Long: "Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table, callers and\n" +
-			"callees, and, where Graphviz is installed, a graph. The address is printed, and works on this machine alone. Ctrl-C ends it.",
+			"callees, and, where Graphviz is installed, a graph. The address is printed, and works on this machine alone. Ctrl-C ends it.\n" +
+			"What of the input is missing or has no name is told before, on standard error.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
@@ -46,6 +47,7 @@ func (a *app) viewCmd() *cobra.Command {
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one)")
 		v.bind(flags)
+		hideOutputFlags(flags)
 	})
 	a.addInputFlags(cmd)
 	return cmd
@@ -60,15 +62,18 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	if err != nil {
 		return err
 	}
-	if partial != nil {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", visible(partial.Error()))
-	}
 	// Loopback only: what is in a profile is nobody else's business.
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(v.port)))
 	if err != nil {
+		if v.port != 0 {
+			err = fmt.Errorf("%w; give another --port, or none for one that is free", err)
+		}
 		return fail(exitOutput, err)
 	}
 	defer ln.Close()
+	a.sum.done = true
+	a.finish(nil, partial) // now: what comes to its end is the server
+	a.sum = nil
 	if _, err := fmt.Fprintf(a.stdout, "http://%s/\n", ln.Addr()); err != nil {
 		return outputFailure(err)
 	}

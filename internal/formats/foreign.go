@@ -30,10 +30,15 @@ func prefix(s string) func(string, []byte) bool {
 
 // foreigners are asked in this order.
 func foreigners() []foreign {
+	const unpackOnce = "unpack it once, with gzip -dc or zstd -dc, and give what comes out"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
 	return []foreign{
+		{func(name string, h []byte) bool { return len(h) == 0 && isProfileName(name) }, "an empty file",
+			"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
 		{func(_ string, h []byte) bool { return len(h) == 0 }, "an empty file",
 			"was the recording stopped before it began? record again, and end it with Enter or --duration"},
+		{prefix("\x1f\x8b\x08"), "a file that is packed twice, inside with gzip", unpackOnce},
+		{prefix("\x28\xb5\x2f\xfd"), "a file that is packed twice, inside with zstd", unpackOnce},
 		{func(_ string, h []byte) bool { return len(bytes.Trim(h, "\x00")) == 0 }, "a file that begins with zeros only",
 			"the copy or the disk lost its content; copy or record it again"},
 		{func(_ string, h []byte) bool { return len(h) < 8 && strings.HasPrefix("Nettrace", string(h)) }, "a nettrace file that ends inside its first word",
@@ -70,9 +75,9 @@ func Sniff(table []*Format, head []byte) *Format {
 	return nil
 }
 
-// Detect returns the format of the table that an input is of. head is its beginning, decompressed. name is the input's
-// name; its extension decides nothing, but serves to name what cannot be read. The error says what the input seems to be
-// and what to do with it; it wraps ntconv.ErrFormat.
+// Detect returns the format of the table that an input is of. head is its beginning, decompressed: if that is packed still, the input
+// is packed twice. name is the input's name; its extension decides nothing, but serves to name what cannot be read. The error says
+// what the input seems to be and what to do with it; it wraps ntconv.ErrFormat.
 func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if f := Sniff(table, head); f != nil {
 		return f, nil
@@ -117,6 +122,12 @@ func names(table []*Format) string {
 		}
 	}
 	return strings.Join(list, " or ")
+}
+
+// isProfileName reports whether a file is called as profiles are; they may be packed or not.
+func isProfileName(name string) bool {
+	f := ByFile(All(), name)
+	return f != nil && f.Name == "pprof" || strings.HasSuffix(name, ".pb")
 }
 
 func isGCDump(name string, head []byte) bool {

@@ -49,8 +49,8 @@ func TestTable(t *testing.T) {
 		if f.Open == nil && f.Create == nil {
 			t.Errorf("%s: can neither be read nor written", f.Name)
 		}
-		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "") {
-			t.Errorf("%s: no example or no advice", f.Name)
+		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "" || f.Makes == "" || strings.HasSuffix(f.Makes, ".")) {
+			t.Errorf("%s: no example, no advice, or no phrase that says what becomes of an input", f.Name)
 		}
 	}
 }
@@ -184,9 +184,15 @@ func TestDetect(t *testing.T) {
 		{"a", "Nettrace\x14\x00\x00\x00", "nettrace"},
 		{"a", "Nettrace", "nettrace"},
 		{"a", netperf3, "netperf"},
-		{"a", "", "empty"},
+		{"a", "", "--duration"},
+		{"a.nettrace", "", "empty"},
+		{"a.pb.gz", "", "empty"},
+		{"A.PB.GZ", "", "the program that was to write the profile"},
+		{"a.pb", "", "the program that was to write the profile"},
 		{"a", "\x00\x00\x00", "zeros"},
 		{"a", "Nettra", "ends inside"},
+		{"a.pb.gz.zst", "\x1f\x8b\x08\x00\x00", "packed twice, inside with gzip"},
+		{"a.pb.gz.zst", "\x28\xb5\x2f\xfd\x04", "packed twice, inside with zstd"},
 		{"a", "PERFILE2xxxx", "perf.data"},
 		{"a", netperf2, "version 1 or 2"},
 		{"a", gcdump, "gcdump"},

@@ -18,6 +18,7 @@ func nettrace() *Format {
 		Name:    "nettrace",
 		Exts:    []string{".nettrace"},
 		Doc:     "traces of .NET Core 3.0 and later: dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe, dotnet-trace collect-linux",
+		Makes:   "version 6 of a trace of any version, or a trace of the samples of pprof profiles, which PerfView opens",
 		Binary:  true,
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 		Open:    openNettrace,

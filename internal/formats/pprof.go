@@ -16,6 +16,7 @@ func pprofFormat() *Format {
 		Name:    "pprof",
 		Exts:    []string{".pb.gz", ".pprof"},
 		Doc:     "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+		Makes:   "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		Binary:  true,
 		Sniff:   importer.IsLegacy,
 		Hint:    func(head []byte) bool { return isPprof("", head) },

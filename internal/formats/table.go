@@ -27,7 +27,9 @@ const (
 type Format struct {
 	Name string
 	Exts []string // lower case, with the dot; the first is the usual one
-	Doc  string   // a phrase that follows "NAME: "
+	Doc  string   // a phrase that follows "NAME: ": what is read
+	// Makes is a phrase that follows "NAME: " where the format is an output: what becomes of an input.
+	Makes string
 	// Binary formats are not written to a terminal.
 	Binary bool
 
@@ -136,9 +138,20 @@ func ByName(table []*Format, name string) *Format {
 
 // ByFile returns the format of the table whose extension a file has, the longest one if several fit, or nil.
 func ByFile(table []*Format, file string) *Format {
+	f, _ := byExt(table, file)
+	return f
+}
+
+// CutExt returns a file's name without the extension that it has of the table, the longest one if several fit, and whether it
+// has one.
+func CutExt(table []*Format, file string) (string, bool) {
+	f, n := byExt(table, file)
+	return file[:len(file)-n], f != nil
+}
+
+// byExt returns the format of a file by its extension, and the length of that.
+func byExt(table []*Format, file string) (best *Format, longest int) {
 	base := strings.ToLower(filepath.Base(file))
-	var best *Format
-	longest := 0
 	for _, f := range table {
 		for _, ext := range f.Exts {
 			if len(ext) > longest && len(base) > len(ext) && strings.HasSuffix(base, ext) {
@@ -146,7 +159,7 @@ func ByFile(table []*Format, file string) *Format {
 			}
 		}
 	}
-	return best
+	return best, longest
 }
 
 // List returns the names and extensions of formats for messages: "pprof (.pb.gz, .pprof)".

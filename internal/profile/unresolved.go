@@ -141,11 +141,20 @@ func (n *names) unresolved(p *Profile) Unresolved {
 			u.Module, most = file, events
 		}
 	}
-	u.main = p.Types[p.Main].Type + " time"
-	if p.Types[p.Main].Unit == "count" {
-		u.main = p.Types[p.Main].Type
+	u.main = p.Types[p.Main].Type
+	if isTime(p.Types[p.Main].Unit) {
+		u.main += " time"
 	}
 	return u
+}
+
+// isTime reports whether values of a unit, as profile.proto spells it, are times.
+func isTime(unit string) bool {
+	switch unit {
+	case "nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours":
+		return true
+	}
+	return false
 }
 
 // baseName returns the last element of a path of any system.

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+)
+
+// gzipped returns b packed.
+func gzipped(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// A profile is packed already: packed once more it is told for what it is.
+func TestPackedTwice(t *testing.T) {
+	twice := gzipped(t, testProfile(t, "shop"))
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz.gz", twice)
+	for _, r := range []result{invoke(t, dir, nil, "info", "a.pb.gz.gz"), invoke(t, dir, twice, "info", "-")} {
+		if r.code != exitInput || !strings.Contains(r.stderr, "packed twice") || !strings.Contains(r.stderr, "gzip -dc") {
+			t.Errorf("code %d: %s", r.code, r.stderr)
+		}
+	}
+}
+
+// The help says what a verb does, and nothing of what it does not take.
+func TestHelpIsTrue(t *testing.T) {
+	for _, c := range []struct {
+		verb, has, hasNot string
+	}{
+		{"", "ntconv view trace.nettrace", "go tool pprof -http"},
+		{"top", "--drop-label", "--gzip-level"},
+		{"view", "--drop-label", "--gzip-level"},
+		{"to pprof", "--gzip-level", "Convert a trace to pprof"},
+		{"to nettrace", "pprof profiles", "traces of .NET Core 3.0 and later"},
+		{"convert", "ntconv to FORMAT takes them", "are those of"},
+		{"verify", "ntconv to pprof", "\t"},
+	} {
+		r := invoke(t, t.TempDir(), nil, append(strings.Fields(c.verb), "--help")...)
+		if r.code != exitOK || !strings.Contains(r.stdout, c.has) || strings.Contains(r.stdout, c.hasNot) {
+			t.Errorf("%s: code %d, no %q or %q in:\n%s", c.verb, r.code, c.has, c.hasNot, r.stdout)
+		}
+	}
+}
+
+// A profile and the trace that was made of it are compared as the help of verify says.
+func TestVerifyProfileAndTrace(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"to", "nettrace", "a.pb.gz"}, exitOK},
+		{[]string{"verify", "a.pb.gz", "a.nettrace"}, exitDifferent},
+		{[]string{"to", "pprof", "a.nettrace", "-o", "b.pb.gz"}, exitOK},
+		{[]string{"verify", "a.pb.gz", "b.pb.gz"}, exitOK},
+	} {
+		if r := invoke(t, dir, nil, c.args...); r.code != c.code {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+}
+
+// Messages say what the user can see, and what to do next.
+func TestMessages(t *testing.T) {
+	cpu := unpacked(t, "cpu-env")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	for _, c := range []struct {
+		name  string
+		stdin []byte
+		args  []string
+		code  int
+		want  string
+		not   string
+	}{
+		{"summary of standard input", cpu, []string{"to", "pprof", "-", "-o", "x"}, exitOK, "events in standard input (nettrace 4)", " - "},
+		{"all events of standard input", cpu, []string{"to", "nettrace", "-", "-o", "x"}, exitOK, "events of standard input (nettrace 4)", " - "},
+		{"no folder", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "the folder no/dir does not exist", ""},
+		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "the program that was to write the profile", "--duration"},
+		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
+		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "100.0 % of inuse_space passes through them", "time"},
+		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "100.0 % of cpu time passes through them", ""},
+	} {
+		dir := t.TempDir()
+		write(t, dir, "empty.pb.gz", nil)
+		write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+		write(t, dir, "heap.pb.gz", nameless(t, "inuse_space", "bytes"))
+		write(t, dir, "cpu.pb.gz", nameless(t, "cpu", "nanoseconds"))
+		r := invoke(t, dir, c.stdin, c.args...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {
+			t.Errorf("%s: code %d: %s", c.name, r.code, r.stderr)
+		}
+	}
+}
+
+// nameless returns a profile of one sample, whose only frame has no name.
+func nameless(t *testing.T, value, unit string) []byte {
+	t.Helper()
+	m := &profile.Mapping{ID: 1, Start: 0x400000, Limit: 0x500000, File: "/srv/shop"}
+	at := &profile.Location{ID: 1, Mapping: m, Address: 0x401234}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: value, Unit: unit}},
+		Mapping:    []*profile.Mapping{m}, Location: []*profile.Location{at},
+		Sample: []*profile.Sample{{Location: []*profile.Location{at}, Value: []int64{5e6}}},
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Names that come with a trace stay on their lines, and move no cursor.
+func TestNamesStayOnTheirLine(t *testing.T) {
+	const evil = "ev\x1b[2Jil\nNAME\u202e\tend"
+	const shown = `ev\x1b[2Jil\nNAME\u202e\tend`
+	p, err := profile.ParseData(testProfile(t, "shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Function[0].Name, p.Mapping[0].File = evil, "/srv/"+evil
+	p.Comments = []string{"comment " + evil}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", b.Bytes())
+	for verb, flags := range map[string][]string{"top": nil, "info": nil, "print": {"--symbols"}} {
+		r := invoke(t, dir, nil, append([]string{verb, "a.pb.gz"}, flags...)...)
+		text := r.stdout + r.stderr
+		if r.code != exitOK || !strings.Contains(text, shown) || strings.ContainsAny(text, "\x1b\t\u202e") || strings.Contains(text, "\nNAME") {
+			t.Errorf("%s: code %d: %q", verb, r.code, text)
+		}
+	}
+}

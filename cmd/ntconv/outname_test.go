@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/formats"
+)
+
+func TestOutputName(t *testing.T) {
+	for _, c := range []struct{ to, in, out, want string }{
+		{"pprof", "dir/trace.nettrace", "", "trace.pb.gz"},
+		{"pprof", "trace.nettrace.gz", "", "trace.pb.gz"},
+		{"pprof", "trace.NETTRACE.zst", "", "trace.pb.gz"},
+		{"pprof", "trace.netperf", "", "trace.pb.gz"},
+		{"pprof", "trace.dat", "", "trace.dat.pb.gz"},
+		{"pprof", ".nettrace", "", ".nettrace.pb.gz"},
+		{"pprof", "-", "", "-"},
+		{"pprof", "-", "x", "x"},
+		{"pprof", "trace.nettrace", "-", "-"},
+		{"pprof", "dir/cpu.pb.gz", "", "cpu.pb.gz"},
+		{"pprof", "cpu.pprof.zst", "", "cpu.pb.gz"},
+		{"nettrace", "q.pb.gz", "", "q.nettrace"},
+		{"nettrace", "q.PB.GZ", "", "q.nettrace"},
+		{"nettrace", "q.pb.gz.zst", "", "q.nettrace"},
+		{"nettrace", "q.pprof", "", "q.nettrace"},
+		{"nettrace", "q.nettrace.zst", "", "q.nettrace"},
+	} {
+		to := formats.ByName(formats.Writable(), c.to)
+		if got, err := (&conversion{in: c.in, out: c.out, to: to}).output(); got != c.want || err != nil {
+			t.Errorf("to %s %s -o %q: %s, %v, want %s", c.to, c.in, c.out, got, err, c.want)
+		}
+	}
+}
+
+// An output that the user did not name never replaces the input, whatever the flags.
+func TestOutputIsNotInput(t *testing.T) {
+	dir := t.TempDir()
+	packed := testProfile(t, "shop")
+	path := write(t, dir, "cpu.pb.gz", packed)
+	if err := os.Symlink("cpu.pb.gz", dir+"/link.pb.gz"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"to", "pprof", "cpu.pb.gz"}, {"to", "pprof", "-f", "./cpu.pb.gz"}, {"to", "pprof", "-f", path}, {"to", "pprof", "-f", "link.pb.gz"},
+		{"convert", "--to", "pprof", "-f", "cpu.pb.gz"},
+	} {
+		r := invoke(t, dir, nil, args...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, "which is the input") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, packed) {
+			t.Fatalf("%q: the input has changed: %v", args, err)
+		}
+	}
+	if got := files(t, dir); len(got) != 2 {
+		t.Errorf("files %q", got)
+	}
+}
+
+// IN OUT and IN -o OUT are the same, and what is neither is told with all arguments.
+func TestInAndOut(t *testing.T) {
+	in := trace(t, "cpu-env")
+	for _, verb := range []string{"filter", "convert"} {
+		dir := t.TempDir()
+		for _, args := range [][]string{{in, "a.nettrace"}, {in, "-o", "b.nettrace"}, {"--output", "c.nettrace", in}} {
+			if r := invoke(t, dir, nil, append([]string{verb}, args...)...); r.code != exitOK {
+				t.Errorf("%s %q: code %d: %s", verb, args, r.code, r.stderr)
+			}
+		}
+		a, errA := os.ReadFile(dir + "/a.nettrace")
+		for _, name := range []string{"b", "c"} {
+			if b, err := os.ReadFile(dir + "/" + name + ".nettrace"); errA != nil || err != nil || !bytes.Equal(a, b) {
+				t.Errorf("%s: %s: %d and %d bytes, %v, %v", verb, name, len(a), len(b), errA, err)
+			}
+		}
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"a", "b", "c"}, "one input and one output, IN OUT, not 3 arguments: a b c"},
+			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs: x.nettrace, and y.nettrace with -o"},
+			{nil, "no input given"},
+			{[]string{in}, "no output given"},
+			{[]string{"", "x.nettrace"}, "input: the name is empty"},
+			{[]string{in, ""}, "output: the name is empty"},
+			{[]string{in, "-o", ""}, "--output\" flag: the name is empty"},
+		} {
+			r := invoke(t, dir, nil, append([]string{verb}, c.args...)...)
+			if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("%s %q: code %d: %s", verb, c.args, r.code, r.stderr)
+			}
+		}
+		if got := files(t, dir); len(got) != 3 {
+			t.Errorf("%s: files %q", verb, got)
+		}
+	}
+}
+
+func TestEmptyNames(t *testing.T) {
+	dir := t.TempDir()
+	in := trace(t, "cpu-env")
+	for _, args := range [][]string{
+		{"info", ""}, {"top", ""}, {"view", ""}, {"print", ""}, {"to", "pprof", ""}, {"verify", in, ""}, {"verify", "", in},
+		{"to", "pprof", in, "-o", ""}, {"print", in, "-o", ""}, {"to", "nettrace", "-o", "x.nettrace", in, ""},
+	} {
+		if r := invoke(t, dir, nil, args...); r.code != exitUsage || !strings.Contains(r.stderr, "the name is empty") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+	if got := files(t, dir); len(got) > 0 {
+		t.Errorf("files %q", got)
+	}
+}
+
+// An output whose name says something else than it is gets a note; convert, which goes by the name, says why it does not take it.
+func TestMisnamedOutput(t *testing.T) {
+	in := trace(t, "cpu-env")
+	const packed = "says that it is packed"
+	for _, c := range []struct {
+		args []string
+		note string // none if empty
+	}{
+		{[]string{"to", "nettrace", in, "-o", "z.nettrace.zst"}, packed},
+		{[]string{"to", "nettrace", in, "-o", "z.GZ"}, packed},
+		{[]string{"to", "nettrace", in, "-o", "x.pb.gz"}, "the name x.pb.gz says pprof, but this is nettrace"},
+		{[]string{"to", "nettrace", in, "-o", "x.netperf"}, "says netperf, but this is nettrace"},
+		{[]string{"to", "pprof", in, "-o", "z.nettrace"}, "the name z.nettrace says nettrace, but this is pprof"},
+		{[]string{"to", "pprof", in, "-o", "z.nettrace.gz"}, "says nettrace, but this is pprof"},
+		{[]string{"to", "pprof", in, "-o", "z.pb.gz.zst"}, packed},
+		{[]string{"convert", "--to", "nettrace", in, "z.nettrace.gz"}, packed},
+		{[]string{"filter", in, "z.pprof"}, "says pprof, but this is nettrace"},
+		{[]string{"to", "nettrace", in, "-o", "z.nettrace"}, ""},
+		{[]string{"to", "nettrace", in, "-o", "z"}, ""},
+		{[]string{"to", "pprof", in, "-o", "z.gz"}, ""},
+		{[]string{"to", "pprof", in, "-o", "z.pprof"}, ""},
+		{[]string{"convert", in, "z.pprof.gz"}, ""},
+	} {
+		r := invoke(t, t.TempDir(), nil, c.args...)
+		if r.code != exitOK || !strings.Contains(r.stderr, c.note) || strings.Contains(r.stderr, "the name ") != (c.note != "") {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+	for _, name := range []string{"y.nettrace.gz", "y.pb.gz.zst"} {
+		dir := t.TempDir()
+		r := invoke(t, dir, nil, "convert", in, name)
+		if rest, ext := cutPacking(name); r.code != exitUsage || !strings.Contains(r.stderr, "not packed as "+ext+" says; call it "+rest+", ") {
+			t.Errorf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+		if got := files(t, dir); len(got) > 0 {
+			t.Errorf("files %q", got)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+)
+
+// view tells what is missing as the other verbs do, before it serves.
+func TestViewSummary(t *testing.T) {
+	dir := t.TempDir()
+	in := trace(t, "cpu-norundown")
+	want := invoke(t, dir, nil, "top", in)
+	if want.code != exitOK || !strings.Contains(want.stderr, "of the frames have no name") {
+		t.Fatalf("code %d: %s", want.code, want.stderr)
+	}
+	if got := viewStderr(t, dir, in); got != want.stderr {
+		t.Errorf("%q, want %q", got, want.stderr)
+	}
+	if got := viewStderr(t, dir, "-q", in); got != "" {
+		t.Errorf("with -q: %s", got)
+	}
+	var s summary
+	text := viewStderr(t, dir, "--report", "json", in)
+	if err := json.Unmarshal([]byte(text), &s); err != nil || strings.Count(text, "\n") != 1 || !strings.Contains(s.Detail, "no name") || s.Exit != exitOK {
+		t.Errorf("%v: %s", err, text)
+	}
+	cut := write(t, dir, "cut.nettrace", unpacked(t, "cpu-env")[:200000])
+	if got := viewStderr(t, dir, cut); strings.Count(got, "truncated") != 2 || !strings.Contains(got, "wall profile") {
+		t.Errorf("of a trace that is cut: %s", got)
+	}
+	text = viewStderr(t, dir, "--report", "json", cut)
+	if err := json.Unmarshal([]byte(text), &s); err != nil || s.Exit != exitIncomplete || s.Error == "" {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// viewStderr returns what view has written to standard error when it prints its address.
+func viewStderr(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := command(t, dir, append([]string{"view"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
+		t.Errorf("%q, %v", line, err)
+	}
+	_ = cmd.Process.Kill()
+	text, err := io.ReadAll(errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	return string(text)
+}
