@@ -17,6 +17,7 @@ type block struct {
 	head  int // bytes before the first row
 	buf   []byte
 	start int // of the block in buf, behind those that are complete
+	extra int // bytes of buf that there are only because it holds more than one block
 	rows  int
 }
 
@@ -25,7 +26,10 @@ func newBlock(kind wire.Kind, head int) block {
 }
 
 // clear forgets the rows.
-func (b *block) clear() { b.buf, b.start, b.rows = b.buf[:b.head], 0, 0 }
+func (b *block) clear() { b.buf, b.start, b.extra, b.rows = b.buf[:b.head], 0, 0, 0 }
+
+// size is that of one block with all rows. It decides where blocks are cut, and so does not depend on how many there are.
+func (b *block) size() int { return len(b.buf) - b.extra }
 
 // room reports whether n more bytes fit. Where they would not fit into an empty block either it returns an error.
 func (b *block) room(n int) (bool, error) {
@@ -33,7 +37,7 @@ func (b *block) room(n int) (bool, error) {
 	if b.head+n > most {
 		return false, fmt.Errorf("%w: %d bytes in one %v block of at most %d", ntconv.ErrLimit, n, b.kind, wire.MaxBlockSize)
 	}
-	return len(b.buf)-b.start+n <= most, nil
+	return b.size()+n <= most, nil
 }
 
 // makeRoom makes room for n bytes in a block, writing all blocks if need be.
@@ -83,7 +87,7 @@ func (b *definitionBlock) finish() *block {
 	return &b.block
 }
 
-// eventBlock gathers events with compressed headers, in more than one block where it must: see turns.
+// eventBlock gathers events with compressed headers, in more than one block where it must: see beginTurn and divide.
 type eventBlock struct {
 	block
 	sealed   int                 // rows of the blocks that are complete
@@ -95,6 +99,7 @@ type eventBlock struct {
 	// sorted are the events in buf that are flagged as sorted, by time and position; an event that is earlier than
 	// one of them shows that the flag is wrong, and it is taken back.
 	sorted  []sortedEvent
+	taken   bool  // flags in buf have been taken back
 	flushed int64 // time of the latest sorted event in a block that is written
 	claimed bool  // flushed means something
 }
@@ -110,7 +115,7 @@ func (b *eventBlock) reset() {
 		b.block = newBlock(wire.KindEvent, wire.MinEventBlockHeaderSize)
 	}
 	b.clear()
-	b.sealed, b.heads = 0, [2]wire.EventHeader{}
+	b.sealed, b.heads, b.taken = 0, [2]wire.EventHeader{}, false
 	if n := len(b.sorted); n > 0 {
 		if t := b.sorted[n-1].time; !b.claimed || t > b.flushed {
 			b.flushed, b.claimed = t, true
@@ -126,10 +131,15 @@ func (b *eventBlock) finish() *block {
 	return &b.block
 }
 
-// turns reports whether an event that is not sorted follows events of another capture thread, and needs a new block therefore:
-// Microsoft's reader notes a new capture thread only at sorted events and where a block begins. Else it would queue the event
-// behind those of the other thread, and take the step between their numbers for losses.
-func (b *eventBlock) turns(capture uint64) bool { return b.rows > 0 && capture != b.capture }
+// beginTurn begins a new block for an event that is not sorted and follows events of another capture thread: Microsoft's reader
+// notes a new capture thread only at sorted events and where a block begins. Else it would queue the event behind those of the
+// other thread, and take the step between their numbers for losses.
+func (b *eventBlock) beginTurn(capture uint64, sorted bool) error {
+	if sorted || b.rows == 0 || capture == b.capture {
+		return nil
+	}
+	return b.seal()
+}
 
 // seal ends the block and begins another one behind it. They are written together, so that the definitions of all of them come
 // first: where a source announces its definitions must not decide where they are written.
@@ -140,18 +150,61 @@ func (b *eventBlock) seal() error {
 	}
 	b.start = len(b.buf)
 	b.buf = append(b.buf, make([]byte, b.head)...)
-	b.sealed, b.rows, b.heads = b.sealed+b.rows, 0, [2]wire.EventHeader{}
+	b.sealed, b.rows = b.sealed+b.rows, 0
+	return nil
+}
+
+// begin makes the first event's header relative to a header of zeros. What that and the beginning of the block take more than
+// the event would have taken in the block before is extra.
+func (b *eventBlock) begin(prev, h *wire.EventHeader) {
+	b.min, b.max = h.Time, h.Time
+	if b.sealed == 0 {
+		return
+	}
+	var scratch [maxHeader]byte
+	b.extra += b.head - len(wire.AppendCompressed(scratch[:0], prev, h))
+	*prev = wire.EventHeader{}
+	b.extra += len(wire.AppendCompressed(scratch[:0], prev, h))
+}
+
+// divide writes the events again where flags have been taken back: a thread that took its turn with a sorted event needs a
+// block of its own if the event is not sorted after all. That is done once, when blocks are written, as one event may take back
+// the flags of many and the next again.
+func (b *eventBlock) divide() error {
+	if !b.taken {
+		return nil
+	}
+	old, last := slices.Clone(b.buf), b.start
+	b.clear()
+	b.sealed, b.heads, b.sorted = 0, [2]wire.EventHeader{}, b.sorted[:0]
+	for start := 0; start <= last; {
+		end := len(old)
+		if start < last { // else the header is not written yet
+			end = start + wire.BlockHeaderSize + wire.ParseBlockHeader(old[start:]).Size
+		}
+		var h wire.EventHeader
+		for at := start + b.head; at < end; {
+			at += h.ParseCompressed(old[at:end])
+			if err := b.beginTurn(h.CaptureThread, h.Sorted); err != nil {
+				return err
+			}
+			*b.next() = h
+			b.append(old[at : at+int(h.PayloadSize)])
+			at += int(h.PayloadSize)
+		}
+		start = end
+	}
 	return nil
 }
 
 // next returns the header of the next event, to be filled in before append.
 func (b *eventBlock) next() *wire.EventHeader { return &b.heads[1-b.last] }
 
-// takeBack clears the flags that an event of time t proves wrong.
+// takeBack clears the flags that an event of time t proves wrong. See divide for what follows from it.
 func (b *eventBlock) takeBack(t int64) {
 	for n := len(b.sorted); n > 0 && t < b.sorted[n-1].time; n-- {
 		b.buf[b.sorted[n-1].pos] &^= wire.IsSorted
-		b.sorted = b.sorted[:n-1]
+		b.sorted, b.taken = b.sorted[:n-1], true
 	}
 }
 
@@ -163,10 +216,12 @@ func (b *eventBlock) append(payload []byte) {
 		b.sorted = append(b.sorted, sortedEvent{t, len(b.buf)})
 	}
 	b.capture = h.CaptureThread
-	if b.rows == 0 || t < int64(b.min) {
+	switch {
+	case b.rows == 0:
+		b.begin(prev, h)
+	case t < int64(b.min):
 		b.min = h.Time
-	}
-	if b.rows == 0 || t > int64(b.max) {
+	case t > int64(b.max):
 		b.max = h.Time
 	}
 	b.buf = append(wire.AppendCompressed(b.buf, prev, h), payload...)
@@ -205,15 +260,14 @@ func (w *Writer) event(e *ntconv.Event) error {
 		return err
 	}
 	b := &w.events
-	if err := w.makeRoom(&b.block, maxHeader+len(e.Payload)); err != nil {
+	// There is room for one header more, since another event may come to begin a block.
+	if err := w.makeRoom(&b.block, 2*maxHeader+len(e.Payload)); err != nil {
 		return err
 	}
 	sorted := w.sorted(e)
 	b.takeBack(int64(e.Time))
-	if !sorted && b.turns(uint64(capture.id)) {
-		if err := b.seal(); err != nil {
-			return err
-		}
+	if err := b.beginTurn(uint64(capture.id), sorted); err != nil {
+		return err
 	}
 	h := b.next() // only now: all of the above may have begun a new block
 	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(capture.id), uint64(about.id), stack, labels

@@ -11,7 +11,9 @@
 // Events and the rows that they need are gathered into one block a kind. When one of them is large enough all are written,
 // definitions first. Stacks and label lists keep their numbers until the next sequence point; types and threads keep them
 // to the end, so that a reader recognizes a row that comes back after a flush. Where capture threads take turns with events
-// that are not flagged as sorted, each turn is an event block: Microsoft's reader would not notice it elsewhere.
+// that are not flagged as sorted, each turn is an event block: Microsoft's reader would not notice it elsewhere. That holds too
+// for flags that the writer takes back because a later event of the same blocks is earlier. When to write does not depend on
+// either, so that what is written again is cut in the same places.
 //
 // Marks of the source become sequence points and RemoveThread blocks as they are. Between them the writer ends a window of
 // its own accord only if it is told that events come in the order of time: a sequence point promises that.

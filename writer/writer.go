@@ -188,6 +188,9 @@ func (w *Writer) write(b []byte) error {
 
 // flush writes the blocks that hold anything: definitions first, then the events that use them.
 func (w *Writer) flush() error {
+	if err := w.events.divide(); err != nil {
+		return err
+	}
 	for _, b := range []*block{w.types.finish(), w.threads.finish(), w.stacks.finish(), w.labels.finish(), w.events.finish()} {
 		if b.rows == 0 {
 			continue
@@ -208,7 +211,7 @@ func (w *Writer) flush() error {
 // they are used, and what is written again must be cut in the same places.
 func (w *Writer) full() bool {
 	most := w.opts.BlockBytes
-	return len(w.events.buf) >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || w.events.sealed+w.events.rows >= w.opts.BlockEvents
+	return w.events.size() >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || w.events.sealed+w.events.rows >= w.opts.BlockEvents
 }
 
 // endWindow makes readers, and this writer, forget stacks and label lists: a sequence point has been written.
