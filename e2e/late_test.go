@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/writer"
+)
+
+// lateTrace is a trace of two threads that take turns with events flagged as sorted, all in blocks of their own, and of an event of
+// a third at the end, which is earlier than all of them.
+func lateTrace(t *testing.T) (trace []byte, events int) {
+	t.Helper()
+	var b bytes.Buffer
+	info := &ntconv.Info{PointerSize: 8, Clock: ntconv.Clock{Freq: 1_000_000_000, Tick: 1_000_000_000}}
+	w, err := writer.New(&b, info, &writer.Options{BlockEvents: 1}) // what is written cannot be taken back
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := &ntconv.Process{PID: 42}
+	threads := []*ntconv.Thread{{TID: 1, Process: process}, {TID: 2, Process: process}, {TID: 3, Process: process}}
+	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "Turn"}
+	var numbers [3]uint32
+	write := func(i int, at ntconv.Ticks) {
+		numbers[i]++
+		events++
+		e := &ntconv.Event{
+			Flags: ntconv.FlagSorted, Time: info.Clock.Tick + at*1_000_000, Seq: numbers[i],
+			Type: typ, Thread: threads[i], Capture: threads[i], Offset: -1,
+		}
+		if err := w.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at := ntconv.Ticks(10); at < 40; at += 3 {
+		write(0, at)
+		write(1, at+1)
+		write(1, at+2)
+	}
+	write(2, 5)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), events
+}
+
+// Flags that a late event belies are not written: Microsoft's reader puts all events in order, and finds no losses where threads take turns
+// without flags.
+func TestLateEventsAreNoLosses(t *testing.T) {
+	tool := traceevent(t)
+	data, events := lateTrace(t)
+	input := filepath.Join(t.TempDir(), "late.nettrace")
+	if err := os.WriteFile(input, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range []string{"file", "time"} {
+		output := filepath.Join(t.TempDir(), order+".nettrace")
+		if r := run(t, command, "to", "nettrace", "--order", order, input, "-o", output); r.code != complete {
+			t.Fatalf("by %s: exit code %d: %s", order, r.code, r.stderr)
+		}
+		again := filepath.Join(t.TempDir(), "again.nettrace")
+		if r := run(t, command, "to", "nettrace", "--order", order, output, "-o", again); r.code != complete {
+			t.Errorf("by %s: exit code %d for what was written: %s", order, r.code, r.stderr)
+		}
+		if r := run(t, command, "verify", "--order", order, output, again); r.code != complete {
+			t.Errorf("by %s: verify: exit code %d: %s", order, r.code, r.stderr)
+		}
+		var s struct{ Events, EventsLost, TimeInversions int }
+		r := run(t, tool, "summary", output)
+		if r.code != 0 {
+			t.Fatalf("by %s: the reference refuses it: %s", order, r.stderr)
+		}
+		decode(t, r.stdout, &s)
+		if s.Events != events || s.EventsLost != 0 || s.TimeInversions != 0 {
+			t.Errorf("by %s: %d events of %d, %d lost, %d out of order", order, s.Events, events, s.EventsLost, s.TimeInversions)
+		}
+	}
+}
