@@ -233,7 +233,7 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 	}
 	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
 		ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
-	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), ntconv.BoolValue(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
+	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), truth(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
 		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
 }
 
@@ -250,9 +250,17 @@ func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inne
 		fn = &ntconv.Function{Name: nameOf(f)}
 	}
 	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
-		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), ntconv.BoolValue(f.Func != nil),
+		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), truth(f.Func != nil),
 		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)),
 		ntconv.UintValue(uint64(inner)))
+}
+
+// truth returns 1 for true and 0 for false.
+func truth(b bool) ntconv.Value {
+	if b {
+		return ntconv.UintValue(1)
+	}
+	return ntconv.UintValue(0)
 }
 
 // nameOf returns the name that other tools show for a frame.

@@ -137,6 +137,21 @@ var perfViewRules = []perfViewRule{
 		}
 		return nil
 	}},
+	{"types are those that recorders write", "dotnet-trace refuses the file", func(w *written) error {
+		for i, e := range w.events {
+			if e.Type == nil {
+				continue
+			}
+			for _, f := range e.Type.Fields {
+				// Universal.System has the first two. Signed numbers, which values can be, came into the format with the unsigned ones.
+				text := f.Type.Code == ntconv.TypeArray && f.Type.Elem.Code == ntconv.TypeUTF8Unit
+				if f.Type.Code != ntconv.TypeVarUint && !text && f.Type.Code != ntconv.TypeVarInt {
+					return fmt.Errorf("event %d (%s/%s): field %s is %v", i, e.Type.Provider, e.Type.Name, f.Name, f.Type.Code)
+				}
+			}
+		}
+		return nil
+	}},
 	{"event headers are compressed", "the bit that says sorted means the opposite", func(w *written) error {
 		for i := range w.blocks {
 			if !w.blocks[i].Compressed() {
