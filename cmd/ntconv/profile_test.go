@@ -107,7 +107,7 @@ func TestProfileFlags(t *testing.T) {
 	}{
 		{[]string{"--sample-type", "samples"}, "Value=3 "},
 		{[]string{"--label-frames", "nothing,endpoint"}, "endpoint=/cart"},
-		{[]string{"--addresses", "mixed"}, "StartAddress=4198964 EndAddress=4198964"},
+		{[]string{"--addresses", "mixed"}, "StartAddress=4198964 EndAddress=4198965"},
 		{[]string{"--addresses", "synthetic"}, "StartAddress=35184372088832 EndAddress=35184372088847"},
 	} {
 		args := append([]string{"to", "nettrace", "-f", "a.pb.gz", "-o", "x.nettrace"}, c.flags...)

@@ -276,6 +276,16 @@ var perfViewRules = []perfViewRule{
 		// The last byte of a mapping is outside of the module that PerfView makes of it.
 		return no(!ok || !there || m.at > e.Time || v.End < v.Start || v.Start < m.Start || v.Start >= m.End, "%+v in %+v", v, m)
 	})},
+	{"a symbol has two bytes at least", "dotnet-trace finds none of its addresses", func(w *written) error {
+		for _, p := range w.entries {
+			for i, s := range p.symbols {
+				if s.End <= s.Start {
+					return fmt.Errorf("%s at %#x to %#x", p.names[i], s.Start, s.End)
+				}
+			}
+		}
+		return nil
+	}},
 	{"an address has one name", "the first one counts", func(w *written) error {
 		for _, p := range w.entries {
 			named := map[uint64]bool{}
