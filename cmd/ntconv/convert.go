@@ -141,6 +141,9 @@ func (c *conversion) output() string {
 // convert reads an input and writes an output.
 func (a *app) convert(c *conversion) error {
 	a.sum = &summary{Input: c.in, To: c.to.Name}
+	if len(c.others) > 0 {
+		a.sum.Inputs = append([]string{c.in}, c.others...)
+	}
 	outName := c.output()
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/zstd"
 )
 
 // testProfile returns a profile as a file: two samples of a program, with labels.
@@ -149,7 +150,7 @@ func TestSeveralProfiles(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{
-		{"shop.pb.gz", "till.pb.gz"}, {"shop.pb.gz", "till.pb.gz", "-o", "x.nettrace", "--order", "file"},
+		{"-", "shop.pb.gz", "-", "-o", "x.nettrace"}, {"shop.pb.gz", "till.pb.gz"}, {"shop.pb.gz", "till.pb.gz", "-o", "x.nettrace", "--order", "file"},
 	} {
 		if r := invoke(t, dir, nil, append([]string{"to", "nettrace"}, bad...)...); r.code != exitUsage {
 			t.Errorf("%q: code %d: %s", bad, r.code, r.stderr)
@@ -160,6 +161,56 @@ func TestSeveralProfiles(t *testing.T) {
 	}
 	if left := files(t, dir); len(left) != 5 {
 		t.Errorf("files left: %q", left)
+	}
+}
+
+// Messages about several inputs tell of all, or of the one that they are about.
+func TestMessagesOfSeveralInputs(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "cpu.pb.gz", testProfile(t, "shop"))
+	heap, err := profile.ParseData(testProfile(t, "till"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap.SampleType = []*profile.ValueType{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "bytes"}}
+	var b bytes.Buffer
+	if err := heap.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "heap.pb.gz", b.Bytes())
+	whole, err := os.ReadFile(trace(t, "cpu-env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewReader(bytes.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	head := make([]byte, 100_000)
+	if _, err := io.ReadFull(z, head); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "cut.nettrace", head)
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"cpu.pb.gz", "heap.pb.gz"}, exitOK, []string{
+			"4 events of cpu.pb.gz and 1 more", "weights are milliseconds in cpu.pb.gz, bytes in heap.pb.gz", "milliseconds and bytes, which PerfView calls ms",
+		}},
+		{[]string{"heap.pb.gz", "cpu.pb.gz", "cpu.pb.gz"}, exitOK, []string{"heap.pb.gz and 2 more", "milliseconds in cpu.pb.gz and cpu.pb.gz"}},
+		{[]string{"--report", "json", "cpu.pb.gz", "heap.pb.gz"}, exitOK, []string{`"inputs":["cpu.pb.gz","heap.pb.gz"]`}},
+		{[]string{"cpu.pb.gz", "cut.nettrace"}, exitIncomplete, []string{"ntconv: cut.nettrace: "}},
+		{[]string{"cut.nettrace", "cpu.pb.gz"}, exitIncomplete, []string{"ntconv: cut.nettrace: "}},
+	} {
+		r := invoke(t, dir, nil, append([]string{"to", "nettrace", "-f", "-o", "x.nettrace"}, c.args...)...)
+		for _, w := range c.want {
+			if r.code != c.code || !strings.Contains(r.stderr, w) {
+				t.Errorf("%q: code %d, no %q: %s", c.args, r.code, w, r.stderr)
+			}
+		}
 	}
 }
 

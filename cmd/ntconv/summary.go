@@ -15,7 +15,8 @@ import (
 
 // A summary is what a run has done, as the last line on standard error tells it.
 type summary struct {
-	Input    string        `json:"input"`
+	Input    string        `json:"input"`            // the first one
+	Inputs   []string      `json:"inputs,omitempty"` // all, if there are several
 	Format   string        `json:"format,omitempty"` // of the input, with its version
 	Output   string        `json:"output,omitempty"`
 	To       string        `json:"to,omitempty"` // format of the output
@@ -68,7 +69,7 @@ func (p *pass) sumUp() *summary {
 	s.Format = p.info.Format
 	s.Events, s.Selected = p.total, p.kept
 	s.Report = reportEntries(p.app.read.Report)
-	s.Notes = p.sel.Notes()
+	s.Notes = append(p.sel.Notes(), p.in.units()...)
 	return s
 }
 
@@ -85,20 +86,21 @@ func (s *summary) writeJSON(w io.Writer) error {
 // line returns the summary for people.
 func (s *summary) line() string {
 	var b strings.Builder
+	input := severalName(s.Input, max(0, len(s.Inputs)-1))
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
 	if s.Unit != "" && s.Events == 0 {
-		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), s.Input)
+		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), input)
 	} else if s.Unit != "" && s.Unit != "event" {
 		if s.Kind != "" {
 			b.WriteString(s.Kind + " profile, ")
 		}
-		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), input)
 	} else if s.Selected == s.Events {
-		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), input)
 	} else {
-		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), s.Input)
+		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), input)
 	}
 	fmt.Fprintf(&b, " (%s)", s.Format)
 	for _, e := range s.Report {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
@@ -63,7 +65,7 @@ type nettraceSink struct {
 	named  bool // stacks have names
 	events int64
 	typ    *ntconv.Type // seen last
-	unit   string       // of weights, if it is none that viewers expect
+	units  []string     // of weights
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
@@ -74,8 +76,8 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 		s.events++
 		if e.Type != s.typ {
 			s.typ = e.Type
-			if unit, ok := e.Type.Attrs.Get(pprof.AttrWeightUnit); ok && unit != "milliseconds" {
-				s.unit = unit
+			if unit := WeightUnit(e.Type); unit != "" && !slices.Contains(s.units, unit) {
+				s.units = append(s.units, unit)
 			}
 		}
 	}
@@ -84,10 +86,19 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 
 func (s *nettraceSink) Result() Result {
 	r := Result{Items: s.events, Unit: "event", Events: s.events}
-	if s.unit != "" {
-		r.Detail = "weights are " + s.unit + ", which PerfView calls ms"
+	if len(s.units) > 1 || len(s.units) == 1 && s.units[0] != "milliseconds" {
+		r.Detail = "weights are " + strings.Join(s.units, " and ") + ", which PerfView calls ms"
 	}
 	return r
+}
+
+// WeightUnit returns the unit of the weights of a profile's samples, "" if it has none or events of the type are not such samples.
+func WeightUnit(t *ntconv.Type) string {
+	if t == nil {
+		return ""
+	}
+	unit, _ := t.Attrs.Get(pprof.AttrWeightUnit)
+	return unit
 }
 
 func netperf() *Format {
