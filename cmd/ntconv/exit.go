@@ -66,6 +66,10 @@ func codeOf(err error) int {
 // inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it.
 func inputFailure(name string, err error) error {
 	err = withName(name, err)
+	var flag *formats.FlagError
+	if errors.As(err, &flag) {
+		return fail(exitUsage, err)
+	}
 	if isLimit(err) {
 		if flag := formats.LimitFlag(err); flag != "" {
 			err = fmt.Errorf("%w; %s raises it", err, flag)

@@ -125,8 +125,35 @@ func TestProfileFlags(t *testing.T) {
 			t.Errorf("%q: a label is still a frame:\n%s", c.flags, got)
 		}
 	}
-	if r := invoke(t, dir, nil, "to", "nettrace", "a.pb.gz", "-o", "z.nettrace", "--sample-type", "wall"); r.code == exitOK || !strings.Contains(r.stderr, "it has samples, cpu") {
-		t.Errorf("a type that is not there: code %d: %s", r.code, r.stderr)
+}
+
+// A flag that does nothing is no secret, and one that cannot do what it says is wrong usage.
+func TestProfileFlagsWithoutEffect(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+	write(t, dir, "b.pb.gz", []byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: 2 [3: 4] @ 0x1000\n"))
+	nettrace := []string{"to", "nettrace", "-f", "-o", "x.nettrace"}
+	for _, c := range []struct {
+		verb, args []string
+		code       int
+		want       string
+	}{
+		{nettrace, []string{"--label-frames", "endpoint,color", "a.pb.gz"}, exitOK, "--label-frames: no sample has a label color; there are bytes, endpoint"},
+		{nettrace, []string{"--label-frames", "color", "a.pb.gz", "b.pb.gz"}, exitOK, "no sample has a label color; there are bytes, endpoint"},
+		{nettrace, []string{"--sample-type", "cpu", "--label-frames", "x", trace(t, "cpu-env")}, exitOK,
+			"--sample-type has no effect: no input is a profile; --label-frames has no effect"},
+		{nettrace, []string{"--addresses", "mixed", trace(t, "cpu-env")}, exitOK, "--addresses has no effect: no stack"},
+		{nettrace, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "ntconv: a.pb.gz: --sample-type wall: the profile has no such type; it has samples, cpu\n"},
+		{nettrace, []string{"--sample-type", "cpu", "a.pb.gz", "b.pb.gz"}, exitUsage, "ntconv: b.pb.gz: --sample-type cpu: "},
+		{[]string{"top"}, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "--sample-type wall: the profile has no such type; it has samples, cpu\n"},
+	} {
+		r := invoke(t, dir, nil, append(c.verb, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: code %d, want %d and %q: %s", c.args, r.code, c.code, c.want, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, append(nettrace, "--label-frames", "endpoint", "--addresses", "real", "--sample-type", "cpu", "a.pb.gz")...); strings.Contains(r.stderr, "--") {
+		t.Errorf("flags that have an effect: %s", r.stderr)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ func (p *pass) sumUp() *summary {
 	s.Format = p.info.Format
 	s.Events, s.Selected = p.total, p.kept
 	s.Report = reportEntries(p.app.read.Report)
-	s.Notes = append(p.sel.Notes(), p.in.units()...)
+	s.Notes = slices.Concat(p.sel.Notes(), p.in.units(), p.app.read.Notes())
 	return s
 }
 

@@ -55,7 +55,7 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names)}, nil
+		return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: flags.Changed("addresses")}, nil
 	}
 }
 
@@ -66,6 +66,8 @@ type nettraceSink struct {
 	events int64
 	typ    *ntconv.Type // seen last
 	units  []string     // of weights
+
+	addresses bool // the user has said which addresses frames get that have only names
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
@@ -88,6 +90,9 @@ func (s *nettraceSink) Result() Result {
 	r := Result{Items: s.events, Unit: "event", Events: s.events}
 	if len(s.units) > 1 || len(s.units) == 1 && s.units[0] != "milliseconds" {
 		r.Detail = "weights are " + strings.Join(s.units, " and ") + ", which PerfView calls ms"
+	}
+	if s.addresses && !s.named {
+		r.Detail = "--addresses has no effect: no stack of the input is made of names"
 	}
 	return r
 }
