@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,53 @@ func TestProfileFlagsWithoutEffect(t *testing.T) {
 	}
 	if r := invoke(t, dir, nil, append(nettrace, "--label-frames", "endpoint", "--addresses", "real", "--sample-type", "cpu", "a.pb.gz")...); strings.Contains(r.stderr, "--") {
 		t.Errorf("flags that have an effect: %s", r.stderr)
+	}
+}
+
+// Stacks are as deep as the readers of the output take, or as the user says.
+func TestDeepStacks(t *testing.T) {
+	dir := t.TempDir()
+	p, err := profile.ParseData(testProfile(t, "shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Sample[0].Location = slices.Repeat(p.Sample[1].Location, 9_500)
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "a.pb.gz", b.Bytes())
+	for _, c := range []struct {
+		args []string
+		code int
+		want string // at the end of the summary
+		deep int
+	}{
+		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack was deeper than the limit and lost its outermost frames; --allow-large keeps more than 8190", 8190},
+		{[]string{"convert", "a.pb.gz", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
+		{[]string{"to", "nettrace", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
+		{[]string{"to", "nettrace", "--max-stack", "10", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 10},
+		{[]string{"to", "nettrace", "--allow-large", "a.pb.gz", "-o", "x.nettrace"}, exitOK, "", 9500},
+		{[]string{"to", "nettrace", "--allow-large", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 9000},
+		{[]string{"to", "pprof", "a.pb.gz", "-o", "y.pb.gz"}, exitOK, "", 9500},
+		{[]string{"to", "pprof", "--max-stack", "9000", "a.pb.gz", "-o", "y.pb.gz"}, exitIncomplete, "; --max-stack keeps more", 9000},
+	} {
+		r := invoke(t, dir, nil, append(c.args, "-f")...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Fatalf("%q: code %d, want %d and %q: %s", c.args, r.code, c.code, c.want, r.stderr)
+		}
+		if c.args[0] == "convert" || c.args[1] == "nettrace" {
+			if r := invoke(t, dir, nil, "to", "pprof", "x.nettrace", "-f", "-o", "y.pb.gz"); r.code != exitOK {
+				t.Fatalf("%q: back: code %d: %s", c.args, r.code, r.stderr)
+			}
+		}
+		deep := 0
+		for _, s := range profileAt(t, filepath.Join(dir, "y.pb.gz")).Sample {
+			deep = max(deep, len(s.Location))
+		}
+		if deep != c.deep {
+			t.Errorf("%q: %d frames, want %d", c.args, deep, c.deep)
+		}
 	}
 }
 

@@ -45,13 +45,14 @@ type reportEntry struct {
 	Count    uint64 `json:"count"`
 	Offset   *int64 `json:"offset,omitempty"`
 	Text     string `json:"text"`
+	phrase   string // behind the count
 	Detail   string `json:"detail,omitempty"`
 }
 
 func reportEntries(r *ntconv.Report) []reportEntry {
 	list := []reportEntry{}
 	for _, e := range r.Entries() {
-		j := reportEntry{Code: e.Code.String(), Severity: e.Code.Severity().String(), Count: e.Count, Text: e.Code.Text(), Detail: e.Detail}
+		j := reportEntry{Code: e.Code.String(), Severity: e.Code.Severity().String(), Count: e.Count, Text: e.Code.Text(), Detail: e.Detail, phrase: e.Code.TextFor(e.Count)}
 		if e.Offset >= 0 {
 			j.Offset = &e.Offset
 		}
@@ -108,7 +109,7 @@ func (s *summary) line() string {
 		if e.Severity == ntconv.SeverityInfo.String() || e.Code == ntconv.CodeUnresolved.String() && s.Detail != "" {
 			continue
 		}
-		fmt.Fprintf(&b, "; %s: %s %s", e.Code, group(int64(e.Count)), e.Text)
+		fmt.Fprintf(&b, "; %s: %s %s", e.Code, group(int64(e.Count)), e.phrase)
 	}
 	if s.Detail != "" {
 		b.WriteString("; " + s.Detail)

@@ -54,7 +54,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.Limits = o.Limits.withDefaults()
+	o.Limits = o.Limits.Defaults()
 	in, err := iox.FromReader("profile", r, iox.InputOptions{})
 	if err != nil {
 		return nil, err

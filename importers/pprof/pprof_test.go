@@ -347,11 +347,11 @@ func TestNotCarried(t *testing.T) {
 	p := simple(1)
 	p.Comments = []string{"short", strings.Repeat("long ", 10_000)}
 	p.Location[0].Line[0].Line = 1 << 40
-	deep := slices.Repeat(p.Sample[0].Location, 9000)
+	deep := slices.Repeat(p.Sample[0].Location, 11_000)
 	p.Sample[0].Location = deep
 	report := new(ntconv.Report)
 	_, got := events(t, raw(t, p), &pprof.Options{Report: report})
-	if n := len(got[0].Stack.Frames); n != 8190 {
+	if n := len(got[0].Stack.Frames); n != 10_000 {
 		t.Errorf("%d frames", n)
 	}
 	if c, ok := got[0].Type.Attrs.Get("pprof.comment.0"); !ok || c != "short" {

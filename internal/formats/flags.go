@@ -22,6 +22,7 @@ type ReadOptions struct {
 	// For profiles: the type of value that becomes the weight, and keys of labels that become frames.
 	SampleType  string
 	LabelFrames []string
+	OutputDepth int           // frames of a stack that the output takes; 0 for any number
 	profiles    *profilesRead // by these options; nil if nobody asks
 }
 

@@ -26,8 +26,11 @@ func nettrace() *Format {
 		Create:  createNettrace,
 		Reading: func(flags *pflag.FlagSet, o *ReadOptions) { o.BindProfile(flags) },
 		Merges:  true,
-		Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
-		Advice:  "record again, with providers that have something to tell",
+
+		StackDepth: 8190,
+
+		Order:  reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
+		Advice: "record again, with providers that have something to tell",
 		Examples: []Example{
 			{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
 			{"the same, with the events in the order of time", "ntconv to nettrace --order time trace.nettrace -o new.nettrace"},

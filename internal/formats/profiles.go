@@ -43,9 +43,7 @@ func MissingSampleType(name string, has []string) error {
 
 func openPprof(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	opts := pprof.Options{SampleType: o.SampleType, LabelFrames: o.LabelFrames, Report: o.Report}
-	if n := o.Limits.StackDepth; n > 0 {
-		opts.Limits.Stack = n
-	}
+	opts.Limits.Stack = o.stackDepth()
 	if p := o.profiles; p != nil {
 		p.any = true
 		if len(o.LabelFrames) > 0 {
@@ -60,13 +58,25 @@ func openPprof(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	return src, err
 }
 
-// Notes tells, when all inputs were read, which flags of BindProfile had no effect.
-func (o *ReadOptions) Notes() []string {
-	p := o.profiles
-	if p == nil {
-		return nil
+// stackDepth returns how many frames of a stack are read; 0 is the reader's default.
+func (o *ReadOptions) stackDepth() int {
+	n := o.Limits.StackDepth
+	if n == 0 {
+		n = (pprof.Limits{}).Defaults().Stack
 	}
-	var notes []string
+	if o.OutputDepth > 0 {
+		n = min(n, o.OutputDepth)
+	}
+	return n
+}
+
+// Notes tells, when all inputs were read, which flag would have kept frames that were cut off, and which flags of BindProfile had no
+// effect.
+func (o *ReadOptions) Notes() []string {
+	notes, p := o.cutNotes(), o.profiles
+	if p == nil {
+		return notes
+	}
 	if !p.any {
 		for _, f := range []struct {
 			name  string
@@ -78,6 +88,23 @@ func (o *ReadOptions) Notes() []string {
 		}
 		return notes
 	}
+	return append(notes, o.labelNotes()...)
+}
+
+// cutNotes tells what to do about stacks that were cut.
+func (o *ReadOptions) cutNotes() []string {
+	switch {
+	case o.Report.Count(ntconv.CodeStackCut) == 0:
+		return nil
+	case o.OutputDepth > 0 && o.stackDepth() == o.OutputDepth:
+		return []string{fmt.Sprintf("--allow-large keeps more than %d frames of a stack, up to --max-stack, for readers other than Microsoft's", o.OutputDepth)}
+	}
+	return []string{"--max-stack keeps more frames of a stack"}
+}
+
+// labelNotes tells which labels are on no sample.
+func (o *ReadOptions) labelNotes() (notes []string) {
+	p := o.profiles
 	const shown = 10
 	has := "there are none"
 	if keys := slices.Sorted(maps.Keys(p.labels)); len(keys) > 0 {
