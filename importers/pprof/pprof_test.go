@@ -200,6 +200,35 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// Threads that have only names are told apart by ids that no other one has. Their labels stay as they are, which is the law of the
+// round trip.
+func TestNamedThreads(t *testing.T) {
+	p := simple(1, 1, 1, 1, 1, 1)
+	for i, name := range []string{"main", "worker", "", "main", "gc", "main"} {
+		if name != "" {
+			p.Sample[i].Label = map[string][]string{"thread": {name}}
+		}
+	}
+	p.Sample[4].NumLabel = map[string][]int64{"tid": {3}}
+	p.Sample[5].NumLabel = map[string][]int64{"pid": {42}}
+	data := raw(t, p)
+	_, got := events(t, data, nil)
+	var who []string
+	for _, e := range got {
+		who = append(who, fmt.Sprintf("%d/%d %s", e.Thread.Process.PID, e.Thread.TID, e.Thread.Name))
+	}
+	// 1 is the thread of samples that do not tell, and 3 is gc.
+	if want := "1/2 main|1/4 worker|1/1 |1/2 main|1/3 gc|42/5 main"; strings.Join(who, "|") != want {
+		t.Errorf("%q, want %q", strings.Join(who, "|"), want)
+	}
+	checkRoundTrip(t, data)
+
+	p.Sample = slices.Delete(p.Sample, 2, 3)
+	if _, got = events(t, raw(t, p), nil); got[0].Thread.TID != 1 {
+		t.Errorf("the first thread has id %d", got[0].Thread.TID)
+	}
+}
+
 func TestProcessNames(t *testing.T) {
 	for _, c := range []struct {
 		files []string // of the mappings; a sample is in each
