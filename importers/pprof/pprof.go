@@ -18,8 +18,8 @@
 // # Processes and threads
 //
 // Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one process with id 1
-// and one thread. A process is named after the file that most of its stacks begin in, because PerfView takes other stacks for
-// broken.
+// and one thread. Threads that have only names get ids of their own. A process is named after the file that most of its stacks begin
+// in, because PerfView takes other stacks for broken.
 package pprof
 
 import (
