@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -214,6 +215,9 @@ func TestReportFromManyGoroutines(t *testing.T) {
 func TestEveryCodeIsDescribed(t *testing.T) {
 	names := map[string]bool{}
 	for c := range ntconv.CodeEvents + 1 {
+		if one := c.TextFor(1); one == "" || c.TextFor(2) != c.Text() || strings.HasPrefix(one, "events ") {
+			t.Errorf("code %d: text for one %q", c, one)
+		}
 		if c.String() == "" || c.Text() == "" || names[c.String()] {
 			t.Errorf("code %d: name %q, text %q", c, c, c.Text())
 		}

@@ -59,38 +59,67 @@ type codeSpec struct {
 	name     string
 	severity Severity
 	text     string // for people; counts precede it
+	one      string // the same behind a count of 1
 }
 
 // codes is the one table of what a Report can hold.
 var codes = [numCodes]codeSpec{
-	CodeTruncated:     {"truncated", SeverityError, "the input ends before the trace does"},
-	CodeCorrupt:       {"corrupt", SeverityError, "damaged parts of the input were skipped"},
-	CodeEventsLost:    {"events-lost", SeverityNotice, "events were lost by the recorder before they reached the file"},
-	CodeSequenceBack:  {"sequence-back", SeverityNotice, "sequence numbers went back without a restart"},
-	CodeThreadReused:  {"thread-reused", SeverityInfo, "thread ids came back for a new thread"},
-	CodeOutOfOrder:    {"out-of-order", SeverityNotice, "events came after a later event of their thread or after a barrier"},
-	CodeWindowCap:     {"window-cap", SeverityNotice, "windows were too large to order as a whole"},
-	CodeUnknownBlock:  {"unknown-block", SeverityInfo, "blocks of an unknown kind were passed on unread"},
-	CodeUnknownThread: {"unknown-thread", SeverityLoss, "references to threads that the trace does not define"},
-	CodeUnknownType:   {"unknown-metadata", SeverityLoss, "events of a type that the trace does not define"},
-	CodeUnknownLabels: {"unknown-labels", SeverityLoss, "references to label lists that the trace does not define"},
-	CodeUnknownStack:  {"unknown-stack", SeverityNotice, "references to stacks that the trace does not define"},
-	CodeRedefined:     {"redefined", SeverityNotice, "ids were defined twice; the last definition counts"},
-	CodeRowSkipped:    {"row-skipped", SeverityLoss, "rows of tables were not understood in full"},
-	CodeEmptyBlock:    {"empty-block", SeverityInfo, "event blocks without an event"},
-	CodeBadHeader:     {"bad-header", SeverityNotice, "values in the trace's header make no sense and were replaced"},
-	CodeBadTime:       {"bad-time", SeverityNotice, "times lie more than 100 years from the start of the trace"},
-	CodeStackCut:      {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames"},
-	CodeOverlong:      {"overlong", SeverityInfo, "numbers were written with more bytes than needed"},
-	CodeTrailing:      {"trailing", SeverityInfo, "bytes after the end of the trace were not read"},
-	CodeUnresolved:    {"unresolved", SeverityNotice, "stack frames have no name"},
-	CodePayload:       {"payload", SeverityNotice, "payloads that do not fit the layout of their event"},
-	CodeNoStack:       {"no-stack", SeverityNotice, "samples came without a stack"},
-	CodeNamesDropped:  {"names-dropped", SeverityLoss, "stack frames lost their names: the output has room for addresses only"},
-	CodeRepaired:      {"repaired", SeverityNotice, "parts that break a rule of the format were read as they were meant"},
-	CodeNotCarried:    {"not-carried", SeverityLoss, "parts of the input have no place in the output"},
-	CodeFiltered:      {"filtered", SeverityInfo, "events were left out by the selection"},
-	CodeEvents:        {"events", SeverityInfo, "events were read"},
+	CodeTruncated: {"truncated", SeverityError, "the input ends before the trace does",
+		"the input ends before the trace does"},
+	CodeCorrupt: {"corrupt", SeverityError, "damaged parts of the input were skipped",
+		"damaged part of the input was skipped"},
+	CodeEventsLost: {"events-lost", SeverityNotice, "events were lost by the recorder before they reached the file",
+		"event was lost by the recorder before it reached the file"},
+	CodeSequenceBack: {"sequence-back", SeverityNotice, "sequence numbers went back without a restart",
+		"sequence number went back without a restart"},
+	CodeThreadReused: {"thread-reused", SeverityInfo, "thread ids came back for a new thread",
+		"thread id came back for a new thread"},
+	CodeOutOfOrder: {"out-of-order", SeverityNotice, "events came after a later event of their thread or after a barrier",
+		"event came after a later event of its thread or after a barrier"},
+	CodeWindowCap: {"window-cap", SeverityNotice, "windows were too large to order as a whole",
+		"window was too large to order as a whole"},
+	CodeUnknownBlock: {"unknown-block", SeverityInfo, "blocks of an unknown kind were passed on unread",
+		"block of an unknown kind was passed on unread"},
+	CodeUnknownThread: {"unknown-thread", SeverityLoss, "references to threads that the trace does not define",
+		"reference to a thread that the trace does not define"},
+	CodeUnknownType: {"unknown-metadata", SeverityLoss, "events of a type that the trace does not define",
+		"event of a type that the trace does not define"},
+	CodeUnknownLabels: {"unknown-labels", SeverityLoss, "references to label lists that the trace does not define",
+		"reference to a label list that the trace does not define"},
+	CodeUnknownStack: {"unknown-stack", SeverityNotice, "references to stacks that the trace does not define",
+		"reference to a stack that the trace does not define"},
+	CodeRedefined: {"redefined", SeverityNotice, "ids were defined twice; the last definition counts",
+		"id was defined twice; the last definition counts"},
+	CodeRowSkipped: {"row-skipped", SeverityLoss, "rows of tables were not understood in full",
+		"row of a table was not understood in full"},
+	CodeEmptyBlock: {"empty-block", SeverityInfo, "event blocks without an event",
+		"event block without an event"},
+	CodeBadHeader: {"bad-header", SeverityNotice, "values in the trace's header make no sense and were replaced",
+		"value in the trace's header makes no sense and was replaced"},
+	CodeBadTime: {"bad-time", SeverityNotice, "times lie more than 100 years from the start of the trace",
+		"time lies more than 100 years from the start of the trace"},
+	CodeStackCut: {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames",
+		"stack was deeper than the limit and lost its outermost frames"},
+	CodeOverlong: {"overlong", SeverityInfo, "numbers were written with more bytes than needed",
+		"number was written with more bytes than needed"},
+	CodeTrailing: {"trailing", SeverityInfo, "bytes after the end of the trace were not read",
+		"byte after the end of the trace was not read"},
+	CodeUnresolved: {"unresolved", SeverityNotice, "stack frames have no name",
+		"stack frame has no name"},
+	CodePayload: {"payload", SeverityNotice, "payloads that do not fit the layout of their event",
+		"payload that does not fit the layout of its event"},
+	CodeNoStack: {"no-stack", SeverityNotice, "samples came without a stack",
+		"sample came without a stack"},
+	CodeNamesDropped: {"names-dropped", SeverityLoss, "stack frames lost their names: the output has room for addresses only",
+		"stack frame lost its name: the output has room for addresses only"},
+	CodeRepaired: {"repaired", SeverityNotice, "parts that break a rule of the format were read as they were meant",
+		"part that breaks a rule of the format was read as it was meant"},
+	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input have no place in the output",
+		"part of the input has no place in the output"},
+	CodeFiltered: {"filtered", SeverityInfo, "events were left out by the selection",
+		"event was left out by the selection"},
+	CodeEvents: {"events", SeverityInfo, "events were read",
+		"event was read"},
 }
 
 // String returns the code's short name, which is stable.
@@ -101,6 +130,14 @@ func (c Code) Severity() Severity { return codes[c].severity }
 
 // Text returns a phrase for people that a count can precede.
 func (c Code) Text() string { return codes[c].text }
+
+// TextFor returns a phrase for people that the count n can precede.
+func (c Code) TextFor(n uint64) string {
+	if n == 1 {
+		return codes[c].one
+	}
+	return codes[c].text
+}
 
 // Entry is one code of a Report with how often it happened and where it did first.
 type Entry struct {

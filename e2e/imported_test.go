@@ -84,6 +84,35 @@ func TestMicrosoftReadsProfiles(t *testing.T) {
 	}
 }
 
+// dotnet-trace, which has an older reader, takes traces of profiles and knows the names in them. Its report lists those as calls of
+// each event alone, and its Speedscope files have only what .NET's own sampler recorded, as with all machine-wide traces.
+func TestDotnetTraceReadsProfiles(t *testing.T) {
+	tool := traceevent(t)
+	for name, file := range profiles(t) {
+		for _, addresses := range []string{"mixed", "real", "synthetic"} {
+			t.Run(name+"/"+addresses, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				path := filepath.Join(dir, "x.nettrace")
+				if r := run(t, command, "to", "nettrace", "--addresses", addresses, file, "-o", path); r.code != 0 {
+					t.Fatalf("%s", r.stderr)
+				}
+				report := run(t, tool, "report", path, "topN", "-n", "100000", "--inclusive")
+				if text := append(report.stdout, report.stderr...); report.code != 0 || bytes.Contains(text, []byte("ERROR")) {
+					t.Fatalf("report: exit code %d: %.500s", report.code, text)
+				}
+				if want := map[string]string{"go-cpu": " shop!main.fib ", "cpu-env": " Cpu.Spin(double) "}[name]; !bytes.Contains(report.stdout, []byte(want)) {
+					t.Errorf("the report does not name %s:\n%.3000s", want, report.stdout)
+				}
+				convert := run(t, tool, "convert", "--format", "Speedscope", "-o", filepath.Join(dir, "x"), path)
+				if text := append(convert.stdout, convert.stderr...); convert.code != 0 || bytes.Contains(text, []byte("ERROR")) {
+					t.Errorf("convert: exit code %d: %.500s", convert.code, text)
+				}
+			})
+		}
+	}
+}
+
 // Several profiles in one trace are all there, each in a process of its own.
 func TestMicrosoftReadsSeveralProfiles(t *testing.T) {
 	reader := traceevent(t)

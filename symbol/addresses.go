@@ -134,7 +134,7 @@ func (s *synthesizer) addFrame(e *ntconv.Event, p *synthetic, f *ntconv.Frame, a
 		p.chains[f.PC] = []ntconv.Frame{*f}
 		// What has no name may be given one later by a tool that finds the file.
 		if f.Flags&ntconv.FrameUnresolved == 0 {
-			s.defineSymbol(e, p, p.real[f.Mapping].id, f.PC, f.PC, nameOf(f))
+			s.defineSymbol(e, p, p.real[f.Mapping].id, f.PC, f.PC+1, nameOf(f))
 		}
 		s.defineFrame(e, p, f.PC, 0, f)
 		return f.PC
@@ -165,7 +165,7 @@ func (s *synthesizer) together(e *ntconv.Event, p *synthetic, frames []ntconv.Fr
 		return 0, false
 	}
 	p.chains[outer.PC] = slices.Clone(frames)
-	s.defineSymbol(e, p, p.real[outer.Mapping].id, outer.PC, outer.PC, nameOf(outer))
+	s.defineSymbol(e, p, p.real[outer.Mapping].id, outer.PC, outer.PC+1, nameOf(outer))
 	for i := range frames {
 		s.defineFrame(e, p, outer.PC, i, &frames[i])
 	}
@@ -173,10 +173,12 @@ func (s *synthesizer) together(e *ntconv.Event, p *synthetic, frames []ntconv.Fr
 }
 
 // usable reports whether a frame's own address can stand for it: nothing else does, and it lies well inside its mapping.
-// Microsoft's reader counts the last byte of a mapping as outside.
+// Microsoft's reader counts the last byte of a mapping as outside, and that of dotnet-trace (3.1.23) finds no symbol of a single
+// byte: each has two, and so its neighbours cannot be others.
 func (s *synthesizer) usable(e *ntconv.Event, p *synthetic, f *ntconv.Frame) bool {
 	m := f.Mapping
-	return m != nil && f.PC != 0 && f.PC >= m.Start && f.PC < m.Limit && f.PC+1 < m.Limit && p.chains[f.PC] == nil && s.realRegion(e, p, m) != nil
+	return m != nil && f.PC != 0 && f.PC >= m.Start && f.PC < m.Limit && f.PC+1 < m.Limit &&
+		p.chains[f.PC-1] == nil && p.chains[f.PC] == nil && p.chains[f.PC+1] == nil && s.realRegion(e, p, m) != nil
 }
 
 // realRegion maps m where it says that it is, or returns nil where that is impossible or another mapping is.
@@ -233,7 +235,7 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 	}
 	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
 		ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
-	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), ntconv.BoolValue(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
+	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), truth(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
 		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
 }
 
@@ -250,9 +252,17 @@ func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inne
 		fn = &ntconv.Function{Name: nameOf(f)}
 	}
 	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
-		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), ntconv.BoolValue(f.Func != nil),
+		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), truth(f.Func != nil),
 		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)),
 		ntconv.UintValue(uint64(inner)))
+}
+
+// truth returns 1 for true and 0 for false.
+func truth(b bool) ntconv.Value {
+	if b {
+		return ntconv.UintValue(1)
+	}
+	return ntconv.UintValue(0)
 }
 
 // nameOf returns the name that other tools show for a frame.

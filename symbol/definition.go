@@ -11,6 +11,9 @@ import (
 //	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function. It has the
 //	         name that the symbol has, too: symbols of a merged trace go by ids that both parts may have. Where one address
 //	         stands for several frames, Inner counts those that came before: they are inlined into this one
+//
+// Their fields have types that recorders write, variable-length numbers and counted UTF-8, for no other reason than that a reader
+// which does not know a type code refuses the whole file: dotnet-trace 10.0.7 does so with TypeBool8.
 const (
 	definitionProvider = "ntconv"
 	mappingDefinition  = "Mapping"
@@ -28,17 +31,17 @@ func textField(name string) ntconv.Field {
 
 func mappingDefinitionType() *ntconv.Type {
 	return &ntconv.Type{Provider: definitionProvider, ID: 1, Name: mappingDefinition, Fields: []ntconv.Field{
-		field("Id", ntconv.TypeVarUint), field("Known", ntconv.TypeBool8),
+		field("Id", ntconv.TypeVarUint), field("Known", ntconv.TypeVarUint),
 		field("Start", ntconv.TypeVarUint), field("Limit", ntconv.TypeVarUint), field("Offset", ntconv.TypeVarUint),
-		textField("File"), textField("BuildID"), field("Flags", ntconv.TypeUint8),
+		textField("File"), textField("BuildID"), field("Flags", ntconv.TypeVarUint),
 	}}
 }
 
 func frameDefinitionType() *ntconv.Type {
 	return &ntconv.Type{Provider: definitionProvider, ID: 2, Name: frameDefinition, Fields: []ntconv.Field{
-		field("Address", ntconv.TypeVarUint), field("PC", ntconv.TypeVarUint), field("Flags", ntconv.TypeUint8),
+		field("Address", ntconv.TypeVarUint), field("PC", ntconv.TypeVarUint), field("Flags", ntconv.TypeVarUint),
 		field("Line", ntconv.TypeVarInt), field("Column", ntconv.TypeVarInt),
-		field("Named", ntconv.TypeBool8), field("StartLine", ntconv.TypeVarInt),
+		field("Named", ntconv.TypeVarUint), field("StartLine", ntconv.TypeVarInt),
 		textField("Name"), textField("SystemName"), textField("File"), field("Inner", ntconv.TypeVarUint),
 	}}
 }
@@ -106,7 +109,7 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 		case "Column":
 			d.frame.Column = int32(v.Int())
 		case "Named":
-			d.named = v.Bool()
+			d.named = v.Uint() != 0
 		case "StartLine":
 			d.fn.StartLine = int32(v.Int())
 		case "Name":
@@ -149,7 +152,7 @@ func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 		case "Id":
 			id = v.Uint()
 		case "Known":
-			known = v.Bool()
+			known = v.Uint() != 0
 		case "Start":
 			m.Start = v.Uint()
 		case "Limit":

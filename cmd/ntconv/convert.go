@@ -119,6 +119,9 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 // convert reads an input and writes an output.
 func (a *app) convert(c *conversion) error {
 	a.sum = &summary{Input: c.in, To: c.to.Name}
+	if len(c.others) > 0 {
+		a.sum.Inputs = append([]string{c.in}, c.others...)
+	}
 	outName, err := c.output()
 	if err != nil {
 		return err

@@ -65,10 +65,10 @@ func codeOf(err error) int {
 
 // inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it.
 func inputFailure(name string, err error) error {
-	var own *iox.Error
-	var limit *iox.LimitError
-	if !errors.As(err, &own) && !errors.As(err, &limit) {
-		err = fmt.Errorf("%s: %w", name, err)
+	err = withName(name, err)
+	var flag *formats.FlagError
+	if errors.As(err, &flag) {
+		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
 		if flag := formats.LimitFlag(err); flag != "" {
@@ -80,6 +80,17 @@ func inputFailure(name string, err error) error {
 		err = fmt.Errorf("%w, or try --allow-prerelease", err)
 	}
 	return fail(exitInput, err)
+}
+
+// withName puts the name of an input before an error that does not tell it.
+func withName(name string, err error) error {
+	var own *iox.Error
+	var limit *iox.LimitError
+	var one *inputError
+	if errors.As(err, &own) || errors.As(err, &limit) || errors.As(err, &one) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }

@@ -67,10 +67,14 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 // showOrder makes the help of a verb tell the order of events that is its default.
 func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").DefValue = order }
 
-// readFor makes the reader deliver events in the order that the format is made of, unless the user has named one.
+// readFor makes the reader deliver events in the order that the format is made of, unless the user has named one, and stacks as deep
+// as its readers take them, unless --allow-large is given.
 func (a *app) readFor(cmd *cobra.Command, f *formats.Format) {
 	if !cmd.Flags().Changed("order") {
 		a.read.Order, a.anyOrder = f.Order, f.AnyOrder
+	}
+	if large, err := cmd.Flags().GetBool("allow-large"); err != nil || !large { // err: the verb has no such flag
+		a.read.OutputDepth = f.StackDepth
 	}
 }
 

@@ -23,6 +23,7 @@ type input struct {
 	head  *bufio.Reader // over it
 
 	others []*input // that are read together with it
+	unit   string   // of the weights, if it is one of several profiles
 
 	last  ntconv.Ticks // time of the last event, if ended is set: see app.lastOf
 	ended bool
@@ -191,5 +192,5 @@ func (in *input) close() {
 	}
 }
 
-// name returns what the user called the input.
-func (in *input) name() string { return in.raw.Name() }
+// name returns what the user called the input, and tells of others that it was opened with.
+func (in *input) name() string { return severalName(in.raw.Name(), len(in.others)) }

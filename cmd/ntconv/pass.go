@@ -269,7 +269,7 @@ func (p *pass) nothing(what, advice string) error {
 		text, advice = "the trace holds no events", "record again, with providers that have something to tell"
 	case !sel.Empty():
 		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, count(p.total, "event"))
-		advice = strings.Join(append(p.sel.Notes(), "ntconv info "+shellWord(name)+" lists what there is"), "; ")
+		advice = strings.Join(append(p.sel.Notes(), "ntconv info "+shellWord(p.in.raw.Name())+" lists what there is"), "; ")
 	case p.in.raw.Again():
 		has, use := p.content()
 		text += " (" + has + ")"
@@ -304,7 +304,7 @@ func (p *pass) content() (has, use string) {
 		}
 		has += provider.Name + " " + group(provider.Events)
 	}
-	for i, x := range v.extract(p.in.name()) {
+	for i, x := range v.extract(p.in.raw.Name()) {
 		if i == 2 {
 			break
 		}

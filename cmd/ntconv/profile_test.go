@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/zstd"
 )
 
 // testProfile returns a profile as a file: two samples of a program, with labels.
@@ -107,7 +109,7 @@ func TestProfileFlags(t *testing.T) {
 	}{
 		{[]string{"--sample-type", "samples"}, "Value=3 "},
 		{[]string{"--label-frames", "nothing,endpoint"}, "endpoint=/cart"},
-		{[]string{"--addresses", "mixed"}, "StartAddress=4198964 EndAddress=4198964"},
+		{[]string{"--addresses", "mixed"}, "StartAddress=4198964 EndAddress=4198965"},
 		{[]string{"--addresses", "synthetic"}, "StartAddress=35184372088832 EndAddress=35184372088847"},
 	} {
 		args := append([]string{"to", "nettrace", "-f", "a.pb.gz", "-o", "x.nettrace"}, c.flags...)
@@ -124,8 +126,82 @@ func TestProfileFlags(t *testing.T) {
 			t.Errorf("%q: a label is still a frame:\n%s", c.flags, got)
 		}
 	}
-	if r := invoke(t, dir, nil, "to", "nettrace", "a.pb.gz", "-o", "z.nettrace", "--sample-type", "wall"); r.code == exitOK || !strings.Contains(r.stderr, "it has samples, cpu") {
-		t.Errorf("a type that is not there: code %d: %s", r.code, r.stderr)
+}
+
+// A flag that does nothing is no secret, and one that cannot do what it says is wrong usage.
+func TestProfileFlagsWithoutEffect(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+	write(t, dir, "b.pb.gz", []byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: 2 [3: 4] @ 0x1000\n"))
+	nettrace := []string{"to", "nettrace", "-f", "-o", "x.nettrace"}
+	for _, c := range []struct {
+		verb, args []string
+		code       int
+		want       string
+	}{
+		{nettrace, []string{"--label-frames", "endpoint,color", "a.pb.gz"}, exitOK, "--label-frames: no sample has a label color; there are bytes, endpoint"},
+		{nettrace, []string{"--label-frames", "color", "a.pb.gz", "b.pb.gz"}, exitOK, "no sample has a label color; there are bytes, endpoint"},
+		{nettrace, []string{"--sample-type", "cpu", "--label-frames", "x", trace(t, "cpu-env")}, exitOK,
+			"--sample-type has no effect: no input is a profile; --label-frames has no effect"},
+		{nettrace, []string{"--addresses", "mixed", trace(t, "cpu-env")}, exitOK, "--addresses has no effect: no stack"},
+		{nettrace, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "ntconv: a.pb.gz: --sample-type wall: the profile has no such type; it has samples, cpu\n"},
+		{nettrace, []string{"--sample-type", "cpu", "a.pb.gz", "b.pb.gz"}, exitUsage, "ntconv: b.pb.gz: --sample-type cpu: "},
+		{[]string{"top"}, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "--sample-type wall: the profile has no such type; it has samples, cpu\n"},
+	} {
+		r := invoke(t, dir, nil, append(c.verb, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: code %d, want %d and %q: %s", c.args, r.code, c.code, c.want, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, append(nettrace, "--label-frames", "endpoint", "--addresses", "real", "--sample-type", "cpu", "a.pb.gz")...); strings.Contains(r.stderr, "--") {
+		t.Errorf("flags that have an effect: %s", r.stderr)
+	}
+}
+
+// Stacks are as deep as the readers of the output take, or as the user says.
+func TestDeepStacks(t *testing.T) {
+	dir := t.TempDir()
+	p, err := profile.ParseData(testProfile(t, "shop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Sample[0].Location = slices.Repeat(p.Sample[1].Location, 9_500)
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "a.pb.gz", b.Bytes())
+	for _, c := range []struct {
+		args []string
+		code int
+		want string // at the end of the summary
+		deep int
+	}{
+		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack was deeper than the limit and lost its outermost frames; --allow-large keeps more than 8190", 8190},
+		{[]string{"convert", "a.pb.gz", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
+		{[]string{"to", "nettrace", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
+		{[]string{"to", "nettrace", "--max-stack", "10", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 10},
+		{[]string{"to", "nettrace", "--allow-large", "a.pb.gz", "-o", "x.nettrace"}, exitOK, "", 9500},
+		{[]string{"to", "nettrace", "--allow-large", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 9000},
+		{[]string{"to", "pprof", "a.pb.gz", "-o", "y.pb.gz"}, exitOK, "", 9500},
+		{[]string{"to", "pprof", "--max-stack", "9000", "a.pb.gz", "-o", "y.pb.gz"}, exitIncomplete, "; --max-stack keeps more", 9000},
+	} {
+		r := invoke(t, dir, nil, append(c.args, "-f")...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Fatalf("%q: code %d, want %d and %q: %s", c.args, r.code, c.code, c.want, r.stderr)
+		}
+		if c.args[0] == "convert" || c.args[1] == "nettrace" {
+			if r := invoke(t, dir, nil, "to", "pprof", "x.nettrace", "-f", "-o", "y.pb.gz"); r.code != exitOK {
+				t.Fatalf("%q: back: code %d: %s", c.args, r.code, r.stderr)
+			}
+		}
+		deep := 0
+		for _, s := range profileAt(t, filepath.Join(dir, "y.pb.gz")).Sample {
+			deep = max(deep, len(s.Location))
+		}
+		if deep != c.deep {
+			t.Errorf("%q: %d frames, want %d", c.args, deep, c.deep)
+		}
 	}
 }
 
@@ -149,7 +225,7 @@ func TestSeveralProfiles(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{
-		{"shop.pb.gz", "till.pb.gz"}, {"shop.pb.gz", "till.pb.gz", "-o", "x.nettrace", "--order", "file"},
+		{"-", "shop.pb.gz", "-", "-o", "x.nettrace"}, {"shop.pb.gz", "till.pb.gz"}, {"shop.pb.gz", "till.pb.gz", "-o", "x.nettrace", "--order", "file"},
 	} {
 		if r := invoke(t, dir, nil, append([]string{"to", "nettrace"}, bad...)...); r.code != exitUsage {
 			t.Errorf("%q: code %d: %s", bad, r.code, r.stderr)
@@ -160,6 +236,56 @@ func TestSeveralProfiles(t *testing.T) {
 	}
 	if left := files(t, dir); len(left) != 5 {
 		t.Errorf("files left: %q", left)
+	}
+}
+
+// Messages about several inputs tell of all, or of the one that they are about.
+func TestMessagesOfSeveralInputs(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "cpu.pb.gz", testProfile(t, "shop"))
+	heap, err := profile.ParseData(testProfile(t, "till"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap.SampleType = []*profile.ValueType{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "bytes"}}
+	var b bytes.Buffer
+	if err := heap.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "heap.pb.gz", b.Bytes())
+	whole, err := os.ReadFile(trace(t, "cpu-env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewReader(bytes.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	head := make([]byte, 100_000)
+	if _, err := io.ReadFull(z, head); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "cut.nettrace", head)
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"cpu.pb.gz", "heap.pb.gz"}, exitOK, []string{
+			"4 events of cpu.pb.gz and 1 more", "weights are milliseconds in cpu.pb.gz, bytes in heap.pb.gz", "milliseconds and bytes, which PerfView calls ms",
+		}},
+		{[]string{"heap.pb.gz", "cpu.pb.gz", "cpu.pb.gz"}, exitOK, []string{"heap.pb.gz and 2 more", "milliseconds in cpu.pb.gz and cpu.pb.gz"}},
+		{[]string{"--report", "json", "cpu.pb.gz", "heap.pb.gz"}, exitOK, []string{`"inputs":["cpu.pb.gz","heap.pb.gz"]`}},
+		{[]string{"cpu.pb.gz", "cut.nettrace"}, exitIncomplete, []string{"ntconv: cut.nettrace: "}},
+		{[]string{"cut.nettrace", "cpu.pb.gz"}, exitIncomplete, []string{"ntconv: cut.nettrace: "}},
+	} {
+		r := invoke(t, dir, nil, append([]string{"to", "nettrace", "-f", "-o", "x.nettrace"}, c.args...)...)
+		for _, w := range c.want {
+			if r.code != c.code || !strings.Contains(r.stderr, w) {
+				t.Errorf("%q: code %d, no %q: %s", c.args, r.code, w, r.stderr)
+			}
+		}
 	}
 }
 

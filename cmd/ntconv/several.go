@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -13,6 +15,9 @@ import (
 
 // someInputs is the argument check of verbs that make one output of all inputs.
 func someInputs(_ *cobra.Command, args []string) error {
+	if i := slices.Index(args, "-"); i >= 0 && slices.Contains(args[i+1:], "-") {
+		return errors.New("only one of the inputs can be standard input")
+	}
 	return oneInput(nil, args[:min(1, len(args))])
 }
 
@@ -61,34 +66,77 @@ func (a *app) openInputs(names []string, table []*formats.Format, again bool) (*
 
 // merged begins a pass over an input and the others that it was opened with.
 func (in *input) merged(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
-	src, closer, err := in.one(report)
-	if err != nil {
-		return nil, nil, err
-	}
-	sources, all := []ntconv.Source{src}, closers{closer}
-	for _, other := range in.others {
-		src, closer, err := other.one(report)
+	var sources []ntconv.Source
+	var all closers
+	for _, one := range append([]*input{in}, in.others...) {
+		src, closer, err := one.one(report)
 		if err != nil {
 			_ = all.Close() // nothing was read
 			return nil, nil, err
 		}
-		sources, all = append(sources, namedSource{src, other.name()}), append(all, closer)
+		sources, all = append(sources, &namedSource{Source: src, in: one}), append(all, closer)
 	}
 	return ntconv.Merge(sources...), all, nil
 }
 
-// A namedSource says whose errors are its own.
+// A namedSource says whose errors are its own, and notes the unit of its weights.
 type namedSource struct {
 	ntconv.Source
-	name string
+	in   *input
+	seen *ntconv.Type
 }
 
-func (s namedSource) Next() (*ntconv.Event, error) {
+func (s *namedSource) Next() (*ntconv.Event, error) {
 	e, err := s.Source.Next()
 	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%s: %w", s.name, err)
+		return e, &inputError{s.in.raw.Name(), err}
+	}
+	if e != nil && e.Type != s.seen {
+		s.seen = e.Type
+		if unit := formats.WeightUnit(e.Type); unit != "" {
+			s.in.unit = unit
+		}
 	}
 	return e, err
+}
+
+// An inputError is an error of one of several inputs.
+type inputError struct {
+	name string
+	err  error
+}
+
+func (e *inputError) Error() string { return withName(e.name, e.err).Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// severalName is what several inputs are called together.
+func severalName(first string, others int) string {
+	if others == 0 {
+		return first
+	}
+	return fmt.Sprintf("%s and %d more", first, others)
+}
+
+// units tells which weights are in which unit, if several inputs have different ones.
+func (in *input) units() []string {
+	var units, names []string
+	for _, one := range append([]*input{in}, in.others...) {
+		if one.unit == "" {
+			continue
+		}
+		i := slices.Index(units, one.unit)
+		if i < 0 {
+			i = len(units)
+			units, names = append(units, one.unit), append(names, one.unit+" in ")
+		} else {
+			names[i] += " and "
+		}
+		names[i] += one.raw.Name()
+	}
+	if len(units) < 2 {
+		return nil
+	}
+	return []string{"weights are " + strings.Join(names, ", ")}
 }
 
 type closers []io.Closer

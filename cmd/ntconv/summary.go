@@ -17,7 +17,8 @@ import (
 
 // A summary is what a run has done, as the last line on standard error tells it.
 type summary struct {
-	Input    string        `json:"input"`
+	Input    string        `json:"input"`            // the first one
+	Inputs   []string      `json:"inputs,omitempty"` // all, if there are several
 	Format   string        `json:"format,omitempty"` // of the input, with its version
 	Output   string        `json:"output,omitempty"`
 	To       string        `json:"to,omitempty"` // format of the output
@@ -46,13 +47,14 @@ type reportEntry struct {
 	Count    uint64 `json:"count"`
 	Offset   *int64 `json:"offset,omitempty"`
 	Text     string `json:"text"`
+	phrase   string // behind the count
 	Detail   string `json:"detail,omitempty"`
 }
 
 func reportEntries(r *ntconv.Report) []reportEntry {
 	list := []reportEntry{}
 	for _, e := range r.Entries() {
-		j := reportEntry{Code: e.Code.String(), Severity: e.Code.Severity().String(), Count: e.Count, Text: e.Code.Text(), Detail: e.Detail}
+		j := reportEntry{Code: e.Code.String(), Severity: e.Code.Severity().String(), Count: e.Count, Text: e.Code.Text(), Detail: e.Detail, phrase: e.Code.TextFor(e.Count)}
 		if e.Offset >= 0 {
 			j.Offset = &e.Offset
 		}
@@ -71,9 +73,9 @@ func (p *pass) sumUp() *summary {
 	s.Format = p.info.Format
 	s.Events, s.Selected = p.total, p.kept
 	s.Report = reportEntries(p.app.read.Report)
-	s.Notes = p.sel.Notes()
+	s.Notes = slices.Concat(p.sel.Notes(), p.in.units(), p.app.read.Notes())
 	if s.naming != "" {
-		s.Notes = append(slices.Clip(s.Notes), s.naming)
+		s.Notes = append(s.Notes, s.naming)
 	}
 	return s
 }
@@ -91,7 +93,7 @@ func (s *summary) writeJSON(w io.Writer) error {
 // line returns the summary for people.
 func (s *summary) line() string {
 	var b strings.Builder
-	in := shownInput(s.Input)
+	in := severalName(shownInput(s.Input), max(0, len(s.Inputs)-1))
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
@@ -112,7 +114,7 @@ func (s *summary) line() string {
 		if e.Severity == ntconv.SeverityInfo.String() || e.Code == ntconv.CodeUnresolved.String() && s.Detail != "" {
 			continue
 		}
-		fmt.Fprintf(&b, "; %s: %s %s", e.Code, group(int64(e.Count)), e.Text)
+		fmt.Fprintf(&b, "; %s: %s %s", e.Code, group(int64(e.Count)), e.phrase)
 	}
 	if s.Detail != "" {
 		b.WriteString("; " + s.Detail)

@@ -140,6 +140,13 @@ func (p *pass) profile(r *ranking) (made *profile.Profile, partial, err error) {
 
 // rank writes what the driver of pprof makes of a profile.
 func rank(r *ranking, p *profile.Profile, w io.Writer) error {
+	if _, err := p.SampleIndexByName(r.value); err != nil {
+		var has []string
+		for _, t := range p.SampleType {
+			has = append(has, t.Type)
+		}
+		return fail(exitUsage, formats.MissingSampleType(r.value, has))
+	}
 	args := []string{"-top", "-nodecount=" + strconv.Itoa(r.count), "-output=report", "-symbolize=none"}
 	if r.count == 0 {
 		args = append(args, "-nodefraction=0", "-edgefraction=0")

@@ -46,7 +46,7 @@ func ParseKind(name string) (Kind, error) { return profile.ParseKind(name) }
 // Options changes what is written. The zero value is a good choice.
 type Options struct {
 	Kind   Kind
-	Report *ntconv.Report // what happened to the trace so far; its entries become comments of the profile
+	Report *ntconv.Report // what happened to the trace so far; its entries become comments, but not of an imported profile
 	// DropLabels lists keys of labels to leave out. Samples are not told apart by them, which makes profiles smaller:
 	// host, process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an event's own key.
 	DropLabels []string
@@ -180,19 +180,19 @@ func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	}
 }
 
-// comments returns what made the profile, what was lost on the way, and how much has no name.
+// comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has its own.
 func (s *Sink) comments(p *profile.Profile) []string {
-	list := append([]string(nil), s.o.Comments...)
 	if p.Origin != nil {
-		list = append([]string(nil), p.Origin.Comments...)
+		return p.Origin.Comments
 	}
+	list := append([]string(nil), s.o.Comments...)
 	for _, e := range s.o.Report.Entries() {
 		if e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
 			e.Offset = -1 // the same trace in another file gives the same profile
 			list = append(list, e.String())
 		}
 	}
-	if u := p.Unresolved.String(); u != "" && p.Origin == nil {
+	if u := p.Unresolved.String(); u != "" {
 		list = append(list, u)
 	}
 	return list

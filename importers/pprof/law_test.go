@@ -58,18 +58,18 @@ func fromNettrace(t failer, file []byte) *profile.Profile {
 		t.Fatalf("read: %v", err)
 	}
 	table := symbol.New(&symbol.Options{Report: report})
-	p := exported(t, symbol.Watch(r, table), table)
+	p := exported(t, symbol.Watch(r, table), table, report)
 	if report.Worst() > ntconv.SeverityNotice || report.Count(ntconv.CodePayload) > 0 {
 		t.Fatalf("report of the file: %v", report.Entries())
 	}
 	return p
 }
 
-// exported returns the profile of a source.
-func exported(t failer, src ntconv.Source, namer ntconv.Namer) *profile.Profile {
+// exported returns the profile of a source. As in the command, everything that reads and writes has the same report.
+func exported(t failer, src ntconv.Source, namer ntconv.Namer, report *ntconv.Report) *profile.Profile {
 	t.Helper()
 	var out bytes.Buffer
-	sink := export.New(&out, src.Info(), namer, &export.Options{Uncompressed: true, Comments: []string{"ntconv"}})
+	sink := export.New(&out, src.Info(), namer, &export.Options{Uncompressed: true, Comments: []string{"ntconv"}, Report: report})
 	if _, err := ntconv.Copy(sink, ntconvtest.Poison(src)); err != nil {
 		t.Fatalf("export: %v", err)
 	}
@@ -148,11 +148,12 @@ func checkRoundTrip(t failer, data []byte) {
 		p.Mapping = nil // nobody has them
 	}
 	want := canon(p.Compact())
-	src, err := pprof.New(bytes.NewReader(data), nil)
+	report := new(ntconv.Report)
+	src, err := pprof.New(bytes.NewReader(data), &pprof.Options{Report: report})
 	if err != nil {
 		t.Fatalf("import: %v", err)
 	}
-	if got := canon(exported(t, src, nil).Compact()); got != want {
+	if got := canon(exported(t, src, nil, report).Compact()); got != want {
 		t.Fatalf("imported and exported:\n%s", difference(got, want))
 	}
 	for _, mode := range []symbol.Addresses{symbol.AddressesMixed, symbol.AddressesReal, symbol.AddressesSynthetic} {

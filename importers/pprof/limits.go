@@ -12,11 +12,12 @@ type Limits struct {
 	Comments  int   // 10,000
 	Labels    int   // of one sample: 10,000
 	LabelText int   // bytes of keys and texts of one sample's labels: 1 MiB
-	Stack     int   // frames of a stack; outer ones are cut: 8,190, as Microsoft's reader of nettrace files takes
+	Stack     int   // frames of a stack; outer ones are cut: 10,000. Microsoft's reader of nettrace files takes 8,190
 	Frames    int64 // of all stacks: 2^31
 }
 
-func (l Limits) withDefaults() Limits {
+// Defaults returns the limits with the default where a field is zero.
+func (l Limits) Defaults() Limits {
 	set := func(v *int, n int) {
 		if *v <= 0 {
 			*v = n
@@ -32,7 +33,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Comments, 10_000)
 	set(&l.Labels, 10_000)
 	set(&l.LabelText, 1<<20)
-	set(&l.Stack, 8190)
+	set(&l.Stack, 10_000)
 	if l.Frames <= 0 {
 		l.Frames = 1 << 31
 	}

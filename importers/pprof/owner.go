@@ -21,6 +21,10 @@ type owners struct {
 	m         *message
 	processes map[uint64]*owner
 	threads   map[threadKey]*ntconv.Thread
+
+	taken map[uint64]bool      // ids of threads that samples tell, up to mostThreads
+	ids   map[threadKey]uint64 // that were given to threads which have only names
+	named []threadKey          // those threads, in the order of their first samples
 }
 
 // An owner is a process with what decides about its name.
@@ -31,9 +35,11 @@ type owner struct {
 	tags    *ntconv.Mapping
 }
 
+// A threadKey tells threads apart.
 type threadKey struct {
 	pid, tid uint64
 	name     string
+	byName   bool // no label tells the id
 }
 
 // What is not real is as good as any number. Samples of further processes and threads are said to be of the process without a
@@ -47,10 +53,14 @@ const (
 const defaultPID = 1
 
 func newOwners(m *message) owners {
-	return owners{m: m, processes: map[uint64]*owner{}, threads: map[threadKey]*ntconv.Thread{}}
+	return owners{
+		m: m, processes: map[uint64]*owner{}, threads: map[threadKey]*ntconv.Thread{},
+		taken: map[uint64]bool{}, ids: map[threadKey]uint64{},
+	}
 }
 
-// ownerOf returns what the labels of a sample say. A thread whose id is not known has that of its process.
+// ownerOf returns what the labels of a sample say. A thread of which nothing is known has the id of its process, and one that has
+// only a name has none.
 func ownerOf(s *sample) (k threadKey, process string) {
 	k.pid = defaultPID
 	tid, hasTID := uint64(0), false
@@ -69,10 +79,35 @@ func ownerOf(s *sample) (k threadKey, process string) {
 			process = l.text
 		}
 	}
-	if k.tid = tid; !hasTID {
+	k.tid, k.byName = tid, !hasTID && k.name != ""
+	if !hasTID && !k.byName {
 		k.tid = k.pid
 	}
 	return k, process
+}
+
+// countThread takes the thread of a sample into account.
+func (o *owners) countThread(k threadKey) {
+	if !k.byName {
+		if len(o.taken) < mostThreads {
+			o.taken[k.tid] = true
+		}
+		return
+	}
+	if _, known := o.ids[k]; !known && len(o.ids) < mostThreads {
+		o.ids[k] = 0
+		o.named = append(o.named, k)
+	}
+}
+
+// numberThreads gives ids to threads that have only names: 1, 2, 3 and so on, but none that another thread has.
+func (o *owners) numberThreads() {
+	id := uint64(0)
+	for _, k := range o.named {
+		for id++; o.taken[id]; id++ {
+		}
+		o.ids[k] = id
+	}
 }
 
 // id returns a label as an id of the operating system.
@@ -96,6 +131,7 @@ func (o *owners) count(s *sample) {
 		p = &owner{roots: map[*ntconv.Mapping]int{}}
 		o.processes[k.pid] = p
 	}
+	o.countThread(k)
 	if p.named == "" {
 		p.named = name
 	}
@@ -106,6 +142,7 @@ func (o *owners) count(s *sample) {
 
 // name makes the processes when all samples were counted.
 func (o *owners) name() {
+	o.numberThreads()
 	for pid, p := range o.processes {
 		var best *ntconv.Mapping
 		for m, n := range p.roots {
@@ -145,13 +182,17 @@ func (o *owners) thread(s *sample) *ntconv.Thread {
 	if o.processes[k.pid] == nil {
 		k.pid = defaultPID
 	}
+	id := k.tid
+	if k.byName {
+		id = o.ids[k]
+	}
 	t := o.threads[k]
-	if t == nil && len(o.threads) >= mostThreads {
-		k.tid, k.name = k.pid, ""
+	if t == nil && (len(o.threads) >= mostThreads || k.byName && id == 0) {
+		k, id = threadKey{pid: k.pid, tid: k.pid}, k.pid
 		t = o.threads[k]
 	}
 	if t == nil {
-		t = &ntconv.Thread{TID: k.tid, Name: k.name, Process: o.processes[k.pid].process}
+		t = &ntconv.Thread{TID: id, Name: k.name, Process: o.processes[k.pid].process}
 		o.threads[k] = t
 	}
 	return t

@@ -137,6 +137,21 @@ var perfViewRules = []perfViewRule{
 		}
 		return nil
 	}},
+	{"types are those that recorders write", "dotnet-trace refuses the file", func(w *written) error {
+		for i, e := range w.events {
+			if e.Type == nil {
+				continue
+			}
+			for _, f := range e.Type.Fields {
+				// Universal.System has the first two. Signed numbers, which values can be, came into the format with the unsigned ones.
+				text := f.Type.Code == ntconv.TypeArray && f.Type.Elem.Code == ntconv.TypeUTF8Unit
+				if f.Type.Code != ntconv.TypeVarUint && !text && f.Type.Code != ntconv.TypeVarInt {
+					return fmt.Errorf("event %d (%s/%s): field %s is %v", i, e.Type.Provider, e.Type.Name, f.Name, f.Type.Code)
+				}
+			}
+		}
+		return nil
+	}},
 	{"event headers are compressed", "the bit that says sorted means the opposite", func(w *written) error {
 		for i := range w.blocks {
 			if !w.blocks[i].Compressed() {
@@ -261,6 +276,16 @@ var perfViewRules = []perfViewRule{
 		// The last byte of a mapping is outside of the module that PerfView makes of it.
 		return no(!ok || !there || m.at > e.Time || v.End < v.Start || v.Start < m.Start || v.Start >= m.End, "%+v in %+v", v, m)
 	})},
+	{"a symbol has two bytes at least", "dotnet-trace finds none of its addresses", func(w *written) error {
+		for _, p := range w.entries {
+			for i, s := range p.symbols {
+				if s.End <= s.Start {
+					return fmt.Errorf("%s at %#x to %#x", p.names[i], s.Start, s.End)
+				}
+			}
+		}
+		return nil
+	}},
 	{"an address has one name", "the first one counts", func(w *written) error {
 		for _, p := range w.entries {
 			named := map[uint64]bool{}

@@ -18,8 +18,8 @@
 // # Processes and threads
 //
 // Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one process with id 1
-// and one thread. A process is named after the file that most of its stacks begin in, because PerfView takes other stacks for
-// broken.
+// and one thread. Threads that have only names get ids of their own. A process is named after the file that most of its stacks begin
+// in, because PerfView takes other stacks for broken.
 package pprof
 
 import (
@@ -41,8 +41,10 @@ type Options struct {
 	SampleType string
 	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no labels.
 	LabelFrames []string
-	Limits      Limits
-	Report      *ntconv.Report // may be nil
+	// SeenLabel, if not nil, is called by New with the key of every label, for those who want to know whether LabelFrames are there.
+	SeenLabel func(key string)
+	Limits    Limits
+	Report    *ntconv.Report // may be nil
 }
 
 // New reads a profile, packed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The error wraps
@@ -52,7 +54,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.Limits = o.Limits.withDefaults()
+	o.Limits = o.Limits.Defaults()
 	in, err := iox.FromReader("profile", r, iox.InputOptions{})
 	if err != nil {
 		return nil, err
@@ -146,6 +148,11 @@ func (s *source) prepare() error {
 		}
 		s.weight.try(s.sample.values[s.weight.column])
 		s.owners.count(&s.sample)
+		if see := s.o.SeenLabel; see != nil {
+			for i := range s.sample.labels {
+				see(s.sample.labels[i].key)
+			}
+		}
 		s.time(i, &s.sample)
 	}
 	s.weight.settle()
@@ -176,11 +183,11 @@ func (s *source) chooseWeight() error {
 	if name := s.o.SampleType; name != "" {
 		column = slices.IndexFunc(s.origin.Types, func(t profile.ValueType) bool { return t.Type == name })
 		if column < 0 {
-			var names []string
+			e := &SampleTypeError{Name: name}
 			for _, t := range s.origin.Types {
-				names = append(names, t.Type)
+				e.Has = append(e.Has, t.Type)
 			}
-			return fmt.Errorf("sample type %q: the profile has none of that name: %w; it has %s", name, ntconv.ErrUnsupported, strings.Join(names, ", "))
+			return e
 		}
 	}
 	unit := ""
@@ -189,6 +196,16 @@ func (s *source) chooseWeight() error {
 	}
 	s.weight = newWeight(column, unit)
 	return nil
+}
+
+// A SampleTypeError says that a profile has no values of the type that Options.SampleType names.
+type SampleTypeError struct {
+	Name string
+	Has  []string // types that it has
+}
+
+func (e *SampleTypeError) Error() string {
+	return fmt.Sprintf("sample type %s: the profile has no such type; it has %s", e.Name, strings.Join(e.Has, ", "))
 }
 
 // describe makes what all events share.

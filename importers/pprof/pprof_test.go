@@ -200,6 +200,35 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// Threads that have only names are told apart by ids that no other one has. Their labels stay as they are, which is the law of the
+// round trip.
+func TestNamedThreads(t *testing.T) {
+	p := simple(1, 1, 1, 1, 1, 1)
+	for i, name := range []string{"main", "worker", "", "main", "gc", "main"} {
+		if name != "" {
+			p.Sample[i].Label = map[string][]string{"thread": {name}}
+		}
+	}
+	p.Sample[4].NumLabel = map[string][]int64{"tid": {3}}
+	p.Sample[5].NumLabel = map[string][]int64{"pid": {42}}
+	data := raw(t, p)
+	_, got := events(t, data, nil)
+	var who []string
+	for _, e := range got {
+		who = append(who, fmt.Sprintf("%d/%d %s", e.Thread.Process.PID, e.Thread.TID, e.Thread.Name))
+	}
+	// 1 is the thread of samples that do not tell, and 3 is gc.
+	if want := "1/2 main|1/4 worker|1/1 |1/2 main|1/3 gc|42/5 main"; strings.Join(who, "|") != want {
+		t.Errorf("%q, want %q", strings.Join(who, "|"), want)
+	}
+	checkRoundTrip(t, data)
+
+	p.Sample = slices.Delete(p.Sample, 2, 3)
+	if _, got = events(t, raw(t, p), nil); got[0].Thread.TID != 1 {
+		t.Errorf("the first thread has id %d", got[0].Thread.TID)
+	}
+}
+
 func TestProcessNames(t *testing.T) {
 	for _, c := range []struct {
 		files []string // of the mappings; a sample is in each
@@ -347,11 +376,11 @@ func TestNotCarried(t *testing.T) {
 	p := simple(1)
 	p.Comments = []string{"short", strings.Repeat("long ", 10_000)}
 	p.Location[0].Line[0].Line = 1 << 40
-	deep := slices.Repeat(p.Sample[0].Location, 9000)
+	deep := slices.Repeat(p.Sample[0].Location, 11_000)
 	p.Sample[0].Location = deep
 	report := new(ntconv.Report)
 	_, got := events(t, raw(t, p), &pprof.Options{Report: report})
-	if n := len(got[0].Stack.Frames); n != 8190 {
+	if n := len(got[0].Stack.Frames); n != 10_000 {
 		t.Errorf("%d frames", n)
 	}
 	if c, ok := got[0].Type.Attrs.Get("pprof.comment.0"); !ok || c != "short" {

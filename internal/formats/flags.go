@@ -22,6 +22,8 @@ type ReadOptions struct {
 	// For profiles: the type of value that becomes the weight, and keys of labels that become frames.
 	SampleType  string
 	LabelFrames []string
+	OutputDepth int           // frames of a stack that the output takes; 0 for any number
+	profiles    *profilesRead // by these options; nil if nobody asks
 }
 
 // BindRead defines the flags that say how an input is read.
@@ -29,12 +31,6 @@ func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 	flags.Var(orderChoice(&o.Order), "order", "order of events: time or file")
 	flags.BoolVar(&o.Strict, "strict", false, "refuse what Microsoft's reader refuses, and write nothing then")
 	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false, "read files of .NET Core 3.0 previews, which cannot be told for certain")
-}
-
-// BindProfile defines the flags that say how profiles become traces.
-func (o *ReadOptions) BindProfile(flags *pflag.FlagSet) {
-	flags.StringVar(&o.SampleType, "sample-type", "", "of a profile: `name` of the value that viewers show (default: the profile's own)")
-	flags.StringSliceVar(&o.LabelFrames, "label-frames", nil, "of a profile: labels with these `keys` become the outermost frames of stacks, as thread,endpoint")
 }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {

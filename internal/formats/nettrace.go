@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
@@ -25,8 +27,11 @@ func nettrace() *Format {
 		Create:  createNettrace,
 		Reading: func(flags *pflag.FlagSet, o *ReadOptions) { o.BindProfile(flags) },
 		Merges:  true,
-		Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
-		Advice:  "record again, with providers that have something to tell",
+
+		StackDepth: 8190,
+
+		Order:  reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
+		Advice: "record again, with providers that have something to tell",
 		Examples: []Example{
 			{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
 			{"the same, with the events in the order of time", "ntconv to nettrace --order time trace.nettrace -o new.nettrace"},
@@ -54,7 +59,7 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names)}, nil
+		return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: flags.Changed("addresses")}, nil
 	}
 }
 
@@ -64,7 +69,9 @@ type nettraceSink struct {
 	named  bool // stacks have names
 	events int64
 	typ    *ntconv.Type // seen last
-	unit   string       // of weights, if it is none that viewers expect
+	units  []string     // of weights
+
+	addresses bool // the user has said which addresses frames get that have only names
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
@@ -75,8 +82,8 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 		s.events++
 		if e.Type != s.typ {
 			s.typ = e.Type
-			if unit, ok := e.Type.Attrs.Get(pprof.AttrWeightUnit); ok && unit != "milliseconds" {
-				s.unit = unit
+			if unit := WeightUnit(e.Type); unit != "" && !slices.Contains(s.units, unit) {
+				s.units = append(s.units, unit)
 			}
 		}
 	}
@@ -85,10 +92,22 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 
 func (s *nettraceSink) Result() Result {
 	r := Result{Items: s.events, Unit: "event", Events: s.events}
-	if s.unit != "" {
-		r.Detail = "weights are " + s.unit + ", which PerfView calls ms"
+	if len(s.units) > 1 || len(s.units) == 1 && s.units[0] != "milliseconds" {
+		r.Detail = "weights are " + strings.Join(s.units, " and ") + ", which PerfView calls ms"
+	}
+	if s.addresses && !s.named {
+		r.Detail = "--addresses has no effect: no stack of the input is made of names"
 	}
 	return r
+}
+
+// WeightUnit returns the unit of the weights of a profile's samples, "" if it has none or events of the type are not such samples.
+func WeightUnit(t *ntconv.Type) string {
+	if t == nil {
+		return ""
+	}
+	unit, _ := t.Attrs.Get(pprof.AttrWeightUnit)
+	return unit
 }
 
 func netperf() *Format {

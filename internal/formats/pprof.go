@@ -53,14 +53,6 @@ func createPprof(flags *pflag.FlagSet) CreateFunc {
 	}
 }
 
-func openPprof(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
-	opts := importer.Options{SampleType: o.SampleType, LabelFrames: o.LabelFrames, Report: o.Report}
-	if n := o.Limits.StackDepth; n > 0 {
-		opts.Limits.Stack = n
-	}
-	return importer.New(r, &opts)
-}
-
 type pprofSink struct{ *pprof.Sink }
 
 func (s pprofSink) Result() Result {

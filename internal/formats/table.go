@@ -55,6 +55,8 @@ type Format struct {
 	// AnyOrder says that events may come in another order where reading is quicker so: a sink of the format tells in the end
 	// whether that may have changed the output, see Unordered.
 	AnyOrder bool
+	// StackDepth is how many frames of a stack the usual readers of the format take. 0: any number.
+	StackDepth int
 	// Advice tells users of traces that hold nothing for the format how to record one that does.
 	Advice string
 	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
