@@ -103,6 +103,7 @@ type synthesizer struct {
 	mode        Addresses
 	processes   map[*ntconv.Process]*synthetic
 	recent      []recentAddress
+	known       int    // frames of stacks that were remembered since all were forgotten
 	regions     uint64 // with made-up addresses; these are unique in the trace
 	mappings    uint64 // so many so far, which are their ids
 	symbols     uint64
@@ -147,16 +148,30 @@ func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	s.out.Stack = p.stacks[e.Stack]
 	if s.out.Stack == nil {
 		s.out.Stack = &ntconv.Stack{PCs: s.addresses(e, p)}
-		if len(p.stacks) == mostStacks {
-			clear(p.stacks)
-		}
-		p.stacks[e.Stack] = s.out.Stack
+		s.remember(p, e.Stack, s.out.Stack)
 	}
 	return &s.out
 }
 
-// mostStacks bounds the stacks of a process that are known by pointer.
-const mostStacks = 1 << 12
+// Bounds on the stacks that are known by pointer: of a process, and frames of those of all processes.
+const (
+	mostStacks      = 1 << 12
+	mostKnownFrames = 1 << 18
+)
+
+// remember keeps the addresses of a stack: its pointer may come again.
+func (s *synthesizer) remember(p *synthetic, of, addresses *ntconv.Stack) {
+	if len(p.stacks) == mostStacks {
+		clear(p.stacks)
+	}
+	if s.known += len(of.Frames); s.known > mostKnownFrames {
+		for _, each := range s.processes {
+			clear(each.stacks)
+		}
+		s.known = len(of.Frames)
+	}
+	p.stacks[of] = addresses
+}
 
 // define queues an event that the addresses need, at the time of e.
 func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, values ...ntconv.Value) {

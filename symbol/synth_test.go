@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -300,3 +301,31 @@ func TestInlinedChainsAreBounded(t *testing.T) {
 		t.Errorf("%d frames of 10,000 addresses", n)
 	}
 }
+
+// Stacks that are known by pointer are bounded by their frames: 8,190 take 0.4 MB.
+func TestKnownStacksAreBounded(t *testing.T) {
+	const stacks, depth = 500, 8190
+	th := &ntconv.Thread{Process: &ntconv.Process{PID: 1}}
+	typ, fn := &ntconv.Type{Provider: "p"}, &ntconv.Function{Name: "f"}
+	sink := symbol.SynthesizeTo(new(discard), nil)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range stacks {
+		e := &ntconv.Event{Type: typ, Thread: th, Capture: th, Stack: &ntconv.Stack{Frames: slices.Repeat([]ntconv.Frame{{Func: fn}}, depth)}}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if after.HeapAlloc > before.HeapAlloc+32<<20 {
+		t.Errorf("%d MiB are held", (after.HeapAlloc-before.HeapAlloc)>>20)
+	}
+	runtime.KeepAlive(sink)
+}
+
+type discard struct{}
+
+func (discard) Write(*ntconv.Event) error { return nil }
+func (discard) Close() error              { return nil }

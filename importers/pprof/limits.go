@@ -13,7 +13,7 @@ type Limits struct {
 	Labels    int   // of one sample: 10,000
 	LabelText int   // bytes of keys and texts of one sample's labels: 1 MiB
 	Stack     int   // frames of a stack; outer ones are cut: 8,190, as Microsoft's reader of nettrace files takes
-	Frames    int64 // of all stacks: 2^31
+	Frames    int64 // of all stacks as they are cut: 1,048,576, and 2 for each byte of the decompressed profile
 }
 
 func (l Limits) withDefaults() Limits {
@@ -33,8 +33,15 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Labels, 10_000)
 	set(&l.LabelText, 1<<20)
 	set(&l.Stack, 8190)
-	if l.Frames <= 0 {
-		l.Frames = 1 << 31
-	}
 	return l
+}
+
+// frames returns how many frames all stacks of a profile of that many bytes may have. To name a location again costs a byte, whatever
+// is inlined there, and those who read the source may keep every frame: internal/profile keeps 4 bytes of each. Real profiles have
+// less than one for each byte.
+func (l Limits) frames(size int) int64 {
+	if l.Frames > 0 {
+		return l.Frames
+	}
+	return 1<<20 + 2*int64(size)
 }

@@ -133,16 +133,13 @@ func (s *source) prepare() error {
 	}
 	s.owners = newOwners(s.message)
 	s.sample.values = make([]int64, 0, len(s.origin.Types))
-	frames := int64(0)
+	frames, most := int64(0), s.limits.frames(len(s.data))
 	for i := range s.samples {
 		if err := s.read(i, &s.sample); err != nil {
 			return err
 		}
-		for _, id := range s.sample.locations {
-			frames += int64(len(s.frames[id]))
-		}
-		if frames > s.o.Limits.Frames {
-			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, s.o.Limits.Frames))
+		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, most))
 		}
 		s.weight.try(s.sample.values[s.weight.column])
 		s.owners.count(&s.sample)
