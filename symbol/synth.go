@@ -102,6 +102,7 @@ func (s *synthesizingSink) Write(e *ntconv.Event) error {
 type synthesizer struct {
 	mode        Addresses
 	processes   map[*ntconv.Process]*synthetic
+	introduced  map[mappingList][]*ntconv.Mapping // lists that a process told, with the program among them
 	recent      []recentAddress
 	known       int    // frames of stacks that were remembered since all were forgotten
 	regions     uint64 // with made-up addresses; these are unique in the trace
@@ -117,7 +118,7 @@ type synthesizer struct {
 }
 
 func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
-	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic)}
+	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic), introduced: make(map[mappingList][]*ntconv.Mapping)}
 	if opts != nil {
 		s.mode = opts.Addresses
 	}
