@@ -3,8 +3,11 @@ package pprof_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -134,5 +137,59 @@ func TestFramesOfRealProfiles(t *testing.T) {
 		if frames >= b.Len() {
 			t.Errorf("%s: %d frames in %d bytes", f, frames, b.Len())
 		}
+	}
+}
+
+// However many comments are left out, what is kept is looked at once, and it is the shortest ones in their order.
+func TestManyComments(t *testing.T) {
+	fields := [][]byte{}
+	want := []string{}
+	for i := range 5000 {
+		c := fmt.Sprintf("comment %0*d", 100+i%2*100, i)
+		fields = append(fields, message(6, []byte(c)), number(13, uint64(4+i)))
+		if i%2 == 0 {
+			want = append(want, c)
+		}
+	}
+	data := handmade(fields...)
+	var report ntconv.Report
+	var src ntconv.Source
+	n := allocated(func() {
+		var err error
+		if src, err = pprof.New(bytes.NewReader(data), &pprof.Options{Report: &report}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 64*uint64(len(data)) {
+		t.Errorf("%d bytes allocated for a profile of %d", n, len(data))
+	}
+	e, err := src.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, a := range e.Type.Attrs {
+		if strings.HasPrefix(a.Key, "pprof.comment.") {
+			kept = append(kept, a.Value)
+		}
+	}
+	if len(kept) < 300 || len(kept)+int(report.Count(ntconv.CodeNotCarried)) != 5000 || !slices.Equal(kept, want[len(want)-len(kept):]) {
+		t.Errorf("%d comments, the first one is %q; %v", len(kept), kept[0], report.Entries())
+	}
+}
+
+// The report names what is wrong first, and does so every time.
+func TestReportOfMissingMappings(t *testing.T) {
+	fields := [][]byte{}
+	for i := range uint64(8) {
+		fields = append(fields, message(4, number(1, i+1), number(2, 20-i), message(4, number(1, 1))))
+	}
+	data := handmade(fields...)
+	var report ntconv.Report
+	if _, err := pprof.New(bytes.NewReader(data), &pprof.Options{Report: &report}); err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Entries(); len(got) != 1 || got[0].Count != 8 || !strings.Contains(got[0].Detail, "mapping 20") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -226,35 +226,55 @@ const mostAttrs = 48 << 10
 
 // shorten leaves out texts that a profile has more of than a type can hold, longest comments first.
 func (s *source) shorten() {
-	size := func() (n int) {
-		for _, a := range s.origin.Attrs() {
-			n += len(a.Key) + len(a.Value)
-		}
-		return n
+	o := &s.origin
+	attrs := o.Attrs()
+	size := sizeOf(attrs)
+	if size <= mostAttrs {
+		return
 	}
-	for size() > mostAttrs {
-		text := &s.origin.DropFrames
-		for _, t := range []*string{&s.origin.KeepFrames, &s.origin.DocURL} {
+	keys := attrs[len(attrs)-len(o.Comments):] // they are numbered: without a comment, the last one goes
+	byLength := make([]int, len(o.Comments))
+	for i := range byLength {
+		byLength[i] = i
+	}
+	slices.SortStableFunc(byLength, func(a, b int) int { return len(o.Comments[b]) - len(o.Comments[a]) })
+	out := make([]bool, len(o.Comments))
+	for size > mostAttrs {
+		text := &o.DropFrames
+		for _, t := range []*string{&o.KeepFrames, &o.DocURL} {
 			if len(*t) > len(*text) {
 				text = t
 			}
 		}
-		longest := 0
-		for i, c := range s.origin.Comments {
-			if len(c) > len(s.origin.Comments[longest]) {
-				longest = i
-			}
-		}
 		switch {
-		case len(s.origin.Comments) > 0 && len(s.origin.Comments[longest]) >= len(*text):
-			s.origin.Comments = slices.Delete(slices.Clone(s.origin.Comments), longest, longest+1)
+		case len(byLength) > 0 && len(o.Comments[byLength[0]]) >= len(*text):
+			longest, last := byLength[0], len(byLength)-1
+			size -= len(keys[last].Key) + len(o.Comments[longest])
+			out[longest], byLength = true, byLength[1:]
 		case *text != "":
+			with := sizeOf(o.Attrs())
 			*text = ""
+			size -= with - sizeOf(o.Attrs())
 		default:
-			return // the limit on types of values keeps the rest small
+			size = 0 // the limit on types of values keeps the rest small
+			continue
 		}
 		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "comments and expressions of more than 48 KiB")
 	}
+	var kept []string
+	for i, c := range o.Comments {
+		if !out[i] {
+			kept = append(kept, c)
+		}
+	}
+	o.Comments = kept
+}
+
+func sizeOf(attrs ntconv.Attrs) (n int) {
+	for _, a := range attrs {
+		n += len(a.Key) + len(a.Value)
+	}
+	return n
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }
