@@ -76,7 +76,7 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 			p.name = root.Mapping.File[strings.LastIndexAny(root.Mapping.File, `/\`)+1:]
 		}
 	}
-	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(cut(p.name)), ntconv.StringValue(""))
+	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(s.cut(p.name)), ntconv.StringValue(""))
 	for _, m := range s.introduce(of) {
 		if s.mode == AddressesSynthetic || s.realRegion(e, p, m) == nil {
 			s.addRegion(e, p, m)
@@ -262,7 +262,7 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
 		ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
 	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), ntconv.BoolValue(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
-		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
+		ntconv.UintValue(c.Offset), ntconv.StringValue(s.cut(c.File)), ntconv.StringValue(s.cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
 }
 
 func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start, end uint64, name string) {
@@ -279,7 +279,7 @@ func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inne
 	}
 	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
 		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), ntconv.BoolValue(f.Func != nil),
-		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)),
+		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(s.cut(fn.Name)), ntconv.StringValue(s.cut(fn.SystemName)), ntconv.StringValue(s.cut(fn.File)),
 		ntconv.UintValue(uint64(inner)))
 }
 

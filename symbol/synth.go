@@ -25,6 +25,7 @@ const (
 // SynthesizeOptions are options of Synthesize. The zero value is the default.
 type SynthesizeOptions struct {
 	Addresses Addresses
+	Report    *ntconv.Report // counts names and files that are too long for definitions; may be nil
 }
 
 // Synthesize returns src with addresses for stacks that have only names, for formats where a stack is a list of addresses. Each
@@ -101,6 +102,7 @@ func (s *synthesizingSink) Write(e *ntconv.Event) error {
 // A synthesizer gives addresses to the stacks of a stream.
 type synthesizer struct {
 	mode        Addresses
+	report      *ntconv.Report
 	processes   map[*ntconv.Process]*synthetic
 	introduced  map[mappingList][]*ntconv.Mapping // lists that a process told, with the program among them
 	recent      []recentAddress
@@ -120,7 +122,7 @@ type synthesizer struct {
 func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
 	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic), introduced: make(map[mappingList][]*ntconv.Mapping)}
 	if opts != nil {
-		s.mode = opts.Addresses
+		s.mode, s.report = opts.Addresses, opts.Report
 	}
 	s.frameType, s.mappingType = frameDefinitionType(), mappingDefinitionType()
 	s.system = systemTypes()
@@ -189,6 +191,15 @@ func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, va
 		Kind: ntconv.KindEvent, Flags: e.Flags & ntconv.FlagSorted, CPU: e.CPU, Seq: p.seq, Time: e.Time, Offset: -1,
 		Type: typ, Thread: p.thread, Capture: p.thread, Payload: payload,
 	})
+}
+
+// cut is the function, and counts what it shortens: for what a Table makes names of, so that it is counted once.
+func (s *synthesizer) cut(text string) string {
+	c := cut(text)
+	if len(c) < len(text) {
+		s.report.Note(ntconv.CodeNotCarried, 1, -1, "text of a name, file or build id behind its first 65,535 bytes")
+	}
+	return c
 }
 
 // cut shortens a text to what a 16-bit count allows, at the start of a character.

@@ -198,9 +198,14 @@ func TestSynthesizeForOthers(t *testing.T) {
 
 func TestSynthesizeCutsLongTexts(t *testing.T) {
 	long := strings.Repeat("ä", 40000) // two bytes each, and the limit is odd
-	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long}})), nil))
+	e := frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long, File: long}, Mapping: &ntconv.Mapping{File: long}})
+	var report ntconv.Report
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, e), &symbol.SynthesizeOptions{Report: &report}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := report.Count(ntconv.CodeNotCarried); n != 4 { // also the process, which is called like the mapping
+		t.Errorf("%d texts were counted, want 4: %v", n, report.Entries())
 	}
 	table := symbol.New(nil)
 	for _, e := range got {
