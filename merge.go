@@ -2,8 +2,10 @@ package ntconv
 
 import (
 	"container/heap"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 )
 
 // Merge returns the events of all sources in the order of time; those of one time in the order of the sources. Each source must
@@ -12,11 +14,13 @@ import (
 //
 // A process belongs to one source: where the id of one was taken by another source, it gets the next free id, and its own becomes
 // the attribute "ntconv.pid". Merge of one source is that source.
+//
+// A source that fails does not end the others: their errors are returned, as one, when all have ended.
 func Merge(sources ...Source) Source {
 	if len(sources) == 1 {
 		return sources[0]
 	}
-	m := &merged{pids: map[hostPID]bool{}}
+	m := &merged{taken: map[hostPID]uint64{}}
 	m.info = m.merge(sources)
 	return m
 }
@@ -29,9 +33,11 @@ type merged struct {
 	inputs []*mergeInput // those that have not ended, as a heap by the time of their next event
 	begun  bool
 	out    *mergeInput // whose event was returned last
-	err    error
-	pids   map[hostPID]bool
-	event  Event
+	failed error       // of inputs
+	err    error       // of Next, once all have ended
+	// Ids that a process has, each with one behind it that may be free: none in between is.
+	taken map[hostPID]uint64
+	event Event
 }
 
 type hostPID struct {
@@ -49,9 +55,13 @@ type mergeInput struct {
 	next      *Event
 	time      Ticks
 	processes map[*Process]*Process
+	described map[hostPID]renamed
 	threads   map[*Thread]*Thread
 	marks     map[*Mark]*Mark
 }
+
+// renamed is a process as it was first described, and as it is called.
+type renamed struct{ from, to *Process }
 
 // merge decides about the clock and makes the inputs.
 func (m *merged) merge(sources []Source) *Info {
@@ -83,7 +93,7 @@ func (m *merged) merge(sources []Source) *Info {
 		c := s.Info().Clock
 		m.inputs = append(m.inputs, &mergeInput{
 			src: s, order: n, clock: c, to: info.Clock, same: c == info.Clock,
-			processes: map[*Process]*Process{}, threads: map[*Thread]*Thread{}, marks: map[*Mark]*Mark{},
+			processes: map[*Process]*Process{}, described: map[hostPID]renamed{}, threads: map[*Thread]*Thread{}, marks: map[*Mark]*Mark{},
 		})
 	}
 	return info
@@ -100,20 +110,18 @@ func (m *merged) Next() (*Event, error) {
 		inputs := m.inputs
 		m.inputs = nil
 		for _, in := range inputs {
-			if m.err = m.advance(in); m.err != nil {
-				return nil, m.err
-			}
+			m.advance(in)
 		}
 	}
 	if m.out != nil {
 		in := m.out
 		m.out = nil
-		if m.err = m.advance(in); m.err != nil {
-			return nil, m.err
-		}
+		m.advance(in)
 	}
 	if len(m.inputs) == 0 {
-		m.err = io.EOF
+		if m.err = m.failed; m.err == nil {
+			m.err = io.EOF
+		}
 		return nil, m.err
 	}
 	in := heap.Pop((*mergeHeap)(m)).(*mergeInput)
@@ -123,21 +131,24 @@ func (m *merged) Next() (*Event, error) {
 	return &m.event, nil
 }
 
-// advance reads the next event of an input and puts it back among the others, unless it has ended.
-func (m *merged) advance(in *mergeInput) error {
+// advance reads the next event of an input and puts it back among the others, unless it has ended or failed.
+func (m *merged) advance(in *mergeInput) {
 	e, err := in.src.Next()
-	if err == io.EOF {
-		return nil
-	}
 	if err != nil {
-		return err
+		switch {
+		case err == io.EOF:
+		case m.failed == nil:
+			m.failed = err
+		default:
+			m.failed = fmt.Errorf("%w; %w", m.failed, err)
+		}
+		return
 	}
 	in.next = e
 	if e.Kind == KindEvent || e.Kind == KindMark || e.Kind == KindLost {
 		in.time = in.convert(e.Time)
 	}
 	heap.Push((*mergeHeap)(m), in)
-	return nil
 }
 
 // convert returns a time on the clock of the result.
@@ -199,29 +210,50 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 	if out != nil {
 		return out
 	}
-	for known, as := range in.processes {
-		if known.Host == p.Host && known.PID == p.PID { // the same one, described again
+	key := hostPID{p.Host, p.PID}
+	if as, known := in.described[key]; known { // the same one, described again
+		if out = p; as.to != as.from {
 			c := *p
-			c.PID, c.Attrs = as.PID, as.Attrs
-			if out = &c; as == known {
-				out = p
-			}
-			in.processes[p] = out
-			return out
+			c.PID, c.Attrs = as.to.PID, as.to.Attrs
+			out = &c
 		}
+		in.processes[p] = out
+		return out
 	}
 	out = p
-	if key := (hostPID{p.Host, p.PID}); m.pids[key] && p.PID != 0 {
+	if _, taken := m.taken[key]; taken && p.PID != 0 {
 		c := *p
-		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, itoa(int(p.PID))})
-		for m.pids[hostPID{p.Host, c.PID}] {
-			c.PID++
-		}
+		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
+		c.PID = m.free(key)
 		out = &c
 	}
-	m.pids[hostPID{p.Host, out.PID}] = true
-	in.processes[p] = out
+	m.take(hostPID{p.Host, out.PID})
+	in.processes[p], in.described[key] = out, renamed{p, out}
 	return out
+}
+
+func (m *merged) take(k hostPID) {
+	if _, taken := m.taken[k]; !taken {
+		m.taken[k] = max(k.pid+1, 1)
+	}
+}
+
+// free returns the next free id from one on. What it passed over it need not look at again.
+func (m *merged) free(from hostPID) uint64 {
+	at := from
+	for {
+		next, taken := m.taken[at]
+		if !taken {
+			break
+		}
+		at.pid = next
+	}
+	for from != at {
+		next := m.taken[from]
+		m.taken[from] = at.pid
+		from.pid = next
+	}
+	return at.pid
 }
 
 // mergeHeap orders inputs by the time of their next event.

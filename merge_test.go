@@ -2,6 +2,7 @@ package ntconv_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -95,17 +96,109 @@ func TestMergeOfOneAndNone(t *testing.T) {
 	}
 }
 
+// A source that fails does not take events of others along, and its error stays.
 func TestMergeError(t *testing.T) {
 	th := &ntconv.Thread{Process: &ntconv.Process{PID: 1}}
-	bad := ntconvtest.NewSource(nil, mergeEvent(th, 5, 1))
-	bad.Err = ntconv.ErrTruncated
-	m := ntconv.Merge(ntconvtest.NewSource(nil, mergeEvent(th, 1, 1)), bad)
-	for n := 0; ; n++ {
-		if _, err := m.Next(); err != nil {
-			if _, again := m.Next(); n != 2 || !errors.Is(err, ntconv.ErrTruncated) || again != err {
-				t.Errorf("after %d events: %v, then %v", n, err, again)
+	for _, c := range []struct {
+		name   string
+		failed []error // by source
+	}{
+		{"the first", []error{ntconv.ErrTruncated, nil, nil}},
+		{"the last", []error{nil, nil, ntconv.ErrTruncated}},
+		{"two", []error{ntconv.ErrLimit, nil, ntconv.ErrTruncated}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sources []ntconv.Source
+			want := 0
+			for i, err := range c.failed {
+				var events []*ntconv.Event
+				for n := range 2 * (i + 1) {
+					events = append(events, mergeEvent(th, ntconv.Ticks(3*n+i), uint32(n+1)))
+				}
+				src := ntconvtest.NewSource(nil, events...)
+				src.Err = err
+				sources, want = append(sources, src), want+len(events)
 			}
-			return
+			m := ntconv.Merge(sources...)
+			got, err := ntconvtest.Record(m)
+			if _, again := m.Next(); len(got) != want || again != err {
+				t.Errorf("%d events, want %d; %v, then %v", len(got), want, err, again)
+			}
+			for _, e := range c.failed {
+				if e != nil && !errors.Is(err, e) {
+					t.Errorf("%v, want %v", err, e)
+				}
+			}
+		})
+	}
+}
+
+// Ids are those that asking for the next free one, one after another, would give.
+func TestMergeProcessIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var sources []ntconv.Source
+		type described struct {
+			source int
+			host   string
+			pid    uint64
 		}
+		var order []described
+		at := ntconv.Ticks(0)
+		events := make([][]*ntconv.Event, 3)
+		for range rapid.IntRange(0, 40).Draw(t, "events") {
+			p := &ntconv.Process{
+				Host: rapid.SampledFrom([]string{"", "h"}).Draw(t, "host"),
+				PID:  rapid.OneOf(rapid.Uint64Range(1, 6), rapid.Just(uint64(1<<63))).Draw(t, "pid"),
+			}
+			n := rapid.IntRange(0, 2).Draw(t, "source")
+			at++
+			events[n] = append(events[n], mergeEvent(&ntconv.Thread{Process: p}, at, 1))
+			order = append(order, described{n, p.Host, p.PID})
+		}
+		for _, list := range events {
+			sources = append(sources, ntconvtest.NewSource(nil, list...))
+		}
+		got, err := ntconvtest.Record(ntconv.Merge(sources...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, taken := map[described]uint64{}, map[described]bool{}
+		for i, d := range order {
+			id, known := ids[d]
+			if !known {
+				for id = d.pid; taken[described{0, d.host, id}]; {
+					id++
+				}
+				ids[d], taken[described{0, d.host, id}] = id, true
+			}
+			p := got[i].Thread.Process
+			recorded, changed := p.Attrs.Get(ntconv.AttrPID)
+			if p.PID != id || p.Host != d.host || changed != (id != d.pid) || changed && recorded != fmt.Sprint(d.pid) {
+				t.Fatalf("event %d: process %+v of %+v, want id %d", i, p, d, id)
+			}
+		}
+	})
+}
+
+// Every id of many is taken: to look at all of them for each would be 10,000,000,000 steps.
+func TestMergeManyProcesses(t *testing.T) {
+	const n = 100_000
+	var sources []ntconv.Source
+	for range 2 {
+		var events []*ntconv.Event
+		for i := range uint64(n) {
+			events = append(events, mergeEvent(&ntconv.Thread{Process: &ntconv.Process{PID: i + 1}}, ntconv.Ticks(i), 1))
+		}
+		sources = append(sources, ntconvtest.NewSource(nil, events...))
+	}
+	pids, m := map[uint64]bool{}, ntconv.Merge(sources...)
+	for e, err := range ntconv.Events(m) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids[e.Thread.Process.PID] = true
+	}
+	if len(pids) != 2*n {
+		t.Errorf("%d ids, want %d", len(pids), 2*n)
 	}
 }

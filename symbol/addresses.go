@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,13 +12,14 @@ import (
 
 // Made-up addresses. Every mapping of the source has regions of its own, every distinct frame a slot in one:
 //
-//	region  firstRegion + n*regionSize    of a mapping; a mapping that fills it gets another one
+//	region  firstRegion + n*regionSize    of a mapping; a mapping that fills it gets another one. No two of a trace are the
+//	                                      same: processes of the model may be one process of the file
 //	slot    region + n*slotSize           the symbol covers all of it
 //	PC      slot + slotSize/2             what stands in stacks
 const (
 	firstRegion = 0x2000_0000_0000
 	lastRegion  = 0x3fff_ffff_ffff // real mappings that reach between these are not used
-	regionSize  = 1 << 30
+	regionSize  = 1 << 20          // small, so that 33 million fit
 	slotSize    = 16
 )
 
@@ -74,15 +76,38 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 			p.name = root.Mapping.File[strings.LastIndexAny(root.Mapping.File, `/\`)+1:]
 		}
 	}
-	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(cut(p.name)), ntconv.StringValue(""))
-	if of != nil {
-		for _, m := range of.Mappings {
-			if s.mode == AddressesSynthetic || s.realRegion(e, p, m) == nil {
-				s.addRegion(e, p, m)
-			}
+	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(s.cut(p.name)), ntconv.StringValue(""))
+	for _, m := range s.introduce(of) {
+		if s.mode == AddressesSynthetic || s.realRegion(e, p, m) == nil {
+			s.addRegion(e, p, m)
 		}
 	}
 	return p
+}
+
+// mappingList is the identity of a list of mappings.
+type mappingList struct {
+	first **ntconv.Mapping
+	n     int
+}
+
+// introduce returns the mappings that a process has from the start, whether frames use them or not. Others get theirs when a frame
+// does: of processes that share a list, one tells all of it, and the others which one is the program. All of it for each would be
+// a product that no input holds.
+func (s *synthesizer) introduce(p *ntconv.Process) []*ntconv.Mapping {
+	if p == nil || len(p.Mappings) == 0 {
+		return nil
+	}
+	list := mappingList{&p.Mappings[0], len(p.Mappings)}
+	program, known := s.introduced[list]
+	if known {
+		return program
+	}
+	if i := slices.IndexFunc(p.Mappings, func(m *ntconv.Mapping) bool { return m.Flags&ntconv.MappingMain != 0 }); i >= 0 {
+		program = p.Mappings[i : i+1]
+	}
+	s.introduced[list] = program
+	return p.Mappings
 }
 
 // addresses returns the addresses of an event's stack.
@@ -209,6 +234,9 @@ func (s *synthesizer) realRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mappin
 // addRegion maps m, which may be nil, to made-up addresses.
 func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
 	start := firstRegion + s.regions*regionSize
+	if start > lastRegion && s.err == nil {
+		s.err = fmt.Errorf("%w: no made-up addresses are left for more mappings", ntconv.ErrLimit)
+	}
 	r := &region{id: s.mappings, start: start, next: start, limit: start + regionSize}
 	s.regions++
 	p.regions[m] = r
@@ -236,7 +264,7 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
 		ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
 	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), truth(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
-		ntconv.UintValue(c.Offset), ntconv.StringValue(cut(c.File)), ntconv.StringValue(cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
+		ntconv.UintValue(c.Offset), ntconv.StringValue(s.cut(c.File)), ntconv.StringValue(s.cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
 }
 
 func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start, end uint64, name string) {
@@ -253,7 +281,7 @@ func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inne
 	}
 	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
 		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), truth(f.Func != nil),
-		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(cut(fn.Name)), ntconv.StringValue(cut(fn.SystemName)), ntconv.StringValue(cut(fn.File)),
+		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(s.cut(fn.Name)), ntconv.StringValue(s.cut(fn.SystemName)), ntconv.StringValue(s.cut(fn.File)),
 		ntconv.UintValue(uint64(inner)))
 }
 

@@ -25,6 +25,7 @@ const (
 // SynthesizeOptions are options of Synthesize. The zero value is the default.
 type SynthesizeOptions struct {
 	Addresses Addresses
+	Report    *ntconv.Report // counts names and files that are too long for definitions; may be nil
 }
 
 // Synthesize returns src with addresses for stacks that have only names, for formats where a stack is a list of addresses. Each
@@ -101,8 +102,11 @@ func (s *synthesizingSink) Write(e *ntconv.Event) error {
 // A synthesizer gives addresses to the stacks of a stream.
 type synthesizer struct {
 	mode        Addresses
+	report      *ntconv.Report
 	processes   map[*ntconv.Process]*synthetic
+	introduced  map[mappingList][]*ntconv.Mapping // lists that a process told, with the program among them
 	recent      []recentAddress
+	known       int    // frames of stacks that were remembered since all were forgotten
 	regions     uint64 // with made-up addresses; these are unique in the trace
 	mappings    uint64 // so many so far, which are their ids
 	symbols     uint64
@@ -116,9 +120,9 @@ type synthesizer struct {
 }
 
 func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
-	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic)}
+	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic), introduced: make(map[mappingList][]*ntconv.Mapping)}
 	if opts != nil {
-		s.mode = opts.Addresses
+		s.mode, s.report = opts.Addresses, opts.Report
 	}
 	s.frameType, s.mappingType = frameDefinitionType(), mappingDefinitionType()
 	s.system = systemTypes()
@@ -147,16 +151,30 @@ func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	s.out.Stack = p.stacks[e.Stack]
 	if s.out.Stack == nil {
 		s.out.Stack = &ntconv.Stack{PCs: s.addresses(e, p)}
-		if len(p.stacks) == mostStacks {
-			clear(p.stacks)
-		}
-		p.stacks[e.Stack] = s.out.Stack
+		s.remember(p, e.Stack, s.out.Stack)
 	}
 	return &s.out
 }
 
-// mostStacks bounds the stacks of a process that are known by pointer.
-const mostStacks = 1 << 12
+// Bounds on the stacks that are known by pointer: of a process, and frames of those of all processes.
+const (
+	mostStacks      = 1 << 12
+	mostKnownFrames = 1 << 18
+)
+
+// remember keeps the addresses of a stack: its pointer may come again.
+func (s *synthesizer) remember(p *synthetic, of, addresses *ntconv.Stack) {
+	if len(p.stacks) == mostStacks {
+		clear(p.stacks)
+	}
+	if s.known += len(of.Frames); s.known > mostKnownFrames {
+		for _, each := range s.processes {
+			clear(each.stacks)
+		}
+		s.known = len(of.Frames)
+	}
+	p.stacks[of] = addresses
+}
 
 // define queues an event that the addresses need, at the time of e.
 func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, values ...ntconv.Value) {
@@ -173,6 +191,15 @@ func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, va
 		Kind: ntconv.KindEvent, Flags: e.Flags & ntconv.FlagSorted, CPU: e.CPU, Seq: p.seq, Time: e.Time, Offset: -1,
 		Type: typ, Thread: p.thread, Capture: p.thread, Payload: payload,
 	})
+}
+
+// cut is the function, and counts what it shortens: for what a Table makes names of, so that it is counted once.
+func (s *synthesizer) cut(text string) string {
+	c := cut(text)
+	if len(c) < len(text) {
+		s.report.Note(ntconv.CodeNotCarried, 1, -1, "text of a name, file or build id behind its first 65,535 bytes")
+	}
+	return c
 }
 
 // cut shortens a text to what a 16-bit count allows, at the start of a character.

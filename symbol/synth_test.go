@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -197,9 +198,14 @@ func TestSynthesizeForOthers(t *testing.T) {
 
 func TestSynthesizeCutsLongTexts(t *testing.T) {
 	long := strings.Repeat("ä", 40000) // two bytes each, and the limit is odd
-	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long}})), nil))
+	e := frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: long, File: long}, Mapping: &ntconv.Mapping{File: long}})
+	var report ntconv.Report
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, e), &symbol.SynthesizeOptions{Report: &report}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := report.Count(ntconv.CodeNotCarried); n != 4 { // also the process, which is called like the mapping
+		t.Errorf("%d texts were counted, want 4: %v", n, report.Entries())
 	}
 	table := symbol.New(nil)
 	for _, e := range got {
@@ -298,5 +304,96 @@ func TestInlinedChainsAreBounded(t *testing.T) {
 	stack := &ntconv.Stack{PCs: slices.Repeat(last.Stack.PCs, 10_000)}
 	if n := len(table.AppendFrames(nil, last.Thread.Process, stack, 100)); n < 10_000 || n > 100_000 {
 		t.Errorf("%d frames of 10,000 addresses", n)
+	}
+}
+
+// Stacks that are known by pointer are bounded by their frames: 8,190 take 0.4 MB.
+func TestKnownStacksAreBounded(t *testing.T) {
+	const stacks, depth = 500, 8190
+	th := &ntconv.Thread{Process: &ntconv.Process{PID: 1}}
+	typ, fn := &ntconv.Type{Provider: "p"}, &ntconv.Function{Name: "f"}
+	sink := symbol.SynthesizeTo(new(discard), nil)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range stacks {
+		e := &ntconv.Event{Type: typ, Thread: th, Capture: th, Stack: &ntconv.Stack{Frames: slices.Repeat([]ntconv.Frame{{Func: fn}}, depth)}}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if after.HeapAlloc > before.HeapAlloc+32<<20 {
+		t.Errorf("%d MiB are held", (after.HeapAlloc-before.HeapAlloc)>>20)
+	}
+	runtime.KeepAlive(sink)
+}
+
+type discard struct{}
+
+func (discard) Write(*ntconv.Event) error { return nil }
+func (discard) Close() error              { return nil }
+
+// Mappings that lie nowhere, however many, do not reach into real ones: the names of real addresses stay.
+func TestManyMappingsWithoutAddresses(t *testing.T) {
+	const n = 1<<15 + 1
+	real := &ntconv.Mapping{Start: 0x4000_0000_0000, Limit: 0x4000_4000_0000, File: "real"}
+	p := &ntconv.Process{PID: 1, Name: "p", Mappings: []*ntconv.Mapping{real}}
+	for range n {
+		p.Mappings = append(p.Mappings, new(ntconv.Mapping))
+	}
+	checkSynthesis(t, nil, nil, []*ntconv.Event{
+		frameEvent(p, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, Mapping: real, PC: real.Start + 8}),
+		frameEvent(p, ntconv.Frame{Func: &ntconv.Function{Name: "g"}, Mapping: p.Mappings[n], PC: 0x1234}),
+	})
+}
+
+// Where made-up addresses end, the source does.
+func TestNoMoreAddresses(t *testing.T) {
+	p := &ntconv.Process{PID: 1}
+	var events []*ntconv.Event
+	for i := range 3 {
+		events = append(events, frameEvent(p, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, Mapping: &ntconv.Mapping{File: fmt.Sprint(i)}}))
+	}
+	s := symbol.Synthesize(ntconvtest.NewSource(nil, events...), nil)
+	symbol.SkipRegions(s, 2<<20)
+	got, err := ntconvtest.Record(s)
+	samples := len(slices.DeleteFunc(got, isDefinition))
+	if samples != 2 || !errors.Is(err, ntconv.ErrLimit) {
+		t.Errorf("%d samples, then %v", samples, err)
+	}
+}
+
+// Processes with the same mappings do not each tell all of them, and a Table has them all.
+func TestSharedMappingsAreToldOnce(t *testing.T) {
+	const mappings, processes = 300, 100
+	var list []*ntconv.Mapping
+	for i := range uint64(mappings) {
+		list = append(list, &ntconv.Mapping{Start: i << 12, Limit: (i + 1) << 12, File: fmt.Sprint("file", i)})
+	}
+	var events []*ntconv.Event
+	for i := range uint64(processes) {
+		m := list[i]
+		events = append(events, frameEvent(&ntconv.Process{PID: i + 1, Mappings: list}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, Mapping: m, PC: m.Start + 5}))
+	}
+	checkSynthesis(t, nil, nil, events)
+	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, events...), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, told, files := symbol.New(nil), 0, map[string]bool{}
+	for _, e := range got {
+		if table.Observe(e); isDefinition(e) && e.Type.Name == "Mapping" {
+			told++
+		}
+	}
+	for _, e := range events {
+		for _, m := range table.Mappings(&ntconv.Process{PID: e.Thread.Process.PID}) {
+			files[m.File] = true
+		}
+	}
+	if told > mappings+processes || len(files) != mappings {
+		t.Errorf("%d mappings were told, and %d of %d are known", told, len(files), mappings)
 	}
 }

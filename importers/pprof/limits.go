@@ -13,7 +13,7 @@ type Limits struct {
 	Labels    int   // of one sample: 10,000
 	LabelText int   // bytes of keys and texts of one sample's labels: 1 MiB
 	Stack     int   // frames of a stack; outer ones are cut: 10,000. Microsoft's reader of nettrace files takes 8,190
-	Frames    int64 // of all stacks: 2^31
+	Frames    int64 // of all stacks as they are cut: 1,048,576, and 2 for each byte of the decompressed profile
 }
 
 // Defaults returns the limits with the default where a field is zero.
@@ -34,8 +34,15 @@ func (l Limits) Defaults() Limits {
 	set(&l.Labels, 10_000)
 	set(&l.LabelText, 1<<20)
 	set(&l.Stack, 10_000)
-	if l.Frames <= 0 {
-		l.Frames = 1 << 31
-	}
 	return l
+}
+
+// frames returns how many frames all stacks of a profile of that many bytes may have. To name a location again costs a byte, whatever
+// is inlined there, and those who read the source may keep every frame: internal/profile keeps 4 bytes of each. Real profiles have
+// less than one for each byte.
+func (l Limits) frames(size int) int64 {
+	if l.Frames > 0 {
+		return l.Frames
+	}
+	return 1<<20 + 2*int64(size)
 }

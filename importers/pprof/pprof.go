@@ -135,16 +135,13 @@ func (s *source) prepare() error {
 	}
 	s.owners = newOwners(s.message)
 	s.sample.values = make([]int64, 0, len(s.origin.Types))
-	frames := int64(0)
+	frames, most := int64(0), s.limits.frames(len(s.data))
 	for i := range s.samples {
 		if err := s.read(i, &s.sample); err != nil {
 			return err
 		}
-		for _, id := range s.sample.locations {
-			frames += int64(len(s.frames[id]))
-		}
-		if frames > s.o.Limits.Frames {
-			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, s.o.Limits.Frames))
+		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, most))
 		}
 		s.weight.try(s.sample.values[s.weight.column])
 		s.owners.count(&s.sample)
@@ -246,35 +243,55 @@ const mostAttrs = 48 << 10
 
 // shorten leaves out texts that a profile has more of than a type can hold, longest comments first.
 func (s *source) shorten() {
-	size := func() (n int) {
-		for _, a := range s.origin.Attrs() {
-			n += len(a.Key) + len(a.Value)
-		}
-		return n
+	o := &s.origin
+	attrs := o.Attrs()
+	size := sizeOf(attrs)
+	if size <= mostAttrs {
+		return
 	}
-	for size() > mostAttrs {
-		text := &s.origin.DropFrames
-		for _, t := range []*string{&s.origin.KeepFrames, &s.origin.DocURL} {
+	keys := attrs[len(attrs)-len(o.Comments):] // they are numbered: without a comment, the last one goes
+	byLength := make([]int, len(o.Comments))
+	for i := range byLength {
+		byLength[i] = i
+	}
+	slices.SortStableFunc(byLength, func(a, b int) int { return len(o.Comments[b]) - len(o.Comments[a]) })
+	out := make([]bool, len(o.Comments))
+	for size > mostAttrs {
+		text := &o.DropFrames
+		for _, t := range []*string{&o.KeepFrames, &o.DocURL} {
 			if len(*t) > len(*text) {
 				text = t
 			}
 		}
-		longest := 0
-		for i, c := range s.origin.Comments {
-			if len(c) > len(s.origin.Comments[longest]) {
-				longest = i
-			}
-		}
 		switch {
-		case len(s.origin.Comments) > 0 && len(s.origin.Comments[longest]) >= len(*text):
-			s.origin.Comments = slices.Delete(slices.Clone(s.origin.Comments), longest, longest+1)
+		case len(byLength) > 0 && len(o.Comments[byLength[0]]) >= len(*text):
+			longest, last := byLength[0], len(byLength)-1
+			size -= len(keys[last].Key) + len(o.Comments[longest])
+			out[longest], byLength = true, byLength[1:]
 		case *text != "":
+			with := sizeOf(o.Attrs())
 			*text = ""
+			size -= with - sizeOf(o.Attrs())
 		default:
-			return // the limit on types of values keeps the rest small
+			size = 0 // the limit on types of values keeps the rest small
+			continue
 		}
 		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "comments and expressions of more than 48 KiB")
 	}
+	var kept []string
+	for i, c := range o.Comments {
+		if !out[i] {
+			kept = append(kept, c)
+		}
+	}
+	o.Comments = kept
+}
+
+func sizeOf(attrs ntconv.Attrs) (n int) {
+	for _, a := range attrs {
+		n += len(a.Key) + len(a.Value)
+	}
+	return n
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }

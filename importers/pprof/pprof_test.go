@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,7 @@ func TestWeights(t *testing.T) {
 		{"nanoseconds", []int64{7, 12}, []uint64{7, 12}, "nanoseconds"},
 		{"microseconds", []int64{10_000}, []uint64{10}, "milliseconds"},
 		{"seconds", []int64{2}, []uint64{2000}, "milliseconds"},
+		{"seconds", []int64{math.MaxInt64, 1 << 53}, []uint64{math.MaxUint64, 1000 << 53}, "milliseconds"},
 		{"ms", []int64{5}, []uint64{5}, "milliseconds"},
 		{"bytes", []int64{4096, -4096}, []uint64{4096, 0}, "bytes"},
 		{"", []int64{3}, []uint64{3}, ""},

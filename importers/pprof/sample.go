@@ -171,7 +171,7 @@ func (s *source) labelList(in *sample) *ntconv.Labels {
 	}
 	sortLabels(list)
 	labels := ntconv.NewLabels(list)
-	s.labels.put(in.rawLabels, labels)
+	s.labels.put(in.rawLabels, labels, len(list))
 	return labels
 }
 
@@ -188,19 +188,8 @@ func (s *source) stack(in *sample, p *ntconv.Process) *ntconv.Stack {
 			return st
 		}
 	}
-	n := 0
-	for _, place := range in.locations {
-		n += len(s.frames[place])
-	}
-	frames := make([]ntconv.Frame, 0, n+len(s.o.LabelFrames))
-	for _, place := range in.locations {
-		frames = append(frames, s.frames[place]...)
-	}
-	if most := s.limits.Stack - len(s.o.LabelFrames); len(frames) > most {
-		frames = frames[:max(0, most)]
-		if len(frames) > 0 {
-			frames[len(frames)-1].Flags &^= ntconv.FrameInlined
-		}
+	frames, cut := s.framesOf(in.locations)
+	if cut {
 		s.o.Report.Add(ntconv.CodeStackCut, 1, int64(s.samples[s.next-1]))
 	}
 	frames = s.appendTags(frames, in, p)
@@ -209,9 +198,36 @@ func (s *source) stack(in *sample, p *ntconv.Process) *ntconv.Stack {
 		st = &ntconv.Stack{Frames: frames}
 	}
 	if plain {
-		s.stacks.put(key, st)
+		s.stacks.put(key, st, len(frames))
 	}
 	return st
+}
+
+// framesOf returns the frames of locations, with room for those of labels, and reports whether outer ones were cut. A location may
+// have any number of frames, and a stack may name it any number of times: no more are made than a stack may have.
+func (s *source) framesOf(locations []uint32) (frames []ntconv.Frame, cut bool) {
+	most := max(0, s.limits.Stack-len(s.o.LabelFrames))
+	n := s.depth(locations)
+	frames = make([]ntconv.Frame, 0, int(min(n, int64(most)))+len(s.o.LabelFrames))
+	for _, place := range locations {
+		of := s.frames[place]
+		frames = append(frames, of[:min(len(of), most-len(frames))]...)
+		if len(frames) == most {
+			break
+		}
+	}
+	if n > int64(most) && most > 0 {
+		frames[most-1].Flags &^= ntconv.FrameInlined
+	}
+	return frames, n > int64(most)
+}
+
+// depth returns how many frames locations have.
+func (s *source) depth(locations []uint32) (n int64) {
+	for _, place := range locations {
+		n += int64(len(s.frames[place]))
+	}
+	return n
 }
 
 // tagKey is a label as a frame.
@@ -256,34 +272,44 @@ func (s *source) tag(k tagKey) *ntconv.Function {
 }
 
 // A cache keeps what was made of some bytes, until others take its place: most of a profile's stacks and labels are the same again
-// soon, or never.
+// soon, or never. Few bytes can make a long stack, so what is kept is bounded by its size too.
 type cache[V any] struct {
 	seed  maphash.Seed
 	slots []cacheSlot[V]
 	at    *cacheSlot[V] // of the last get
+	size  int           // of all values
 }
 
 type cacheSlot[V any] struct {
 	key   []byte
 	value V
+	size  int
 }
 
-const cacheSize = 1 << 12
+const (
+	cacheSlots = 1 << 12
+	mostCached = 1 << 18 // frames or labels
+)
 
 func (c *cache[V]) get(key []byte) (v V, ok bool) {
 	if c.slots == nil {
-		c.seed, c.slots = maphash.MakeSeed(), make([]cacheSlot[V], cacheSize)
+		c.seed, c.slots = maphash.MakeSeed(), make([]cacheSlot[V], cacheSlots)
 	}
-	c.at = &c.slots[maphash.Bytes(c.seed, key)%cacheSize]
+	c.at = &c.slots[maphash.Bytes(c.seed, key)%cacheSlots]
 	if c.at.key == nil || !bytes.Equal(c.at.key, key) {
 		return v, false
 	}
 	return c.at.value, true
 }
 
-// put keeps what was made of the bytes of the last get.
-func (c *cache[V]) put(key []byte, v V) {
-	c.at.key, c.at.value = append(c.at.key[:0], key...), v
+// put keeps what was made of the bytes of the last get. size is how many frames or labels that is.
+func (c *cache[V]) put(key []byte, v V, size int) {
+	c.size += size - c.at.size
+	if c.size > mostCached {
+		clear(c.slots)
+		c.size = size
+	}
+	c.at.key, c.at.value, c.at.size = append(c.at.key[:0], key...), v, size
 	if c.at.key == nil {
 		c.at.key = []byte{}
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,9 +85,10 @@ func decodeProto(data []byte, o *Options) (*message, error) {
 		return nil, located(int(m.samples[0]), "sample 0", fmt.Errorf("%w: the profile does not say what its values are", ntconv.ErrCorrupt))
 	}
 	m.profile, m.tables.locations = p, s.locations
-	for id, at := range s.used {
+	byOffset := func(a, b uint64) int { return s.used[a] - s.used[b] }
+	for _, id := range slices.SortedFunc(maps.Keys(s.used), byOffset) { // a report has the first place, and its text
 		if _, ok := s.mappings.find(id); !ok {
-			o.Report.Note(ntconv.CodeRepaired, 1, int64(at), fmt.Sprintf("locations in mapping %d, which is not there, are in none", id))
+			o.Report.Note(ntconv.CodeRepaired, 1, int64(s.used[id]), fmt.Sprintf("locations in mapping %d, which is not there, are in none", id))
 		}
 	}
 	if err := s.repair(p, o.Report); err != nil {

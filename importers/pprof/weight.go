@@ -67,7 +67,7 @@ func (w *weight) unit() string {
 	return scales[w.scale].name
 }
 
-// of returns the weight of a value. There are no negative ones.
+// of returns the weight of a value. There are no negative ones, and none beyond 64 bits.
 func (w *weight) of(v int64) uint64 {
 	if v <= 0 {
 		return 0
@@ -75,7 +75,11 @@ func (w *weight) of(v int64) uint64 {
 	if w.nanos == 0 || w.nanos == scales[w.scale].nanos {
 		return uint64(v)
 	}
-	return uint64(math.Round(float64(v) * (w.nanos / scales[w.scale].nanos)))
+	scaled := math.Round(float64(v) * (w.nanos / scales[w.scale].nanos))
+	if scaled >= 1<<64 { // what a conversion makes of it depends on the processor
+		return math.MaxUint64
+	}
+	return uint64(scaled)
 }
 
 // appendTo appends the payload of an event.

@@ -53,8 +53,9 @@ func createNettrace(flags *pflag.FlagSet) CreateFunc {
 		},
 	}, "addresses", "of inputs that hold names: keep addresses that stand for one frame (mixed), also those where functions were inlined (real), or make up all")
 	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
-		o := o
+		o, names := o, names
 		o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered
+		names.Report = t.Report
 		sink, err := writer.New(w, info, &o)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -326,5 +327,40 @@ func TestExtremeTimes(t *testing.T) {
 				t.Errorf("value %d", v)
 			}
 		}
+	}
+}
+
+// Stacks of few frames cost 4 bytes a frame, however long they are: few bytes of a profile can make many of them.
+func TestStacksOfNamesAreSmall(t *testing.T) {
+	const stacks, depth = 1000, 1000
+	var few []ntconv.Frame
+	for i := range 10 {
+		few = append(few, ntconv.Frame{Func: &ntconv.Function{Name: fmt.Sprint("f", i)}})
+	}
+	b := profile.New(testInfo(), nil, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	list := make([]ntconv.Frame, depth)
+	for i := range stacks {
+		for n := range list {
+			list[n] = few[(i>>(n%10)&1+n)%len(few)]
+		}
+		b.Add(wallEvent(till, ntconv.Ticks(i), managed, &ntconv.Stack{Frames: list}))
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8*stacks*depth {
+		t.Errorf("%d bytes for %d frames", n, stacks*depth)
+	}
+	n := 0
+	for s := range b.Finish().Samples() {
+		for k, f := range s.Frames {
+			if want := few[(n>>(k%10)&1+k)%len(few)]; f != want {
+				t.Fatalf("stack %d, frame %d: %v, want %v", n, k, f.Func, want.Func)
+			}
+		}
+		n++
+	}
+	if n != stacks {
+		t.Errorf("%d stacks, want %d", n, stacks)
 	}
 }

@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -13,20 +12,23 @@ import (
 const arenaWords = 1 << 16
 
 // stackTable numbers stacks by content from 1; 0 is no stack. It copies what it keeps, because a kept *Stack pins the
-// block that the reader cut it from.
+// block that the reader cut it from. Of frames it keeps numbers: a stack of names costs no more than 4 bytes a frame.
 type stackTable struct {
-	seed  maphash.Seed
-	k     uint64 // secret of hash: addresses come from untrusted files
-	slots []uint32
-	list  []stackEntry
-	arena []uint64
-	last  [memo]memoEntry
-	next  int
+	k       uint64 // secret of hash: addresses come from untrusted files
+	slots   []uint32
+	list    []stackEntry
+	arena   []uint64
+	frames  *frameTable
+	numbers []uint32     // of the frames of the stack that is looked for
+	out     ntconv.Stack // of at
+	last    [memo]memoEntry
+	next    int
 }
 
 type stackEntry struct {
-	hash  uint64
-	stack ntconv.Stack
+	hash   uint64
+	stack  ntconv.Stack // without frames
+	frames []uint32
 }
 
 // memo is how many of the last stacks are known by pointer: idle threads are sampled with the same stack of the same block
@@ -39,12 +41,13 @@ type memoEntry struct {
 }
 
 func newStackTable() *stackTable {
-	return &stackTable{
-		seed:  maphash.MakeSeed(),
+	t := &stackTable{
 		k:     rand.Uint64() | 1,
 		slots: make([]uint32, 64),
 		list:  make([]stackEntry, 1),
 	}
+	t.frames = newFrameTable(t.k)
+	return t
 }
 
 // id returns the number of a stack.
@@ -63,21 +66,35 @@ func (t *stackTable) id(s *ntconv.Stack) uint32 {
 	return id
 }
 
-// at returns the stack with a number, owned by the table.
-func (t *stackTable) at(id uint32) *ntconv.Stack { return &t.list[id].stack }
+// at returns the stack with a number, borrowed from the table until the next call.
+func (t *stackTable) at(id uint32) *ntconv.Stack {
+	e := &t.list[id]
+	if len(e.frames) == 0 {
+		return &e.stack
+	}
+	t.out.PCs, t.out.Frames = e.stack.PCs, t.out.Frames[:0]
+	for _, n := range e.frames {
+		t.out.Frames = append(t.out.Frames, t.frames.list[n])
+	}
+	return &t.out
+}
 
 func (t *stackTable) find(s *ntconv.Stack) uint32 {
-	h := t.hash(s)
+	t.numbers = t.numbers[:0]
+	for i := range s.Frames {
+		t.numbers = append(t.numbers, t.frames.number(&s.Frames[i]))
+	}
+	h := t.hash(s.PCs, t.numbers)
 	mask := uint64(len(t.slots) - 1)
 	i := h & mask
 	for ; t.slots[i] != 0; i = (i + 1) & mask {
-		if e := &t.list[t.slots[i]]; e.hash == h && sameStack(&e.stack, s) {
+		if e := &t.list[t.slots[i]]; e.hash == h && slices.Equal(e.stack.PCs, s.PCs) && slices.Equal(e.frames, t.numbers) {
 			return t.slots[i]
 		}
 	}
 	id := uint32(len(t.list))
 	t.slots[i] = id
-	t.list = append(t.list, stackEntry{h, ntconv.Stack{PCs: t.keep(s.PCs), Frames: slices.Clone(s.Frames)}})
+	t.list = append(t.list, stackEntry{h, ntconv.Stack{PCs: t.keep(s.PCs)}, slices.Clone(t.numbers)})
 	if len(t.list) > len(t.slots)/2 {
 		t.grow()
 	}
@@ -112,21 +129,16 @@ func (t *stackTable) keep(pcs []uint64) []uint64 {
 }
 
 // hash folds 128-bit products of pairs of words, which is about one multiplication a frame.
-func (t *stackTable) hash(s *ntconv.Stack) uint64 {
-	h := t.k ^ uint64(len(s.PCs))
-	pcs := s.PCs
+func (t *stackTable) hash(pcs []uint64, frames []uint32) uint64 {
+	h := t.k ^ uint64(len(pcs))
 	for ; len(pcs) >= 2; pcs = pcs[2:] {
 		h = fold(h^pcs[0], t.k^pcs[1])
 	}
 	if len(pcs) == 1 {
 		h = fold(h^pcs[0], t.k)
 	}
-	for i := range s.Frames {
-		f := &s.Frames[i]
-		h = fold(h^f.PC, t.k^uint64(uint32(f.Line)))
-		if f.Func != nil {
-			h = fold(h^maphash.String(t.seed, f.Func.Name), t.k)
-		}
+	for _, n := range frames {
+		h = fold(h^uint64(n), t.k)
 	}
 	return fold(h, t.k)
 }
@@ -134,18 +146,4 @@ func (t *stackTable) hash(s *ntconv.Stack) uint64 {
 func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
-}
-
-func sameStack(a, b *ntconv.Stack) bool {
-	return slices.Equal(a.PCs, b.PCs) && slices.EqualFunc(a.Frames, b.Frames, sameFrame)
-}
-
-// sameFrame compares by content: sources may make a Function more than once.
-func sameFrame(a, b ntconv.Frame) bool {
-	return a.PC == b.PC && a.Line == b.Line && a.Column == b.Column && a.Flags == b.Flags &&
-		same(a.Func, b.Func) && same(a.Mapping, b.Mapping)
-}
-
-func same[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }

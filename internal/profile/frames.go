@@ -1,0 +1,72 @@
+package profile
+
+import (
+	"hash/maphash"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A frameTable numbers frames by content from 0.
+type frameTable struct {
+	seed  maphash.Seed
+	k     uint64 // secret of hash
+	slots []uint32
+	list  []ntconv.Frame
+}
+
+func newFrameTable(k uint64) *frameTable { return &frameTable{seed: maphash.MakeSeed(), k: k} }
+
+// number returns the number of a frame, a new one if it is not known.
+func (t *frameTable) number(f *ntconv.Frame) uint32 {
+	if len(t.list) >= len(t.slots)/2 {
+		t.grow()
+	}
+	mask := uint64(len(t.slots) - 1)
+	i := t.hash(f) & mask
+	for ; t.slots[i] != 0; i = (i + 1) & mask {
+		if n := t.slots[i] - 1; sameFrame(t.list[n], *f) {
+			return n
+		}
+	}
+	t.list = append(t.list, *f)
+	t.slots[i] = uint32(len(t.list))
+	return uint32(len(t.list)) - 1
+}
+
+func (t *frameTable) grow() {
+	t.slots = make([]uint32, max(64, 4*len(t.slots)))
+	mask := uint64(len(t.slots) - 1)
+	for n := range t.list {
+		i := t.hash(&t.list[n]) & mask
+		for t.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = uint32(n) + 1
+	}
+}
+
+// hash is of all that sameFrame compares: frames of equal hashes would make every search a long one.
+func (t *frameTable) hash(f *ntconv.Frame) uint64 {
+	h := fold(f.PC^t.k, t.k^uint64(uint32(f.Line))^uint64(uint32(f.Column))<<32)
+	h = fold(h^uint64(f.Flags), t.k)
+	if f.Func != nil {
+		h = fold(h^maphash.String(t.seed, f.Func.Name), t.k^uint64(uint32(f.Func.StartLine)))
+		h ^= maphash.String(t.seed, f.Func.File)
+		h = fold(h^maphash.String(t.seed, f.Func.SystemName)<<1, t.k)
+	}
+	if m := f.Mapping; m != nil {
+		h = fold(h^m.Start, t.k^m.Limit)
+		h = fold(h^m.Offset^maphash.String(t.seed, m.BuildID), t.k^maphash.String(t.seed, m.File)^uint64(m.Flags))
+	}
+	return h
+}
+
+// sameFrame compares by content: sources may make a Function more than once.
+func sameFrame(a, b ntconv.Frame) bool {
+	return a.PC == b.PC && a.Line == b.Line && a.Column == b.Column && a.Flags == b.Flags &&
+		same(a.Func, b.Func) && same(a.Mapping, b.Mapping)
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
