@@ -16,7 +16,7 @@ type Limits struct {
 	Frames    int64 // of all stacks as they are cut: 1,048,576, and 2 for each byte of the decompressed profile
 }
 
-// Defaults returns the limits with the default where a field is zero.
+// Defaults returns the limits with the default where a field is zero, but for Frames, whose default goes by the profile.
 func (l Limits) Defaults() Limits {
 	set := func(v *int, n int) {
 		if *v <= 0 {
