@@ -18,22 +18,17 @@ type typeTable struct {
 	bytes   int      // about what all that takes
 	retired retired[ntconv.Type]
 	unknown map[uint32]*ntconv.Type // placeholders
-
-	lastID uint32
-	last   *ntconv.Type // nil: nothing remembered
 }
 
 // find returns the type with that metadata id, or nil.
 func (t *typeTable) find(id uint32) *ntconv.Type {
-	if id == t.lastID && t.last != nil {
-		return t.last
+	if d := t.slots.dense; uint64(id) < uint64(len(d)) && d[id] != 0 {
+		return t.list[d[id]-1]
 	}
-	slot, ok := t.slots.get(uint64(id))
-	if !ok {
-		return nil
+	if slot, ok := t.slots.get(uint64(id)); ok {
+		return t.list[slot]
 	}
-	t.lastID, t.last = id, t.list[slot]
-	return t.last
+	return nil
 }
 
 // placeholder returns the type that stands for an id without a definition.
@@ -55,7 +50,7 @@ func (t *typeTable) flush() {
 		t.retired.put(t.keys[i], uint64(t.ids[i]), typ)
 	}
 	t.slots.reset()
-	t.list, t.keys, t.ids, t.last, t.bytes = nil, nil, nil, nil, 0
+	t.list, t.keys, t.ids, t.bytes = nil, nil, nil, 0
 }
 
 // defineType gives a metadata id its type and queues the definition if it is a new one.
@@ -64,7 +59,6 @@ func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, off
 	if len(t.list) >= r.limits.Types {
 		return r.limit(offset, "metadata", "%d metadata rows in use", r.limits.Types)
 	}
-	t.last = nil
 	if _, had := t.slots.get(uint64(id)); had {
 		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", fmt.Errorf("metadata id %d is already in use", id)); err != nil {
 			return err
