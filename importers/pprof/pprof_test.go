@@ -457,7 +457,13 @@ func comesBack(p *profile.Profile) bool {
 			}
 		}
 	}
+	sums := make([]float64, len(p.SampleType))
 	for _, s := range p.Sample { // what is gone when pprof's library writes it
+		for i, v := range s.Value {
+			if sums[i] += math.Abs(float64(v)); sums[i] >= math.MaxInt64 { // a sum stays at the largest value, that of Compact overflows
+				return false
+			}
+		}
 		for _, list := range s.Label {
 			if slices.Contains(list, "") {
 				return false
