@@ -41,7 +41,7 @@ func (a *app) infoCmd() *cobra.Command {
 
 func (a *app) info(name string, asJSON bool) error {
 	a.sum = &summary{Input: name}
-	return a.passOver(name, passOptions{names: &symbol.Options{}}, func(p *pass) error {
+	return a.passOver([]string{name}, passOptions{names: &symbol.Options{}}, func(p *pass) error {
 		v := newInventory()
 		fatal, partial := p.drain(v)
 		if fatal != nil {

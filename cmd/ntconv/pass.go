@@ -41,15 +41,6 @@ type passOptions struct {
 	keep func(e *ntconv.Event, selected bool) bool
 }
 
-// openFor opens an input for a pass.
-func (a *app) openFor(name string, table []*formats.Format, o passOptions) (*input, error) {
-	sel, err := a.pick.options()
-	if err != nil {
-		return nil, fail(exitUsage, err)
-	}
-	return a.openInput(name, table, o.first || sel.NeedsEnd())
-}
-
 // errShortcut says that a pass took a shortcut that the trace does not allow.
 var errShortcut = errors.New("the trace must be read once more")
 
@@ -91,9 +82,13 @@ func (p *pass) strayed(sink ntconv.Sink) bool {
 	return ok && p.app.read.Order == reader.FileOrder && p.app.anyOrder && u.OrderMatters()
 }
 
-// passOver is pass for a trace by its name.
-func (a *app) passOver(name string, o passOptions, use func(*pass) error) error {
-	in, err := a.openFor(name, formats.Readable(), o)
+// passOver is pass for inputs by their names. Several are read as if they were one.
+func (a *app) passOver(names []string, o passOptions, use func(*pass) error) error {
+	sel, err := a.pick.options()
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	in, err := a.openInputs(names, o.first || sel.NeedsEnd())
 	if err != nil {
 		return err
 	}

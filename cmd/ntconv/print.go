@@ -64,7 +64,7 @@ func (a *app) print(r *printing) error {
 		r.lines.Stacks = true
 		o = passOptions{names: r.names, first: true}
 	}
-	return a.passOver(r.in, o, func(p *pass) error {
+	return a.passOver([]string{r.in}, o, func(p *pass) error {
 		var sink *lineSink
 		r.lines.Namer = p.namer
 		create := func(out *iox.Output) (ntconv.Sink, error) {

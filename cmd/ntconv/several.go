@@ -33,28 +33,14 @@ func (a *app) readSeveral(cmd *cobra.Command, out string) error {
 	return nil
 }
 
-// passOverAll is passOver for inputs that are read as if they were one.
-func (a *app) passOverAll(names []string, o passOptions, use func(*pass) error) error {
-	sel, err := a.pick.options()
-	if err != nil {
-		return fail(exitUsage, err)
-	}
-	in, err := a.openInputs(names, formats.Readable(), o.first || sel.NeedsEnd())
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	return a.pass(in, o, use)
-}
-
 // openInputs opens inputs as if they were one: its source has the events of all in the order of time.
-func (a *app) openInputs(names []string, table []*formats.Format, again bool) (*input, error) {
-	in, err := a.openInput(names[0], table, again)
-	if err != nil || len(names) == 1 {
-		return in, err
+func (a *app) openInputs(names []string, again bool) (*input, error) {
+	in, err := a.openInput(names[0], formats.Readable(), again)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range names[1:] {
-		next, err := a.openInput(name, table, again)
+		next, err := a.openInput(name, formats.Readable(), again)
 		if err != nil {
 			in.close()
 			return nil, err

@@ -106,7 +106,7 @@ func keepLines(p *profile.Profile) {
 
 // profileOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
 func (a *app) profileOf(r *ranking) (made *profile.Profile, partial, err error) {
-	err = a.passOver(r.in, passOptions{names: r.names}, func(p *pass) error {
+	err = a.passOver([]string{r.in}, passOptions{names: r.names}, func(p *pass) error {
 		made, partial, err = p.profile(r)
 		return err
 	})
