@@ -57,6 +57,20 @@ func profiles(t *testing.T) map[string]string {
 	return found
 }
 
+// readProfile reads a profile with google's own library.
+func readProfile(t *testing.T, path string) *profile.Profile {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // Microsoft's reader finds in a profile that became a trace every sample, and every frame under its name.
 func TestMicrosoftReadsProfiles(t *testing.T) {
 	reader := traceevent(t)
@@ -65,14 +79,7 @@ func TestMicrosoftReadsProfiles(t *testing.T) {
 		for _, addresses := range []string{"mixed", "synthetic"} {
 			t.Run(name+"/"+addresses, func(t *testing.T) {
 				t.Parallel()
-				data, err := os.ReadFile(all[name])
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := profile.ParseData(data)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := readProfile(t, all[name])
 				path := filepath.Join(t.TempDir(), "x.nettrace")
 				if r := run(t, command, "to", "nettrace", "--addresses", addresses, all[name], "-o", path); r.code != 0 {
 					t.Fatalf("%s", r.stderr)
@@ -121,14 +128,7 @@ func TestMicrosoftReadsSeveralProfiles(t *testing.T) {
 	args := []string{"to", "nettrace", "-o", path}
 	both := &profile.Profile{}
 	for _, name := range []string{"go-cpu", "java.heap", "cpu-env"} {
-		data, err := os.ReadFile(all[name])
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := profile.ParseData(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := readProfile(t, all[name])
 		both.Sample = append(both.Sample, p.Sample...)
 		args = append(args, all[name])
 	}

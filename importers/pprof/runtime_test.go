@@ -106,7 +106,7 @@ func TestSharedTracesComeBack(t *testing.T) {
 	for _, f := range corpus.SharedTraces(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			if testing.Short() && len(f.Data) > 8<<20 {
-				t.Skip("large")
+				t.Skip("large traces are left out in short mode")
 			}
 			checkExported(t, f)
 		})

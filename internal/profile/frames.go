@@ -6,7 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A frameTable numbers frames by content from 0.
+// A frameTable numbers frames by content from 0. A map of their contents would do, and makes a profile of a million stacks take 1.4
+// times as long.
 type frameTable struct {
 	seed  maphash.Seed
 	k     uint64 // secret of hash
