@@ -264,3 +264,26 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestVaruintShort: numbers of up to four bytes are what Varuint says; longer ones are left to it.
+func TestVaruintShort(t *testing.T) {
+	for n := range uint64(1 << 20) {
+		v := n * n * 7 // up to 2^43
+		if n < 1<<15 {
+			v = n
+		}
+		b := append(bin.AppendVaruint([]byte{0xff}, v), 0xff, 0x7f, 0, 0x80)
+		want, stop := bin.Varuint(b, 1)
+		got, end := bin.VaruintShort(b, 1)
+		if stop > 5 {
+			want, stop = got, 6
+		}
+		if got != want || end != stop {
+			t.Fatalf("%d: %d up to %d, want %d up to %d", v, got, end, want, stop)
+		}
+	}
+	// Bytes that a number could do without.
+	if v, end := bin.VaruintShort([]byte("\x81\x80\x80\x00"), 0); v != 1 || end != 4 {
+		t.Errorf("%d up to %d", v, end)
+	}
+}

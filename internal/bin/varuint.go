@@ -1,5 +1,10 @@
 package bin
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Varuint decodes the LEB128 number at b[i:] and returns it with the index behind it. It is [Cursor.Varuint64] for the one
 // place where a cursor is too slow: compressed event headers. If the number is cut or has more than ten bytes, the index is
 // len(b)+1, and an index beyond the end is handed on, so that a run of calls needs one check at the end.
@@ -32,4 +37,15 @@ func Varuint32(b []byte, i int) (v uint32, end int) {
 		}
 	}
 	return 0, len(b) + 1
+}
+
+// VaruintShort is [Varuint] for numbers that mostly have up to four bytes, but not always the same number of them: a branch that tells
+// their lengths apart would often be guessed wrong. b must have four bytes from i on. If the number is longer, the index is i+5 and
+// there is no value.
+func VaruintShort(b []byte, i int) (v uint64, end int) {
+	x := binary.LittleEndian.Uint32(b[i:])
+	stop := ^x & 0x80808080
+	x &= stop ^ (stop - 1) // up to the first byte that ends a number
+	x = x&0x007f007f | x&0x7f007f00>>1
+	return uint64(x&0x3fff | x>>2&^0x3fff), i + bits.TrailingZeros32(stop)>>3 + 1
 }

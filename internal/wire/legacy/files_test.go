@@ -176,7 +176,7 @@ func (r *rewriter) events(c *bin.Cursor, kind wire.Kind) error {
 
 func (r *rewriter) preview(c *bin.Cursor, h *wire.EventBlockHeader) error {
 	events := c.Rest()
-	if !legacy.IsPreRelease(events, h) {
+	if preview, sure := legacy.IsPreRelease(events, h); !preview || !sure {
 		return errors.New("not taken for a preview's")
 	}
 	prev := wire.EventHeader{CPU: wire.NoCPU}
@@ -223,7 +223,7 @@ func TestPreRelease(t *testing.T) {
 				continue
 			}
 			blocks[preview]++
-			if got := legacy.IsPreRelease(c.Rest(), &h); got != preview {
+			if got, _ := legacy.IsPreRelease(c.Rest(), &h); got != preview {
 				t.Errorf("%s: block at %#x: %v", name, b.Offset, got)
 			}
 		}

@@ -80,18 +80,18 @@ func (o *Object) parseName(c *bin.Cursor) {
 		*c = at
 	}
 	at = *c
-	o.Name = string(c.At("Object/Name").Bytes(int(n)))
-	if o.Name == fileObject {
-		o.Kind = wire.KindTrace
+	name := c.At("Object/Name").Bytes(int(n))
+	if string(name) == fileObject {
+		o.Kind, o.Name = wire.KindTrace, fileObject
 		return
 	}
 	for i, k := range wire.Kinds {
-		if k.Object == o.Name && k.Object != "" {
-			o.Kind = wire.Kind(i)
+		if k.Object == string(name) && k.Object != "" {
+			o.Kind, o.Name = wire.Kind(i), k.Object // without an allocation
 			return
 		}
 	}
-	if c.Err() == nil {
+	if o.Name = string(name); c.Err() == nil {
 		at.Fail("Object/Name", fmt.Errorf("%w of object %q", bin.ErrUnknown, o.Name))
 		*c = at
 	}

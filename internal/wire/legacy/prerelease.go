@@ -61,10 +61,15 @@ func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte
 // the block without the processor number and do not fit with it. Events fit if the last one ends with the block and
 // all their times lie between the block's Min and Max, as is so for every event of every file that runtimes have written.
 //
-// Blocks without any processor number say nothing: ask for each event block until one has [wire.HasCapture] in its
-// first header, which is the first block in all known files. It reads the block twice at most and does not allocate.
-func IsPreRelease(events []byte, h *wire.EventBlockHeader) bool {
-	return !fits(events, h, false) && fits(events, h, true)
+// sure reports whether that is certain: blocks without any processor number say nothing. Ask for each event block until one is sure,
+// which the first one is in all known files. It reads the block twice at most and does not allocate.
+func IsPreRelease(events []byte, h *wire.EventBlockHeader) (preview, sure bool) {
+	said := len(events) > 0 && events[0]&wire.HasCapture != 0
+	if fits(events, h, false) {
+		return false, said
+	}
+	preview = fits(events, h, true)
+	return preview, preview && said
 }
 
 func fits(b []byte, bounds *wire.EventBlockHeader, preRelease bool) bool {

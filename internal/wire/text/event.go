@@ -19,7 +19,9 @@ func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 	n.num("max", h.Max, 0)
 	n.hex("extra", h.Extra)
 	e := headers{objects: p.stream.Objects(), compressed: h.Compressed()}
-	e.preview = e.objects && e.compressed && n.word == wire.KindEvent.String() && legacy.IsPreRelease(unread(*c), &h)
+	if e.objects && e.compressed && n.word == wire.KindEvent.String() {
+		e.preview, _ = legacy.IsPreRelease(unread(*c), &h)
+	}
 	n.flag("preview", e.preview)
 	prev := e.first()
 	for c.Len() > 0 {
