@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -32,7 +31,7 @@ func benchRead(b *testing.B, data []byte, order Order) {
 	b.ReportAllocs()
 	events := 0
 	for b.Loop() {
-		r, err := New(bytes.NewReader(data), &Options{Order: order})
+		r, err := NewBytes(data, &Options{Order: order})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -48,8 +48,10 @@ type eventBlock struct {
 	enc     encoding
 	partial bool
 	held    bool // by the window
-	direct  bool // nothing waits in front of the next event
-	parsed  bool // Reader.row and h have the next event, which is to be resolved
+	direct  bool // the next event may be taken the quick way
+	// ahead is its first byte, which nobody looks at here. It is read when the event before is delivered, so that the memory behind
+	// a large payload is on its way to the processor while the caller is at that event.
+	ahead uint8
 	// announce are the flags of a header that brings other activity ids.
 	announce uint8
 	h        wire.EventHeader // of the last event
@@ -77,7 +79,7 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 	case head.Compressed() && r.legacy:
 		e.enc, e.announce = encLegacyCompressed, wire.HasActivity|wire.HasRelated
 	case head.Compressed():
-		e.enc = encCompressed
+		e.enc, e.announce = encCompressed, wire.HasRelated
 	case r.legacy:
 		e.enc = encLegacyUncompressed
 	default:
@@ -92,11 +94,10 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 
 // step reads the next event of the block into w. It returns false at the end of the block.
 func (r *Reader) step(w *row) (bool, error) {
-	if r.events.parsed {
-		r.events.parsed = false
-	} else if r.events.enc == encVersion3 {
+	if r.events.enc == encVersion3 {
 		return r.stepVersion3(w)
-	} else if ok, err := r.parse(w); !ok {
+	}
+	if ok, err := r.parse(w); !ok {
 		return false, err
 	}
 	return true, r.resolve(w, &r.events.h)

@@ -96,7 +96,14 @@ func (r *Reader) checkPrerelease(b *block) error {
 	r.probes++
 	c := b.cursor()
 	head, err := wire.ParseEventBlockHeader(&c)
-	if err != nil || !head.Compressed() || !legacy.IsPreRelease(b.body[len(b.body)-c.Len():], &head) {
+	if err != nil || !head.Compressed() {
+		return nil
+	}
+	preview, sure := legacy.IsPreRelease(b.body[len(b.body)-c.Len():], &head)
+	if sure {
+		r.probes = prereleaseProbes
+	}
+	if !preview {
 		return nil
 	}
 	if r.prerelease = r.opts.AllowPrerelease; r.prerelease {

@@ -28,7 +28,8 @@ type framer struct {
 	in     *input
 	format string // for errors: "nettrace 4"
 	header wire.StreamHeader
-	limit  int // bytes of a block
+	limit  int        // bytes of a block
+	cursor bin.Cursor // of parse: one of its own for each block would be allocated
 }
 
 // open reads the stream header.
@@ -68,8 +69,8 @@ func (f *framer) open() error {
 func (f *framer) parse(least int, parse func(*bin.Cursor) error) error {
 	b := f.in.peek(least)
 	for {
-		c := bin.New(b, f.in.offset)
-		err := parse(&c)
+		f.cursor = bin.New(b, f.in.offset)
+		err := parse(&f.cursor)
 		if err == nil || !errors.Is(err, bin.ErrShort) {
 			return err
 		}

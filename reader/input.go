@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bytes"
 	"io"
 	"slices"
 
@@ -28,12 +29,18 @@ type input struct {
 	i, j   int
 	large  []byte // memory of the last large block
 	lent   bool   // the last take returned large
+	memory bool   // buf is the whole input, which does not change
 	offset int64  // of buf[i] in the decompressed stream
 	err    error  // of r, to be returned once the buffer is used up
 }
 
 func newInput(r io.Reader) *input {
 	return &input{r: r, buf: make([]byte, firstBuffer)}
+}
+
+// newMemory returns an input that hands out data itself.
+func newMemory(data []byte) *input {
+	return &input{r: bytes.NewReader(nil), buf: data, j: len(data), err: io.EOF, memory: true}
 }
 
 // more reads once. It makes room for want bytes in all, but for no more than growth at a time.
@@ -83,7 +90,7 @@ func (in *input) peek(n int) []byte {
 
 // take returns the next n bytes, or fewer and the stream's error if it ends before.
 func (in *input) take(n int) ([]byte, error) {
-	if in.lent = n >= largeBlock && n > in.j-in.i; in.lent {
+	if in.lent = n >= largeBlock && n > in.j-in.i && !in.memory; in.lent {
 		return in.takeLarge(n)
 	}
 	b := in.peek(n)
@@ -136,7 +143,10 @@ func (in *input) unpack() error {
 	if !packed {
 		return nil
 	}
-	head := append([]byte(nil), b...)
+	head := b
+	if !in.memory { // buf is used again
+		head = bytes.Clone(b)
+	}
 	src, err := iox.FromReader("input", &replay{head: head, r: in.r, err: in.err}, iox.InputOptions{})
 	if err != nil {
 		return err
@@ -145,7 +155,11 @@ func (in *input) unpack() error {
 	if err != nil {
 		return err
 	}
-	*in = input{r: stream, buf: in.buf}
+	if in.memory {
+		*in = *newInput(stream)
+	} else {
+		*in = input{r: stream, buf: in.buf}
+	}
 	return nil
 }
 

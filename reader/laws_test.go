@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/corpus"
@@ -82,8 +84,11 @@ func (d *digester) thread(t *ntconv.Thread) {
 }
 
 // digests reads a trace to its end and returns the digest of every event, and the error that it ended with.
-func digests(in io.Reader, opts *Options) (out []uint64, err error) {
-	r, err := New(in, opts)
+func digests(in io.Reader, opts *Options) ([]uint64, error) {
+	return digestsOf(New(in, opts))
+}
+
+func digestsOf(r *Reader, err error) (out []uint64, _ error) {
 	if err != nil {
 		return nil, err
 	}
@@ -219,6 +224,46 @@ func TestChopped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBytes: a trace in memory gives what it gives as a stream, packed or not, and is neither copied nor changed.
+func TestBytes(t *testing.T) {
+	for _, f := range corpus.Traces(t) {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write(f.Data); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		before := bytes.Clone(f.Data)
+		for _, order := range []Order{FileOrder, ByTime} {
+			want, wantErr := digests(bytes.NewReader(f.Data), &Options{Order: order})
+			for i, data := range [][]byte{f.Data, packed.Bytes()} {
+				got, err := digestsOf(NewBytes(data, &Options{Order: order}))
+				if !slices.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+					t.Errorf("%s, packed %d: %d events, %v; want %d, %v", f.Name, i, len(got), err, len(want), wantErr)
+				}
+			}
+			r, err := NewBytes(f.Data, &Options{Order: order})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for e, err := range ntconv.Events(r) {
+				if err == nil && e.Kind == ntconv.KindEvent && len(e.Payload) > 0 && !within(e.Payload, f.Data) {
+					t.Fatalf("%s: the payload at byte %d was copied", f.Name, e.Offset)
+				}
+			}
+		}
+		if !bytes.Equal(f.Data, before) {
+			t.Errorf("%s: the trace was changed", f.Name)
+		}
+	}
+}
+
+// within reports whether part lies in the memory of whole.
+func within(part, whole []byte) bool {
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(whole)))
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(part)))
+	return at >= start && at+uintptr(len(part)) <= start+uintptr(len(whole))
 }
 
 // TestTimeOrder: time order is the stable sort by time of what lies between two sequence points in file order.

@@ -2,146 +2,242 @@ package reader
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
 )
 
 // The quick ways of nearly all events: those that differ little from the one before in the block. They do in one go what parse,
-// resolve, add and deliver do for any event, and leave everything else to them. That they say the same twice is what makes them
-// quick: do not change them without BenchmarkReader.
+// resolve, add and deliver do for any event, and leave everything else to them. nextDirect and gather decode a header as
+// legacy.ParseCompressed and [wire.EventHeader.ParseCompressed] do, and look only at what its flags announce: all else is as in the event
+// before. Where they give up, the event is parsed from its beginning, so that it does no harm if a part of it is remembered already.
+//
+// That they say the same twice is what makes them quick: a decoder that both call costs a fifth. Do not change them without
+// BenchmarkReader; TestQuick holds them to the general way.
 
-// nextDirect returns the next event of the block, in front of which nothing waits, and nil if it is not a simple one, which it may
-// have parsed.
+// quickHeader is more than what a header takes at most that has no activity ids.
+const quickHeader = 64
+
+// goDirect begins the quick way after an event of the block, if nothing is in the way.
+func (r *Reader) goDirect() {
+	b := &r.events
+	b.direct = r.head == len(r.queue) && r.memo.known && r.shown.valid && !r.general && len(b.body)-b.pos >= quickHeader &&
+		(b.enc == encCompressed || b.enc == encLegacyCompressed)
+}
+
+// nextDirect returns the next event of the block, in front of which nothing waits, and nil if it is not a simple one.
 func (r *Reader) nextDirect() *ntconv.Event {
-	b, h, w := &r.events, &r.events.h, &r.row
+	b, h, e := &r.events, &r.events.h, &r.event
 	b.direct = false
-	body := b.body[b.pos:]
-	n := 0
-	switch {
-	case len(body) == 0:
-	case b.enc == encLegacyCompressed:
-		n = legacy.ParseCompressed(body, h)
-	case b.enc == encCompressed:
-		n = h.ParseCompressed(body)
-	}
-	if n <= 0 || uint64(h.PayloadSize) > uint64(len(body)-n) {
-		return nil
-	}
 	at := b.pos
-	b.pos += n + int(h.PayloadSize)
-	b.parsed = true
-	w.header, w.payload, w.size = uint32(at), uint32(at+n), h.PayloadSize
-	m, shown, e := &r.memo, &r.shown, &r.event
-	if !m.known || !shown.valid || m.labels != h.LabelList || h.Flags&b.announce != 0 {
+	body := b.body[at:]
+	flags, i := body[0], 1
+	if flags&b.announce != 0 {
 		return nil
 	}
-	if m.capture != h.CaptureThread {
-		c := &r.threads.cache[cacheIndex(h.CaptureThread)]
-		if c.id != h.CaptureThread || c.version != r.threads.version || !r.threads.list[c.slot].seen {
+	if flags&wire.HasMetadataID != 0 {
+		if h.MetadataID, i = bin.Varuint32(body, i); r.shown.meta != h.MetadataID {
+			t := r.types.near(h.MetadataID)
+			if t == nil {
+				return nil
+			}
+			r.shown.meta, e.Type = h.MetadataID, t
+		}
+	}
+	seq := h.Sequence + 1
+	if flags&wire.HasCapture != 0 {
+		if seq, i = r.showCapture(body, i); i == 0 {
 			return nil
 		}
-		w.capture, shown.capture, m.capture = c.slot, c.slot, h.CaptureThread
-		e.Capture = r.threads.list[c.slot].thread
 	}
-	s := &r.threads.list[w.capture]
-	time := int64(h.Time)
-	if s.seq+1 != h.Sequence || uint64(time-r.earliest) > r.span || r.opts.Order == ByTime && (!h.Sorted || time < r.latest) {
+	if flags&wire.HasThread != 0 {
+		if h.Thread, i = bin.Varuint(body, i); r.memo.thread != h.Thread && !r.showThread(h.Thread) {
+			return nil
+		}
+	}
+	if flags&wire.HasStackID != 0 {
+		if h.StackID, i = bin.Varuint32(body, i); r.memo.stack != h.StackID {
+			if !r.quickStack(h.StackID) {
+				return nil
+			}
+			r.shown.stack, e.Stack = r.row.stack, r.stacks.list[r.row.stack]
+		}
+	}
+	if i > quickHeader-4 {
 		return nil
 	}
-	if shown.meta != h.MetadataID {
-		t := r.types.find(h.MetadataID)
-		if t == nil {
+	delta, end := bin.VaruintShort(body, i)
+	if end > i+4 {
+		delta, end = bin.Varuint(body, i)
+	}
+	i = end
+	if flags&wire.HasLabelList != 0 {
+		if h.LabelList, i = bin.Varuint32(body, i); r.memo.labels != h.LabelList {
 			return nil
 		}
-		shown.meta, e.Type = h.MetadataID, t
 	}
-	if m.thread != h.Thread {
-		c := &r.threads.cache[cacheIndex(h.Thread)]
-		if c.id != h.Thread || c.version != r.threads.version {
-			return nil
-		}
-		w.thread, shown.thread, m.thread = c.slot, c.slot, h.Thread
-		e.Thread = r.threads.list[c.slot].thread
+	if flags&wire.HasPayloadSize != 0 {
+		h.PayloadSize, i = bin.Varuint32(body, i)
 	}
-	if m.stack != h.StackID {
-		d := r.stacks.slots.dense
-		if uint64(h.StackID) >= uint64(len(d)) || d[h.StackID] == 0 {
-			return nil
-		}
-		slot := d[h.StackID] - 1
-		w.stack, shown.stack, m.stack = slot, slot, h.StackID
-		e.Stack = r.stacks.list[slot]
+	time, size := int64(h.Time+delta), int(h.PayloadSize)
+	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span || h.MetadataID == 0 ||
+		r.opts.Order == ByTime && (flags&wire.IsSorted == 0 || time < r.latest) {
+		return nil
 	}
-	s.seq = h.Sequence
+	h.Time, h.Sequence = uint64(time), seq
+	r.threads.list[r.row.capture].seq = seq
 	r.latest = max(r.latest, time)
-	e.Flags = 0
-	if h.Sorted {
-		e.Flags = ntconv.FlagSorted
+	e.Flags = ntconv.FlagSorted * ntconv.Flags(flags&wire.IsSorted/wire.IsSorted)
+	e.Seq, e.Time, e.Offset = seq, ntconv.Ticks(time), b.offset+int64(at)
+	end = i + size
+	b.pos = at + end
+	e.Payload = body[i:end:end]
+	if b.direct = len(body)-end >= quickHeader; b.direct {
+		b.ahead = body[end]
 	}
-	e.CPU, e.Seq, e.Time = int32(h.CPU), h.Sequence, ntconv.Ticks(time)
-	e.Offset = b.offset + int64(at)
-	e.Payload = b.body[at+n : b.pos : b.pos]
-	b.direct, b.parsed = true, false
 	return e
 }
 
-// gather adds the next events of the block to the window, up to one that is not simple, which it may have parsed.
-func (r *Reader) gather() {
-	b, h, w, m, q := &r.events, &r.events.h, &r.row, &r.memo, &r.window
-	for q.left() < r.limits.WindowEvents && m.known && !r.general {
-		body := b.body[b.pos:]
-		n := 0
-		switch {
-		case len(body) == 0:
-		case b.enc == encLegacyCompressed:
-			n = legacy.ParseCompressed(body, h)
-		case b.enc == encCompressed:
-			n = h.ParseCompressed(body)
-		}
-		if n <= 0 || uint64(h.PayloadSize) > uint64(len(body)-n) {
-			return
-		}
-		at := b.pos
-		b.pos += n + int(h.PayloadSize)
-		s := &r.threads.list[w.capture]
-		if m.capture != h.CaptureThread || m.labels != h.LabelList || h.Flags&b.announce != 0 ||
-			s.seq+1 != h.Sequence || uint64(int64(h.Time)-r.earliest) > r.span || !r.quickThread(h.Thread) || !r.quickStack(h.StackID) {
-			w.header, w.payload, w.size = uint32(at), uint32(at+n), h.PayloadSize
-			b.parsed = true
-			return
-		}
-		s.seq = h.Sequence
-		d := q.grow(int64(h.Time))
-		d.time, d.block, d.header, d.payload, d.size = int64(h.Time), w.block, uint32(at), uint32(at+n), h.PayloadSize
-		d.meta, d.thread, d.capture, d.stack, d.labels = h.MetadataID, w.thread, w.capture, w.stack, w.labels
-		d.seq, d.lost, d.cpu, d.flags = h.Sequence, 0, int32(h.CPU), 0
-		if h.Sorted {
-			d.flags = ntconv.FlagSorted
-			q.keep(d.time)
-		}
+// showCapture is quickCapture for the event.
+func (r *Reader) showCapture(body []byte, i int) (seq uint32, end int) {
+	seq, end = r.quickCapture(body, i)
+	if r.shown.capture != r.row.capture {
+		r.shown.capture = r.row.capture
+		r.event.Capture = r.threads.list[r.row.capture].thread
 	}
+	r.event.CPU = int32(r.events.h.CPU)
+	return seq, end
 }
 
-// quickThread makes a thread that was seen lately that of the row.
-func (r *Reader) quickThread(id uint64) bool {
-	if r.memo.thread != id {
-		c := &r.threads.cache[cacheIndex(id)]
-		if c.id != id || c.version != r.threads.version {
-			return false
-		}
-		r.row.thread, r.memo.thread = c.slot, id
+// showThread is quickThread for the event.
+func (r *Reader) showThread(id uint64) bool {
+	slot, ok := r.threads.lately(id)
+	if ok {
+		r.row.thread, r.shown.thread, r.memo.thread = slot, slot, id
+		r.event.Thread = r.threads.list[slot].thread
 	}
-	return true
+	return ok
+}
+
+// gather adds the next events of the block to the window, up to one that is not simple, which is then still to be parsed.
+func (r *Reader) gather() {
+	b, h, w, q := &r.events, &r.events.h, &r.row, &r.window
+	if !r.memo.known || r.general || b.enc != encCompressed && b.enc != encLegacyCompressed {
+		return
+	}
+	time, seq, capture := int64(h.Time), h.Sequence, w.capture
+	rows, last := q.rows, q.last
+	for free := r.limits.WindowEvents - q.left(); free > 0; free-- {
+		body := b.body[b.pos:]
+		if len(body) < quickHeader || body[0]&b.announce != 0 {
+			break
+		}
+		flags, i := body[0], 1
+		if flags&wire.HasMetadataID != 0 {
+			h.MetadataID, i = bin.Varuint32(body, i)
+		}
+		next := seq + 1
+		if flags&wire.HasCapture != 0 {
+			h.Sequence = seq
+			if next, i = r.quickCapture(body, i); i == 0 {
+				break
+			}
+		}
+		if flags&wire.HasThread != 0 {
+			if h.Thread, i = bin.Varuint(body, i); r.memo.thread != h.Thread && !r.quickThread(h.Thread) {
+				break
+			}
+		}
+		if flags&wire.HasStackID != 0 {
+			if h.StackID, i = bin.Varuint32(body, i); r.memo.stack != h.StackID && !r.quickStack(h.StackID) {
+				break
+			}
+		}
+		if i > quickHeader-4 {
+			break
+		}
+		delta, end := bin.VaruintShort(body, i)
+		if end > i+4 {
+			delta, end = bin.Varuint(body, i)
+		}
+		i = end
+		if flags&wire.HasLabelList != 0 {
+			if h.LabelList, i = bin.Varuint32(body, i); r.memo.labels != h.LabelList {
+				break
+			}
+		}
+		if flags&wire.HasPayloadSize != 0 {
+			h.PayloadSize, i = bin.Varuint32(body, i)
+		}
+		size := h.PayloadSize
+		if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time+int64(delta)-r.earliest) > r.span || h.MetadataID == 0 {
+			break
+		}
+		time += int64(delta)
+		seq, capture = next, w.capture
+		at := uint32(b.pos)
+		b.pos += i + int(size)
+		if !q.joins || time < last {
+			q.begin(time, len(rows))
+		}
+		last = time
+		rows = room(rows)[:len(rows)+1]
+		d := &rows[len(rows)-1]
+		d.time, d.block, d.header, d.payload, d.size = time, w.block, at, at+uint32(i), size
+		d.meta, d.thread, d.capture, d.stack, d.labels = h.MetadataID, w.thread, w.capture, w.stack, w.labels
+		d.seq, d.lost, d.cpu, d.flags = seq, 0, int32(h.CPU), 0
+		if flags&wire.IsSorted != 0 {
+			d.flags = ntconv.FlagSorted
+			q.keep(time)
+		}
+	}
+	q.rows, q.last = rows, last
+	h.Time, h.Sequence = uint64(time), seq
+	r.threads.list[capture].seq = seq
+}
+
+// quickCapture reads who captured the event at body[i:] and makes that what the row has. It returns the number of the event, and 0 as the
+// end unless the thread was seen lately and none of its events is missing.
+func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
+	delta, i := bin.Varuint32(body, i)
+	id, i := bin.Varuint(body, i)
+	cpu, i := bin.Varuint32(body, i)
+	h := &r.events.h
+	seq = h.Sequence + 1 + delta
+	if i > len(body) {
+		return 0, 0
+	}
+	if r.memo.capture == id {
+		if delta != 0 {
+			return 0, 0
+		}
+	} else {
+		c := &r.threads.cache[cacheIndex(id)]
+		if c.id != id || c.version != r.threads.version || !r.threads.list[c.slot].seen || r.threads.list[c.slot].seq+1 != seq {
+			return 0, 0
+		}
+		r.threads.list[r.row.capture].seq = h.Sequence
+		r.row.capture, r.memo.capture = c.slot, id
+	}
+	h.CPU, h.CaptureThread = cpu, id
+	return seq, i
+}
+
+// quickThread makes a declared thread that of the row.
+func (r *Reader) quickThread(id uint64) bool {
+	slot, ok := r.threads.lately(id)
+	if ok {
+		r.row.thread, r.memo.thread = slot, id
+	}
+	return ok
 }
 
 // quickStack makes a stack with a small id that of the row.
 func (r *Reader) quickStack(id uint32) bool {
-	if r.memo.stack != id {
-		d := r.stacks.slots.dense
-		if uint64(id) >= uint64(len(d)) || d[id] == 0 {
-			return false
-		}
-		r.row.stack, r.memo.stack = d[id]-1, id
+	d := r.stacks.slots.dense
+	if uint64(id) >= uint64(len(d)) || d[id] == 0 {
+		return false
 	}
+	r.row.stack, r.memo.stack = d[id]-1, id
 	return true
 }
 
@@ -152,20 +248,15 @@ func (r *Reader) lend(w *row) *ntconv.Event {
 		return nil
 	}
 	if s.meta != w.meta {
-		t := r.types.find(w.meta)
+		t := r.types.near(w.meta)
 		if t == nil {
 			return nil
 		}
 		s.meta, e.Type = w.meta, t
 	}
-	if s.thread != w.thread {
-		s.thread, e.Thread = w.thread, r.threads.list[w.thread].thread
-	}
-	if s.capture != w.capture {
-		s.capture, e.Capture = w.capture, r.threads.list[w.capture].thread
-	}
-	if s.stack != w.stack {
-		s.stack, e.Stack = w.stack, r.stacks.list[w.stack]
+	if s.thread != w.thread || s.capture != w.capture || s.stack != w.stack {
+		s.thread, s.capture, s.stack = w.thread, w.capture, w.stack
+		e.Thread, e.Capture, e.Stack = r.threads.list[w.thread].thread, r.threads.list[w.capture].thread, r.stacks.list[w.stack]
 	}
 	r.latest = w.time
 	b := &r.window.blocks[w.block]

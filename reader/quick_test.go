@@ -14,32 +14,48 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// compareGeneral checks that the quick ways give what the general one gives: the same events, which are defined before they come, the
-// same error and the same report.
+// compareGeneral checks that the quick ways give what the general one gives, from a stream and from memory: the same events, which are
+// defined before they come, the same error and the same report.
 func compareGeneral(data []byte, opts Options) error {
-	var reports [2]ntconv.Report
-	var readers [2]*Reader
-	var errs [2]error
-	for i := range readers {
+	open := func(general, memory bool) (*Reader, *ntconv.Report, error) {
 		o := opts
-		o.Report = &reports[i]
-		readers[i], errs[i] = New(bytes.NewReader(data), &o)
+		o.Report = &ntconv.Report{}
+		r, err := New(bytes.NewReader(data), &o)
+		if memory {
+			o.Report = &ntconv.Report{}
+			r, err = NewBytes(data, &o)
+		}
+		if err == nil {
+			r.general = general
+		}
+		return r, o.Report, err
 	}
-	if errs[0] != nil {
-		return nil
+	for _, memory := range []bool{false, true} {
+		r, report, err := open(false, memory)
+		if err != nil {
+			return nil
+		}
+		general, want, _ := open(true, memory)
+		if err := sameEvents(r, general); err != nil {
+			return fmt.Errorf("memory %v: %w", memory, err)
+		}
+		if a, b := report.Entries(), want.Entries(); !reflect.DeepEqual(a, b) {
+			return fmt.Errorf("memory %v: report %v, in general %v", memory, a, b)
+		}
 	}
-	readers[1].general = true
+	return nil
+}
+
+// sameEvents reads two readers to the end.
+func sameEvents(r, other *Reader) error {
 	defined := map[*ntconv.Thread]bool{}
 	for n := 0; ; n++ {
-		quick, err := readers[0].Next()
-		general, want := readers[1].Next()
+		quick, err := r.Next()
+		general, want := other.Next()
 		switch {
 		case fmt.Sprint(err) != fmt.Sprint(want):
 			return fmt.Errorf("event %d: error %v, in general %v", n, err, want)
 		case err != nil:
-			if a, b := reports[0].Entries(), reports[1].Entries(); !reflect.DeepEqual(a, b) {
-				return fmt.Errorf("report %v, in general %v", a, b)
-			}
 			return nil
 		case digest(quick) != digest(general) || (quick.Type == nil) != (general.Type == nil):
 			return fmt.Errorf("event %d: %+v, in general %+v", n, quick, general)

@@ -70,7 +70,17 @@ var (
 // the input is something else, ErrUnsupported if it is of a version that cannot be read, and ErrTruncated if it ends too
 // early. opts may be nil.
 func New(in io.Reader, opts *Options) (*Reader, error) {
-	r := &Reader{in: newInput(in), latest: math.MinInt64}
+	return open(newInput(in), opts)
+}
+
+// NewBytes is [New] for a trace in memory, which is not copied unless it is packed. data is borrowed as long as the Reader is used.
+func NewBytes(data []byte, opts *Options) (*Reader, error) {
+	return open(newMemory(data), opts)
+}
+
+// open reads the header of a trace.
+func open(in *input, opts *Options) (*Reader, error) {
+	r := &Reader{in: in, latest: math.MinInt64}
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -191,8 +201,15 @@ func (r *Reader) checkHeader(offset int64) {
 // Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
 // ntconv.ErrTruncated after all complete events.
 func (r *Reader) Next() (*ntconv.Event, error) {
-	if r.events.direct && !r.general {
+	if r.events.direct {
 		if e := r.nextDirect(); e != nil {
+			return e, nil
+		}
+	}
+	if w := &r.window; w.turn.at < w.turn.end && r.head == len(r.queue) {
+		if e := r.lend(&w.rows[w.turn.at]); e != nil {
+			w.turn.at++
+			w.done++
 			return e, nil
 		}
 	}
@@ -241,8 +258,7 @@ func (r *Reader) fail(err error) {
 // nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none now.
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
-	if w.ready() {
-		row := w.next()
+	if row := w.next(); row != nil {
 		if e := r.lend(row); e != nil {
 			return e, nil
 		}
@@ -278,7 +294,7 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 		return r.nextEvent() // what the window releases
 	}
 	e, err := r.deliver(w, r.events.body, r.events.offset)
-	r.events.direct = r.head == len(r.queue)
+	r.goDirect()
 	return e, err
 }
 
@@ -408,14 +424,16 @@ func (r *Reader) hold() {
 		w.reset()
 		return
 	}
-	mem := w.memory()
-	if own := r.in.keep(mem); own != nil {
-		e.body = own[:len(e.body)]
-	} else {
-		e.body = append(mem[:0], e.body...)
+	if !r.in.memory {
+		mem := w.memory()
+		if own := r.in.keep(mem); own != nil {
+			e.body = own[:len(e.body)]
+		} else {
+			e.body = append(mem[:0], e.body...)
+		}
 	}
 	e.held = true
-	r.row.block = w.hold(e.body, e.offset)
+	r.row.block = w.hold(heldBlock{e.body, e.offset, !r.in.memory})
 }
 
 // legacyMetadataBlock reads the events of a metadata block of versions 4 and 5, each of which holds a row.

@@ -71,7 +71,7 @@ type processKey struct {
 	attrs      string
 }
 
-const cacheBits = 6
+const cacheBits = 8
 
 // cacheIndex spreads ids, which on Windows are multiples of four.
 func cacheIndex(id uint64) uint64 { return id * 0x9E3779B97F4A7C15 >> (64 - cacheBits) }
@@ -80,6 +80,15 @@ func cacheIndex(id uint64) uint64 { return id * 0x9E3779B97F4A7C15 >> (64 - cach
 func (t *threadTable) cached(id uint64) (uint32, bool) {
 	c := &t.cache[cacheIndex(id)]
 	return c.slot, c.id == id && c.version == t.version && len(t.list) > 0
+}
+
+// lately returns the slot of a declared thread, quickly if it was looked up lately.
+func (t *threadTable) lately(id uint64) (uint32, bool) {
+	if c := &t.cache[cacheIndex(id)]; c.id == id && c.version == t.version {
+		return c.slot, true
+	}
+	slot, ok := t.find(id)
+	return slot, ok && !t.list[slot].ghost
 }
 
 // find returns the slot of a thread.

@@ -13,22 +13,40 @@ import (
 type typeTable struct {
 	slots   slotTable
 	list    []*ntconv.Type
-	keys    []string // content of the row of each slot
-	ids     []uint32 // of each slot
-	bytes   int      // about what all that takes
+	dense   []*ntconv.Type // what slots.dense says, in one step
+	keys    []string       // content of the row of each slot
+	ids     []uint32       // of each slot
+	bytes   int            // about what all that takes
 	retired retired[ntconv.Type]
 	unknown map[uint32]*ntconv.Type // placeholders
 }
 
+// near returns the type with that metadata id if it is a small one. It is small enough to become part of the quick ways.
+func (t *typeTable) near(id uint32) *ntconv.Type {
+	if uint64(id) < uint64(len(t.dense)) {
+		return t.dense[id]
+	}
+	return nil
+}
+
 // find returns the type with that metadata id, or nil.
 func (t *typeTable) find(id uint32) *ntconv.Type {
-	if d := t.slots.dense; uint64(id) < uint64(len(d)) && d[id] != 0 {
-		return t.list[d[id]-1]
-	}
 	if slot, ok := t.slots.get(uint64(id)); ok {
 		return t.list[slot]
 	}
 	return nil
+}
+
+// set gives an id a type, in the next slot.
+func (t *typeTable) set(id uint32, typ *ntconv.Type, key string) {
+	t.slots.set(uint64(id), uint32(len(t.list)))
+	t.list, t.keys, t.ids = append(t.list, typ), append(t.keys, key), append(t.ids, id)
+	for n := uint32(len(t.dense)); int(n) < len(t.slots.dense); n++ {
+		t.dense = append(t.dense, t.find(n))
+	}
+	if uint64(id) < uint64(len(t.dense)) {
+		t.dense[id] = typ
+	}
 }
 
 // placeholder returns the type that stands for an id without a definition.
@@ -50,7 +68,7 @@ func (t *typeTable) flush() {
 		t.retired.put(t.keys[i], uint64(t.ids[i]), typ)
 	}
 	t.slots.reset()
-	t.list, t.keys, t.ids, t.bytes = nil, nil, nil, 0
+	t.list, t.dense, t.keys, t.ids, t.bytes = nil, nil, nil, nil, 0
 }
 
 // defineType gives a metadata id its type and queues the definition if it is a new one.
@@ -69,8 +87,7 @@ func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, off
 		typ = make()
 		r.queueDefine(ntconv.Event{Type: typ, Offset: offset})
 	}
-	t.slots.set(uint64(id), uint32(len(t.list)))
-	t.list, t.keys, t.ids = append(t.list, typ), append(t.keys, key), append(t.ids, id)
+	t.set(id, typ, key)
 	t.bytes += typeBytes + 2*len(key) + fieldsBytes(typ.Fields)
 	if typ.Provider == universalSystem && r.opts.LabelNumbers == LabelsAuto && !r.ours {
 		r.unsigned = true

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -16,7 +17,7 @@ type window struct {
 	rows     []row
 	runs     []run
 	last     int64  // time of the last row
-	ended    bool   // the run of the last row is delivered: no row may join it
+	joins    bool   // a row may join the run of the last row: not all of that is delivered
 	heap     []head // of all runs with rows that are not delivered, by time and then position
 	turn     turn
 	blocks   []heldBlock
@@ -40,18 +41,14 @@ type head struct {
 	run  uint32
 }
 
-// turn says how long the first run of the heap stays first: runs of real traces take turns of many rows.
-type turn struct {
-	end   uint32 // of the run
-	until head   // the head that comes next otherwise
-	at    int    // its place in the heap
-	known bool
-}
+// turn is a stretch of rows of one run that come before those of all others, and are out of the heap.
+type turn struct{ at, end int }
 
 // heldBlock is a block with rows that are not delivered.
 type heldBlock struct {
 	body   []byte
 	offset int64
+	own    bool // body is the window's
 }
 
 // pending reports whether rows wait for delivery.
@@ -68,10 +65,10 @@ func (w *window) memory() (mem []byte) {
 	return mem
 }
 
-// hold keeps a block, whose memory the window now owns, and returns its index.
-func (w *window) hold(body []byte, offset int64) uint32 {
-	w.blocks = append(w.blocks, heldBlock{body: body, offset: offset})
-	w.bytes += cap(body)
+// hold keeps a block and returns its index.
+func (w *window) hold(b heldBlock) uint32 {
+	w.blocks = append(w.blocks, b)
+	w.bytes += cap(b.body)
 	return uint32(len(w.blocks) - 1)
 }
 
@@ -97,28 +94,39 @@ func (w *window) keep(time int64) {
 // grow appends a row of a time, which is to be filled in.
 func (w *window) grow(time int64) *row {
 	n := len(w.rows)
-	if n > 0 && w.last <= time && !w.ended {
-		w.runs[len(w.runs)-1].end++
-	} else {
-		w.begin(time)
+	if !w.joins || time < w.last {
+		w.begin(time, n)
 	}
-	w.last, w.ended = time, false
-	if n == cap(w.rows) {
-		w.rows = slices.Grow(w.rows, max(n, firstRows)) // append by itself would copy more often
-	}
-	w.rows = w.rows[:n+1]
+	w.last = time
+	w.rows = room(w.rows)[:n+1]
 	return &w.rows[n]
+}
+
+// room returns rows with room for one more.
+func room(rows []row) []row {
+	if n := len(rows); n == cap(rows) {
+		rows = slices.Grow(rows, max(n, firstRows)) // append by itself would copy more often
+	}
+	return rows
 }
 
 // firstRows is for how many rows a window gets room at first.
 const firstRows = 1024
 
-// begin starts a run at the end of the rows.
-func (w *window) begin(time int64) {
-	n := uint32(len(w.rows))
-	w.heap = append(w.heap, head{time, n, uint32(len(w.runs))})
-	w.runs = append(w.runs, run{n, n + 1})
+// begin starts a run with row n, the next one.
+func (w *window) begin(time int64, n int) {
+	w.endRun(n)
+	w.heap = append(w.heap, head{time, uint32(n), uint32(len(w.runs))})
+	w.runs = append(w.runs, run{next: uint32(n)})
+	w.joins = true
 	w.up(len(w.heap) - 1)
+}
+
+// endRun notes that the last run ends in front of row n. While rows are added it has no end.
+func (w *window) endRun(n int) {
+	if last := len(w.runs) - 1; last >= 0 {
+		w.runs[last].end = uint32(n)
+	}
 }
 
 // release allows delivery up to time t, or of everything.
@@ -126,50 +134,79 @@ func (w *window) release(t int64, all bool) {
 	if w.open, w.bound = true, t; all {
 		w.bound = math.MaxInt64
 	}
-	w.turn.known = false
+	w.endRun(len(w.rows))
 }
 
-// ready reports whether there is a row to deliver. If not, nothing is released any more: rows to come wait again.
-func (w *window) ready() bool {
-	if w.open && (len(w.heap) == 0 || w.heap[0].time > w.bound) {
-		w.open = false
-	}
-	return w.open
-}
-
-// next returns the earliest released row; there must be one. It is valid until the next call of a method that changes the
-// window.
+// next returns the earliest released row. If there is none it returns nil, and nothing is released any more: rows to come wait
+// again. The row is valid until the next call of a method that changes the window.
 func (w *window) next() *row {
-	if !w.turn.known {
-		w.take()
+	if w.turn.at == w.turn.end && !w.take() {
+		return nil
 	}
-	h := &w.heap[0]
-	r := &w.rows[h.next]
+	r := &w.rows[w.turn.at]
+	w.turn.at++
 	w.done++
-	if h.next++; h.next < w.turn.end {
-		if h.time = w.rows[h.next].time; h.before(&w.turn.until) {
-			return r
-		}
-		at := w.turn.at
-		w.heap[0], w.heap[at] = w.heap[at], w.heap[0]
-		w.down(at)
-	} else {
-		w.exhaust()
-		w.down(0)
-	}
-	w.turn.known = false
 	return r
 }
 
-// take begins the turn of the run that is first now.
-func (w *window) take() {
+// take begins the next turn, and reports whether there is one.
+func (w *window) take() bool {
 	h := w.heap
-	w.turn = turn{end: w.runs[h[0].run].end, until: head{time: math.MaxInt64, next: math.MaxUint32}, known: true}
-	for i := 1; i < min(3, len(h)); i++ {
-		if h[i].before(&w.turn.until) {
-			w.turn.until, w.turn.at = h[i], i
+	if !w.open || len(h) == 0 || h[0].time > w.bound {
+		w.open = false
+		return false
+	}
+	until := head{time: w.bound, next: math.MaxUint32}
+	second := 0
+	if len(h) > 1 {
+		if second = w.child(0); h[second].before(&until) {
+			until = h[second]
 		}
 	}
+	first, end := h[0].next, w.runs[h[0].run].end
+	stop := w.gallop(first, end, &until)
+	w.turn = turn{int(first), int(stop)}
+	if stop == end {
+		h[0].next = stop
+		w.exhaust()
+		w.down(0)
+		return true
+	}
+	moved := head{w.rows[stop].time, stop, h[0].run}
+	if second == 0 || moved.before(&h[second]) { // the bound ended the turn
+		h[0] = moved
+		return true
+	}
+	h[0], h[second] = h[second], moved
+	w.down(second)
+	return true
+}
+
+// gallop returns the first row behind first, which is before until, that is not before it; at most end. Turns are of a few rows in
+// some traces, of thousands in others.
+func (w *window) gallop(first, end uint32, until *head) uint32 {
+	before := func(n uint32) bool {
+		t := w.rows[n].time
+		return t < until.time || t == until.time && n < until.next
+	}
+	low := first + 1 // all in front of it are before until
+	for near := min(end, first+8); low < near; low++ {
+		if !before(low) {
+			return low
+		}
+	}
+	step := uint32(8)
+	for low < end && before(min(low+step, end)-1) {
+		low, step = min(low+step, end), 2*step
+	}
+	for high := min(low+step, end); low < high; { // the row in front of high is not before until
+		if mid := (low + high) / 2; before(mid) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // exhaust takes the first head off the heap. The order of the heap is to be restored.
@@ -177,16 +214,32 @@ func (w *window) exhaust() {
 	h := w.heap[0]
 	w.runs[h.run].next = h.next
 	if int(h.next) == len(w.rows) {
-		w.ended = true // what is added now waits for another release
+		w.joins = false // what is added now waits for another release
 	}
 	n := len(w.heap) - 1
 	w.heap[0] = w.heap[n]
 	w.heap = w.heap[:n]
 }
 
-// before orders heads.
+// before orders heads: by time, and by position. It has no branches, which would often be guessed wrong.
 func (h *head) before(g *head) bool {
-	return h.time < g.time || h.time == g.time && h.next < g.next
+	return h.less(g) != 0
+}
+
+// less is 1 if h is before g, and else 0.
+func (h *head) less(g *head) int {
+	_, borrow := bits.Sub64(uint64(h.next), uint64(g.next), 0)
+	_, borrow = bits.Sub64(uint64(h.time)^1<<63, uint64(g.time)^1<<63, borrow)
+	return int(borrow)
+}
+
+// child returns the first of the heads below position i of the heap, which has one.
+func (w *window) child(i int) int {
+	h, c := w.heap, 2*i+1
+	if c+1 < len(h) {
+		c += h[c+1].less(&h[c])
+	}
+	return c
 }
 
 // up restores the heap above position i.
@@ -205,20 +258,19 @@ func (w *window) up(i int) {
 // down restores the heap below position i.
 func (w *window) down(i int) {
 	h := w.heap
-	for {
-		c := 2*i + 1
-		if c >= len(h) {
-			return
+	if i >= len(h) {
+		return
+	}
+	moved := h[i]
+	for 2*i+1 < len(h) {
+		c := w.child(i)
+		if !h[c].before(&moved) {
+			break
 		}
-		if c+1 < len(h) && h[c+1].before(&h[c]) {
-			c++
-		}
-		if !h[c].before(&h[i]) {
-			return
-		}
-		h[i], h[c] = h[c], h[i]
+		h[i] = h[c]
 		i = c
 	}
+	h[i] = moved
 }
 
 // trim forgets what is delivered, once that is all or the larger part: the rest is moved together, which costs no more than
@@ -235,6 +287,7 @@ func (w *window) trim() {
 	if 2*w.left() > len(w.rows) {
 		return
 	}
+	w.endRun(len(w.rows))
 	for _, h := range w.heap {
 		w.runs[h.run].next = h.next
 	}
@@ -248,7 +301,7 @@ func (w *window) trim() {
 	}
 	w.rows, w.runs, w.done = rows, runs, 0
 	w.trimBlocks()
-	w.heap, w.turn.known = w.heap[:0], false
+	w.heap = w.heap[:0]
 	for i, r := range w.runs {
 		w.heap = append(w.heap, head{w.rows[r.next].time, r.next, uint32(i)})
 	}
@@ -278,7 +331,7 @@ func (w *window) trimBlocks() {
 
 // reset forgets all rows. They are delivered.
 func (w *window) reset() {
-	w.rows, w.runs, w.heap, w.done, w.turn.known = w.rows[:0], w.runs[:0], w.heap[:0], 0, false
+	w.rows, w.runs, w.heap, w.done, w.turn, w.joins = w.rows[:0], w.runs[:0], w.heap[:0], 0, turn{}, false
 }
 
 // discard forgets everything that is not delivered.
@@ -295,7 +348,7 @@ func (w *window) recycle(b *heldBlock) {
 		return
 	}
 	w.bytes -= cap(b.body)
-	if len(w.spare) < maxSpare {
+	if b.own && len(w.spare) < maxSpare {
 		w.spare = append(w.spare, b.body)
 	}
 	b.body = nil
