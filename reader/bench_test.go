@@ -1,41 +1,53 @@
 package reader
 
 import (
+	"bytes"
+	"io"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
-// BenchmarkReader reads whole traces: small ones of testdata, and larger ones where they lie beside the checkout. Compare ns/event
-// with BenchmarkPlainLoop of internal/wire on the same file.
+// BenchmarkReader reads whole traces in memory, and as streams, which costs a copy: small ones of testdata, and larger ones where they
+// lie beside the checkout. Compare them with BenchmarkPlainLoop of internal/wire on the same file, which does not read tables, check
+// anything or find what an event refers to.
 func BenchmarkReader(b *testing.B) {
 	bench := func(name string, load func(*testing.B) []byte) {
-		for _, order := range []struct {
-			name  string
-			order Order
-		}{{"file", FileOrder}, {"time", ByTime}} {
-			b.Run(name+"/"+order.name, func(b *testing.B) { benchRead(b, load(b), order.order) })
-		}
+		b.Run(name+"/file", func(b *testing.B) { benchRead(b, load(b), FileOrder, NewBytes) })
+		b.Run(name+"/time", func(b *testing.B) { benchRead(b, load(b), ByTime, NewBytes) })
+		b.Run(name+"/stream", func(b *testing.B) {
+			benchRead(b, load(b), FileOrder, func(data []byte, opts *Options) (*Reader, error) {
+				return New(bytes.NewReader(data), opts)
+			})
+		})
 	}
 	for _, name := range []string{"cpu-env", "threads-reused", "cpu-v6", "cpu-netperf3"} {
 		bench(name, func(b *testing.B) []byte { return corpus.Trace(b, name).Data })
 	}
-	for _, name := range []string{"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-only-managed-samples", "onecollect-3windows-v6", "roslyn-compile-v6"} {
+	for _, name := range []string{"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-only-managed-samples",
+		"perfview-heartratemonitor-arm32", "onecollect-3windows-v6", "roslyn-compile-v6"} {
 		bench(name, func(b *testing.B) []byte { return corpus.SharedTrace(b, "nettrace/"+name).Data })
 	}
 }
 
-func benchRead(b *testing.B, data []byte, order Order) {
+func benchRead(b *testing.B, data []byte, order Order, open func([]byte, *Options) (*Reader, error)) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	events := 0
+	var pace wiretest.Pace
 	for b.Loop() {
-		r, err := NewBytes(data, &Options{Order: order})
+		pace.Start()
+		r, err := open(data, &Options{Order: order})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for e, err := range ntconv.Events(r) {
+		for events = 0; ; {
+			e, err := r.Next()
+			if err == io.EOF {
+				break
+			}
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -43,6 +55,7 @@ func benchRead(b *testing.B, data []byte, order Order) {
 				events++
 			}
 		}
+		pace.Stop()
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+	pace.Report(b, events)
 }

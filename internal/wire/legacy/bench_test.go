@@ -8,9 +8,10 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
-// benchTraces are a trace of small events on many threads, one of small events on few, and one of large payloads.
+// benchTraces are a trace of small events on many threads, one of small events on few, and two of large payloads.
 var benchTraces = []string{
 	"nettrace/perfview-dotnetcore3.0-win-x64.nettrace", "nettrace/perfview-only-managed-samples.nettrace", "nettrace/roslyn-compile-net10.nettrace",
+	"nettrace/perfview-heartratemonitor-arm32.nettrace",
 }
 
 // BenchmarkPlainLoop is the yardstick for everything that reads events: the compressed headers of a version 4 file in file
