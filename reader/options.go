@@ -50,7 +50,7 @@ type Limits struct {
 	StackDepth   int // addresses kept of one stack; the outermost are cut: 10,000
 	TableBytes   int // about what types and threads in use and a window's stacks and label lists take: 1 GiB
 	WindowEvents int // time order: events held: 8,000,000
-	WindowBytes  int // time order: bytes of blocks held: 512 MiB
+	WindowBytes  int // time order: bytes held, of blocks and of 64 for each event: 512 MiB
 }
 
 func (l Limits) withDefaults() Limits {

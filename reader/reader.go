@@ -406,7 +406,7 @@ func (r *Reader) fill(keep bool) error {
 		w.add(&r.row)
 	}
 	switch {
-	case w.left() >= r.limits.WindowEvents || w.bytes >= r.limits.WindowBytes:
+	case w.left() >= r.limits.WindowEvents || w.size() >= r.limits.WindowBytes:
 		r.report.Add(ntconv.CodeWindowCap, 1, offset)
 		w.release(0, true)
 	case r.err != nil: // the last block of an input that is cut off

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/ntconv/ntconv"
 )
@@ -56,6 +57,9 @@ func (w *window) pending() bool { return w.left() > 0 }
 
 // left returns how many rows are not delivered.
 func (w *window) left() int { return len(w.rows) - w.done }
+
+// size returns how many bytes blocks and rows take.
+func (w *window) size() int { return w.bytes + len(w.rows)*int(unsafe.Sizeof(row{})) }
 
 // memory returns memory of a block that is delivered, or nil.
 func (w *window) memory() (mem []byte) {

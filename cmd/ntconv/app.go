@@ -26,6 +26,7 @@ type app struct {
 	read       formats.ReadOptions
 	anyOrder   bool // read.Order is not the user's choice, and another one may do: see app.pass
 	limits     iox.Limits
+	memory     memoryLimit
 	pick       pickFlags
 
 	signaled atomic.Bool // a signal is about to end the process
@@ -41,7 +42,7 @@ const (
 
 // run is the command: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits()}
+	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), memory: memoryLimit{most: defaultMemory}}
 	a.read.Report = new(ntconv.Report)
 	stop := a.catchSignals()
 	defer stop()
@@ -75,11 +76,12 @@ func (a *app) command() *cobra.Command {
 			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
 		),
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Version:       versionText(),
+		Args:             cobra.NoArgs,
+		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) { a.memory.begin() },
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		Version:          versionText(),
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

@@ -71,7 +71,11 @@ func inputFailure(name string, err error) error {
 		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
-		if flag := formats.LimitFlag(err); flag != "" {
+		flag := formats.LimitFlag(err)
+		if strings.Contains(err.Error(), "of memory in use") {
+			flag = flagMemory
+		}
+		if flag != "" {
 			err = fmt.Errorf("%w; %s raises it", err, flag)
 		}
 		return fail(exitLimit, err)

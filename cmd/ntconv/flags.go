@@ -52,6 +52,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
 		a.read.BindLimits(flags)
+		formats.SizeFlag(flags, &a.memory.most, strings.TrimPrefix(flagMemory, "--"), "memory of the command; 0 for any")
 		flags.Int64Var(&a.limits.Ratio, strings.TrimPrefix(iox.FlagRatio, "--"), a.limits.Ratio, "decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any")
 		formats.SizeFlag(flags, &a.limits.Output, strings.TrimPrefix(iox.FlagOutput, "--"), "decompressed bytes; 0 for any")
 		formats.SizeFlag(flags, &a.limits.Window, strings.TrimPrefix(iox.FlagWindow, "--"), "window of zstd data; 0 for any")

@@ -146,11 +146,16 @@ func (in *input) recognize(table []*formats.Format) error {
 }
 
 // source begins a pass. The closer ends it.
-func (in *input) source(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
+func (in *input) source(report *ntconv.Report) (src ntconv.Source, closer io.Closer, err error) {
 	if len(in.others) > 0 {
-		return in.merged(report)
+		src, closer, err = in.merged(report)
+	} else {
+		src, closer, err = in.one(report)
 	}
-	return in.one(report)
+	if err != nil {
+		return nil, nil, err
+	}
+	return in.app.memory.watch(src), closer, nil
 }
 
 // one begins a pass over the input alone.

@@ -127,6 +127,11 @@ func (a *app) verify(v *verification) error {
 	stop()
 	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
 	a.sum.Report = reportEntries(&sides[0].report)
+	for _, s := range sides {
+		if isLimit(s.failed) { // nothing is known of the rest
+			return inputFailure(s.in.name(), s.failed)
+		}
+	}
 	if err != nil {
 		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.name(), sides[1].in.name(), err)
 	}
