@@ -22,19 +22,40 @@ func (t *tables) newMapping(p *ntconv.Mapping) mapping {
 // importedMappings adds the mappings that no location refers to, and returns the number of the program that has most of the
 // profile, or 0 if no mapping says that it is one.
 func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Process, namer ntconv.Namer) (first uint32) {
+	type list struct {
+		first **ntconv.Mapping
+		n     int
+	}
+	programs := map[list]uint32{} // the processes of a profile share one list
 	for _, p := range all {
-		list := p.Mappings
+		mappings := p.Mappings
 		if namer != nil {
-			list = namer.Mappings(p)
+			mappings = namer.Mappings(p)
 		}
-		for _, m := range list {
-			id := t.addMapping(m)
-			if m.Flags&ntconv.MappingMain != 0 && (first == 0 || p == heaviest) {
-				first = id
-			}
+		if len(mappings) == 0 {
+			continue
+		}
+		key := list{&mappings[0], len(mappings)}
+		program, ok := programs[key]
+		if !ok {
+			program = t.addMappings(mappings)
+			programs[key] = program
+		}
+		if program != 0 && (first == 0 || p == heaviest) {
+			first = program
 		}
 	}
 	return first
+}
+
+// addMappings adds all mappings of a process, and returns the number of the one that says that it is the program, or 0.
+func (t *tables) addMappings(list []*ntconv.Mapping) (program uint32) {
+	for _, m := range list {
+		if id := t.addMapping(m); m.Flags&ntconv.MappingMain != 0 {
+			program = id
+		}
+	}
+	return program
 }
 
 // importedHeader appends the fields that a profile has once.

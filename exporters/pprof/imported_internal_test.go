@@ -1,0 +1,26 @@
+package pprof
+
+import (
+	"testing"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A profile says of each sample of which process it is, and has one list of mappings: what many of both cost is their sum and not
+// their product, which would be 10^10 steps here.
+func TestMappingsOfManyProcesses(t *testing.T) {
+	const n = 100_000
+	list := make([]*ntconv.Mapping, n)
+	for i := range list {
+		list[i] = &ntconv.Mapping{Start: uint64(i) << 12, Limit: uint64(i+1) << 12, File: "shop"}
+	}
+	list[7].Flags = ntconv.MappingMain
+	all := make([]*ntconv.Process, n)
+	for i := range all {
+		all[i] = &ntconv.Process{PID: uint64(i), Mappings: list}
+	}
+	tables := newTables()
+	if first := tables.importedMappings(all[3], all, nil); first != 8 || len(tables.mappings) != n {
+		t.Errorf("mapping %d of %d is the program, want 8 of %d", first, len(tables.mappings), n)
+	}
+}
