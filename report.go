@@ -50,7 +50,6 @@ const (
 	CodeNamesDropped
 	CodeRepaired
 	CodeNotCarried
-	CodeFiltered
 	CodeEvents
 	numCodes
 )
@@ -116,8 +115,6 @@ var codes = [numCodes]codeSpec{
 		"part that breaks a rule of the format was read as it was meant"},
 	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input have no place in the output",
 		"part of the input has no place in the output"},
-	CodeFiltered: {"filtered", SeverityInfo, "events were left out by the selection",
-		"event was left out by the selection"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }
