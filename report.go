@@ -42,7 +42,6 @@ const (
 	CodeBadHeader
 	CodeBadTime
 	CodeStackCut
-	CodeOverlong
 	CodeTrailing
 	CodeUnresolved
 	CodePayload
@@ -50,7 +49,6 @@ const (
 	CodeNamesDropped
 	CodeRepaired
 	CodeNotCarried
-	CodeFiltered
 	CodeEvents
 	numCodes
 )
@@ -100,8 +98,6 @@ var codes = [numCodes]codeSpec{
 		"time lies more than 100 years from the start of the trace"},
 	CodeStackCut: {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames",
 		"stack was deeper than the limit and lost its outermost frames"},
-	CodeOverlong: {"overlong", SeverityInfo, "numbers were written with more bytes than needed",
-		"number was written with more bytes than needed"},
 	CodeTrailing: {"trailing", SeverityInfo, "bytes after the end of the trace were not read",
 		"byte after the end of the trace was not read"},
 	CodeUnresolved: {"unresolved", SeverityNotice, "stack frames have no name",
@@ -116,8 +112,6 @@ var codes = [numCodes]codeSpec{
 		"part that breaks a rule of the format was read as it was meant"},
 	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input have no place in the output",
 		"part of the input has no place in the output"},
-	CodeFiltered: {"filtered", SeverityInfo, "events were left out by the selection",
-		"event was left out by the selection"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }

@@ -80,6 +80,39 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestNameLimit: names of 65,536 UTF-16 units are read, longer ones end the trace.
+func TestNameLimit(t *testing.T) {
+	const most = 1 << 16
+	for _, test := range []struct {
+		version wire.Version
+		units   int
+		limit   int
+		says    string // what the error says; none if empty
+	}{
+		{wire.V4, most, 0, ""},
+		{wire.V4, most + 1, 0, "name of 65537 UTF-16 units, at most 65536"},
+		{wire.V4, 100, 100, ""},
+		{wire.V4, 101, 100, "name of 101 UTF-16 units, at most 100"},
+		{wire.V6, 65_000, 0, ""},
+		{wire.V6, 100, 100, ""},
+		{wire.V6, 101, 100, "name of 101 bytes, at most 100"},
+	} {
+		var b bytes.Buffer
+		s := tracegen.NewStream(&b, test.version)
+		s.Types(tracegen.Type{ID: 1, Provider: "P", Name: "E"}, tracegen.Type{ID: 2, Provider: "P", Name: strings.Repeat("n", test.units)})
+		s.End()
+		for _, strict := range []bool{false, true} {
+			n, err := count(b.Bytes(), &Options{Strict: strict, Limits: Limits{Name: test.limit}})
+			switch {
+			case test.says == "" && (err != nil || n != 2):
+				t.Errorf("%+v: %d events, %v", test, n, err)
+			case test.says != "" && (!errors.Is(err, ntconv.ErrLimit) || !strings.Contains(err.Error(), test.says) || n != 1):
+				t.Errorf("%+v: %d events, %v", test, n, err)
+			}
+		}
+	}
+}
+
 // count reads a trace to its end.
 func count(data []byte, opts *Options) (n int, err error) {
 	r, err := New(bytes.NewReader(data), opts)

@@ -45,6 +45,7 @@ type Limits struct {
 	Types        int // metadata rows in use: 1,000,000
 	Fields       int // fields of one metadata row, nested ones included: 4,096
 	FieldDepth   int // nesting of a field's type: 32
+	Name         int // length of a provider, event or field name: 65,536 (UTF-16 units; bytes in version 6, whose rows are no longer)
 	Threads      int // threads in use: 1,000,000
 	LabelLists   int // label lists of one window: 1,000,000
 	StackDepth   int // addresses kept of one stack; the outermost are cut: 10,000
@@ -63,6 +64,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Types, 1_000_000)
 	def(&l.Fields, 4096)
 	def(&l.FieldDepth, 32)
+	def(&l.Name, 1<<16)
 	def(&l.Threads, 1_000_000)
 	def(&l.LabelLists, 1_000_000)
 	def(&l.StackDepth, 10_000)

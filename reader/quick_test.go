@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -146,6 +147,89 @@ func stream(v wire.Version, events []timed) []byte {
 	b.Flush()
 	s.End()
 	return out.Bytes()
+}
+
+// TestPaddedNumbers: numbers in event headers that have more bytes than they need mean the same, in every way of reading.
+func TestPaddedNumbers(t *testing.T) {
+	for _, v := range []wire.Version{wire.V4, wire.V6} {
+		plain, padded := numbered(v, false), numbered(v, true)
+		if len(padded) < len(plain)+10_000 {
+			t.Fatalf("version %d: %d bytes, of %d without padding", v, len(padded), len(plain))
+		}
+		for _, o := range quickOptions() {
+			if err := compareGeneral(padded, o); err != nil {
+				t.Errorf("version %d, %+v: %v", v, o, err)
+			}
+			if o.Limits.WindowBytes > 0 {
+				continue // the window is full sooner
+			}
+			if a, b := told(t, plain, o), told(t, padded, o); !slices.Equal(a, b) || len(a) < 3000 {
+				t.Errorf("version %d, %+v: %d events, %d or other ones when padded", v, o, len(a), len(b))
+			}
+		}
+	}
+}
+
+// numbered returns a trace of 3,000 events in blocks of 500, with numbers of all lengths.
+func numbered(v wire.Version, pad bool) []byte {
+	var out bytes.Buffer
+	s := tracegen.NewStream(&out, v)
+	s.Types(tracegen.Type{ID: 1, Provider: "P", Event: 1, Name: "E"}, tracegen.Type{ID: 300, Provider: "P", Event: 2, Name: "F"})
+	s.Stacks(1, tracegen.Addresses(1, 2), tracegen.Addresses(3))
+	s.Stacks(200, tracegen.Addresses(4), tracegen.Addresses(5))
+	ids := []uint64{1, 127, 128, 1 << 20, 1 << 40}
+	if v == wire.V6 {
+		for _, id := range ids {
+			s.Threads(wire.Thread{Index: id, TID: id, Has: 1 << wire.ThreadTID})
+		}
+	}
+	r := rand.New(rand.NewPCG(7, 0))
+	seq := map[uint64]uint32{}
+	h := wire.EventHeader{Time: 1_000_000_000, MetadataID: 1, Thread: 1, CaptureThread: 1}
+	b := s.Events()
+	for i := range 3000 {
+		if i%500 == 499 {
+			b.Flush()
+		}
+		switch r.IntN(4) { // most events differ little from the one before
+		case 0:
+			h.Thread = ids[r.IntN(len(ids))]
+			h.CaptureThread = h.Thread
+		case 1:
+			h.StackID = []uint32{0, 1, 2, 200, 201}[r.IntN(5)]
+		case 2:
+			h.MetadataID, h.CPU = []uint32{1, 300}[r.IntN(2)], uint32(r.IntN(300))
+			h.Activity[0] = byte(r.IntN(2) * 0x80) // of version 4
+		}
+		h.Time += uint64(r.IntN(1 << r.IntN(24)))
+		h.Sorted, h.PayloadSize = r.IntN(8) > 0, uint32(r.IntN(3)*70)
+		seq[h.CaptureThread]++
+		h.Sequence = seq[h.CaptureThread]
+		if more := r.IntN(12) - 3; pad {
+			b.Pad = max(0, more)
+		}
+		b.Add(&h, make([]byte, h.PayloadSize))
+	}
+	b.Flush()
+	s.End()
+	return out.Bytes()
+}
+
+// told returns all that a trace says of its events but where they stand.
+func told(t *testing.T, data []byte, o Options) (list []string) {
+	r, err := New(bytes.NewReader(data), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range ntconv.Events(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent {
+			list = append(list, fmt.Sprint(e.Time, e.Seq, e.CPU, e.Flags, e.Thread.TID, e.Capture.TID, e.Type.Name, e.Stack, e.Labels, e.Payload))
+		}
+	}
+	return list
 }
 
 type timed struct {

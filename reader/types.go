@@ -137,7 +137,7 @@ func rowComplete(b []byte) bool {
 }
 
 func (r *Reader) wireLimits() wire.Limits {
-	return wire.Limits{Depth: r.limits.FieldDepth, Fields: r.limits.Fields}
+	return wire.Limits{Depth: r.limits.FieldDepth, Fields: r.limits.Fields, Name: r.limits.Name}
 }
 
 // newType makes a type of a version 6 row.

@@ -192,6 +192,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "focus on nothing", args: []string{"top", "--focus", "NoSuchName", cpu}, code: 4, stderr: []string{"no samples"}},
 
 		{name: "limit", args: []string{"to", "pprof", "--max-types", "3", cpu}, code: 5, stderr: []string{"limit", "--max-types raises it"}},
+		{name: "limit on names", args: []string{"to", "pprof", "--max-name", "20", cpu}, code: 5, stderr: []string{"at most 20", "--max-name raises it"}},
 		{name: "decompression limit", args: []string{"print", "-o", "x", "--max-decompressed", "100KiB", cpu}, code: 5, stderr: []string{"--max-decompressed raises it"}},
 
 		{name: "no such directory", args: []string{"to", "pprof", "-o", "no/where.pb.gz", cpu}, code: 6, stderr: []string{"no/where.pb.gz"}},

@@ -53,6 +53,7 @@ func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	count(&l.Types, "max-types", "1000000", "event types in use")
 	count(&l.Fields, "max-fields", "4096", "fields of an event type")
 	count(&l.FieldDepth, "max-field-depth", "32", "nesting of a field")
+	count(&l.Name, "max-name", "65536", "length of a provider, event or field name: UTF-16 units, or bytes in version 6")
 	count(&l.Threads, "max-threads", "1000000", "threads in use")
 	count(&l.LabelLists, "max-label-lists", "1000000", "label lists of a window")
 	count(&l.StackDepth, "max-stack", "10000", "addresses of a stack; outer ones are cut")
@@ -75,6 +76,7 @@ func LimitFlag(err error) string {
 		{"threads in use", "--max-threads"},
 		{"label lists", "--max-label-lists"},
 		{"bytes of tables", "--max-tables"},
+		{"name of", "--max-name"},
 	} {
 		if strings.Contains(text, l.phrase) {
 			return l.flag

@@ -325,6 +325,7 @@ func TestLimitFlag(t *testing.T) {
 		"--max-block":       {BlockBytes: 100},
 		"--max-fields":      {Fields: 1},
 		"--max-field-depth": {FieldDepth: 1},
+		"--max-name":        {Name: 20},
 		"--max-threads":     {Threads: 1},
 	} {
 		found := ""

@@ -1,7 +1,10 @@
 package tracegen
 
 import (
+	"bytes"
 	"io"
+	"math/bits"
+	"slices"
 
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
@@ -197,6 +200,8 @@ type EventBlock struct {
 	body  []byte
 	prev  wire.EventHeader
 	count int
+	// Pad is how many bytes more than it needs each number in the headers to come takes, as far as the format allows.
+	Pad int
 }
 
 func (e *EventBlock) reset() {
@@ -206,14 +211,49 @@ func (e *EventBlock) reset() {
 
 // Add appends an event. The header's PayloadSize must be that of the payload.
 func (e *EventBlock) Add(h *wire.EventHeader, payload []byte) {
+	start := len(e.body)
 	if e.s.v6 {
 		e.body = wire.AppendCompressed(e.body, &e.prev, h)
 	} else {
 		e.body = legacy.AppendCompressed(e.body, &e.prev, h)
 	}
+	if e.Pad > 0 {
+		e.body = append(e.body[:start], e.padded(e.body[start:])...)
+	}
 	e.prev = *h
 	e.body = append(e.body, payload...)
 	e.count++
+}
+
+// numbers are those of a compressed header, in order, with the flag that announces each and the most bytes it may have.
+var numbers = [...]struct {
+	flag uint8
+	most int
+}{
+	{wire.HasMetadataID, 5}, {wire.HasCapture, 5}, {wire.HasCapture, 10}, {wire.HasCapture, 5}, {wire.HasThread, 10}, {wire.HasStackID, 5},
+	{0, 10}, {wire.HasLabelList, 5}, {wire.HasPayloadSize, 5},
+}
+
+// padded returns a compressed header whose numbers take Pad bytes more.
+func (e *EventBlock) padded(header []byte) []byte {
+	flags := header[0]
+	out, header := []byte{flags}, header[1:]
+	for _, f := range numbers {
+		switch {
+		case f.flag == wire.HasLabelList && !e.s.v6: // activity ids stand in its place
+			n := 16 * bits.OnesCount8(flags&(wire.HasActivity|wire.HasRelated))
+			out, header = append(out, header[:n]...), header[n:]
+		case flags&f.flag == f.flag:
+			n := 1 + slices.IndexFunc(header, func(b byte) bool { return b < 0x80 })
+			out = append(out, header[:n]...)
+			if more := min(e.Pad, f.most-n); more > 0 {
+				out[len(out)-1] |= 0x80
+				out = append(append(out, bytes.Repeat([]byte{0x80}, more-1)...), 0)
+			}
+			header = header[n:]
+		}
+	}
+	return out
 }
 
 // Len returns the size of the block in bytes so far.

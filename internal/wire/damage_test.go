@@ -95,6 +95,35 @@ func TestMetadataLimits(t *testing.T) {
 	}
 }
 
+// TestNameLimit: a name may be as long as the limit; the first one that is longer is an error at its place, and the next row can be read.
+func TestNameLimit(t *testing.T) {
+	object := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{{Name: "inner678", Type: wire.Type{Code: wire.TypeInt32}}}}
+	b, err := wire.AppendMetadata(nil, &wire.Metadata{
+		ID: 7, Provider: "provi", Name: "event6", Fields: []wire.Field{{Name: "object7", Type: object}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, where string }{
+		{"provi", "Metadata/ProviderName"}, {"event6", "Metadata/EventName"}, {"object7", "Field/Name"}, {"inner678", "Field/Name"},
+	} {
+		c := bin.New(append(bytes.Clone(b), row("\x00\x00", "", "")...), 100)
+		_, err := wire.ParseMetadata(&c, wire.Limits{Name: len(tt.name) - 1})
+		var e *bin.Error
+		at := 100 + int64(bytes.Index(b, []byte(tt.name))) - 1 // the length stands before the name
+		if !errors.Is(err, bin.ErrLimit) || !errors.As(err, &e) || e.Where != tt.where || e.Offset != at {
+			t.Errorf("%s: error %v, want a limit in %s at %#x", tt.name, err, tt.where, at)
+		}
+		if next, err := wire.ParseMetadata(&c, wire.Limits{}); err != nil || next.Provider != "P" || c.Len() != 0 {
+			t.Errorf("%s: next row %+v, %v", tt.name, next, err)
+		}
+	}
+	c := bin.New(b, 0)
+	if _, err := wire.ParseMetadata(&c, wire.Limits{Name: len("inner678")}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestMetadataCut: a row cut anywhere by its size gives an error, or what was complete of it, and never more.
 func TestMetadataCut(t *testing.T) {
 	whole := row("\x01\x00\x03\x00\x01i\x09", "\x08\x04", "")

@@ -10,6 +10,7 @@ import (
 type Limits struct {
 	Depth  int // nesting of types; 32
 	Fields int // of a row, nested ones included; 4096
+	Name   int // length of a provider, event or field name: bytes in version 6, UTF-16 units before; 65,536
 }
 
 // WithDefaults returns l with the defaults filled in.
@@ -19,6 +20,9 @@ func (l Limits) WithDefaults() Limits {
 	}
 	if l.Fields == 0 {
 		l.Fields = 4096
+	}
+	if l.Name == 0 {
+		l.Name = 1 << 16
 	}
 	return l
 }
@@ -66,14 +70,15 @@ func AppendMetadataHeader(dst, extra []byte) []byte {
 //
 // A type or optional element that is not understood does not end the row, since sizes frame it: the error, which
 // wraps ErrUnknown, ErrValue (a RelLoc or DataLoc of elements without a fixed size) or ErrLimit, comes with a row
-// that has everything else. A field whose type is not understood is opaque. A row that is cut (ErrShort) is returned as far as it goes.
+// that has everything else. A field whose type is not understood is opaque. A row that is cut (ErrShort), or has too long a name (ErrLimit),
+// is returned as far as it goes.
 func ParseMetadata(c *bin.Cursor, limits Limits) (m Metadata, err error) {
+	p := typeParser{left: limits.WithDefaults()}
 	row := c.At("Metadata/RowSize").Sub(int(c.U16()))
 	m.ID = row.At("Metadata/MetadataId").Varuint32()
-	m.Provider = row.At("Metadata/ProviderName").String()
+	m.Provider = p.name(&row, "Metadata/ProviderName")
 	m.EventID = row.At("Metadata/EventId").Varuint32()
-	m.Name = row.At("Metadata/EventName").String()
-	p := typeParser{left: limits.WithDefaults()}
+	m.Name = p.name(&row, "Metadata/EventName")
 	m.Fields = p.fields(&row, 1)
 	m.parseOptional(&row, &p)
 	m.Extra = row.Rest()

@@ -9,7 +9,7 @@ import (
 // A typeParser reads the field list of one metadata row. It remembers the first error and goes on, because every field is
 // framed by its size.
 type typeParser struct {
-	left Limits // Depth stays; Fields counts down
+	left Limits // Depth and Name stay; Fields counts down
 	err  error
 }
 
@@ -51,7 +51,7 @@ func (p *typeParser) fields(c *bin.Cursor, depth int) (fields []Field) {
 }
 
 func (p *typeParser) field(c *bin.Cursor, depth int) (f Field) {
-	f.Name = c.At("Field/Name").String()
+	f.Name = p.name(c, "Field/Name")
 	at := *c
 	var err error
 	if f.Type, err = p.parse(c, depth); err != nil {
@@ -62,6 +62,15 @@ func (p *typeParser) field(c *bin.Cursor, depth int) (f Field) {
 	}
 	f.Extra = c.Rest()
 	return f
+}
+
+// name reads a name. One that is too long fails before it costs memory.
+func (p *typeParser) name(c *bin.Cursor, where string) string {
+	peek := *c
+	if n := len(peek.StringBytes()); n > p.left.Name {
+		c.Fail(where, fmt.Errorf("%w: name of %d bytes, at most %d", bin.ErrLimit, n, p.left.Name))
+	}
+	return c.At(where).String()
 }
 
 // parse reads a type ("Type"). Errors in fields of objects are noted and concern those alone; any other is returned.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -230,6 +231,56 @@ func TestMetadataDamage(t *testing.T) {
 		}
 		if m.ID != 7 || m.Provider != "P" || m.EventID != 3 || m.Name != "E" || !tt.check(&m) {
 			t.Errorf("%s: row %+v", tt.name, m)
+		}
+	}
+}
+
+// TestNameLimit: a name may have as many UTF-16 units as the limit; the first one that has more is an error at its place.
+func TestNameLimit(t *testing.T) {
+	i32 := wire.Type{Code: wire.TypeInt32}
+	object := func(inner string) wire.Type {
+		return wire.Type{Code: wire.TypeObject, Fields: []wire.Field{{Name: inner, Type: i32}}}
+	}
+	m := legacy.Metadata{
+		ID: 7, Provider: "pro\U0001F600", Name: "event6", Has: legacy.HasV1 | legacy.HasV2,
+		V1: []wire.Field{{Name: "object78", Type: object("inner67")}}, V2: []wire.Field{{Name: "object789", Type: object("inner67890")}},
+	}
+	b := legacy.AppendMetadata(nil, &m)
+	for _, tt := range []struct{ name, where string }{
+		{m.Provider, "Metadata/ProviderName"}, {m.Name, "Metadata/EventName"},
+		{"inner67", "Field/Name"}, {"object78", "Field/Name"}, {"object789", "Field/Name"}, {"inner67890", "Field/Name"},
+	} {
+		units := bin.AppendUTF16Z(nil, tt.name)
+		c := bin.New(b, 100)
+		_, err := legacy.ParseMetadata(&c, wire.Limits{Name: len(units)/2 - 2})
+		var e *bin.Error
+		at := 100 + int64(bytes.Index(b, units))
+		if !errors.Is(err, bin.ErrLimit) || !errors.As(err, &e) || e.Where != tt.where || e.Offset != at {
+			t.Errorf("%s: error %v, want a limit in %s at %#x", tt.name, err, tt.where, at)
+		}
+	}
+	c := bin.New(b, 0)
+	if _, err := legacy.ParseMetadata(&c, wire.Limits{Name: len("inner67890")}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLongName: the limit is 65,536 units unless given, and a name beyond it is not decoded.
+func TestLongName(t *testing.T) {
+	parse := func(units int) error {
+		c := bin.New(legacy.AppendMetadata(nil, &legacy.Metadata{Provider: strings.Repeat("x", units)}), 0)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := legacy.ParseMetadata(&c, wire.Limits{})
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+			t.Errorf("%d bytes allocated for a name of %d units", n, units)
+		}
+		return err
+	}
+	for units, want := range map[int]error{1 << 16: nil, 1<<16 + 1: bin.ErrLimit, 16 << 20: bin.ErrLimit} {
+		if err := parse(units); !errors.Is(err, want) {
+			t.Errorf("%d units: %v, want %v", units, err, want)
 		}
 	}
 }

@@ -55,17 +55,17 @@ func (m *Metadata) Fields() []wire.Field {
 // a size: after a type there that is not understood nothing more can be told apart, and the rest of the row, from the
 // field list on, is in Extra.
 func ParseMetadata(c *bin.Cursor, limits wire.Limits) (m Metadata, err error) {
+	p := typeParser{left: limits.WithDefaults()}
 	m.ID = c.At("Metadata/MetadataId").U32()
-	m.Provider = c.At("Metadata/ProviderName").UTF16Z()
+	m.Provider = p.name(c, "Metadata/ProviderName")
 	m.EventID = c.At("Metadata/EventId").U32()
-	m.Name = c.At("Metadata/EventName").UTF16Z()
+	m.Name = p.name(c, "Metadata/EventName")
 	m.Keywords = c.At("Metadata/Keywords").U64()
 	m.Version = c.At("Metadata/Version").U32()
 	m.Level = c.At("Metadata/Level").U32()
 	if c.Len() == 0 {
 		return m, c.Err()
 	}
-	p := typeParser{left: limits.WithDefaults()}
 	at := *c
 	m.V1, err = p.fieldsV1(c, 1)
 	if err != nil {

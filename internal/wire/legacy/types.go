@@ -10,7 +10,7 @@ import (
 
 // A typeParser reads the field lists of one metadata row.
 type typeParser struct {
-	left wire.Limits // Depth stays; Fields counts down
+	left wire.Limits // Depth and Name stay; Fields counts down
 	err  error       // the first of a framed field
 }
 
@@ -39,6 +39,15 @@ func (p *typeParser) count(c *bin.Cursor) int {
 	return 0
 }
 
+// name reads a name. One that is too long fails before it costs memory.
+func (p *typeParser) name(c *bin.Cursor, where string) string {
+	peek := *c
+	if n := len(peek.UTF16ZBytes()) / 2; n > p.left.Name {
+		c.Fail(where, fmt.Errorf("%w: name of %d UTF-16 units, at most %d", bin.ErrLimit, n, p.left.Name))
+	}
+	return c.At(where).UTF16Z()
+}
+
 // fieldsV1 reads a V1 field list: type, then name.
 func (p *typeParser) fieldsV1(c *bin.Cursor, depth int) (fields []wire.Field, err error) {
 	for n := p.count(c); n > 0; n-- {
@@ -46,7 +55,7 @@ func (p *typeParser) fieldsV1(c *bin.Cursor, depth int) (fields []wire.Field, er
 		if f.Type, err = p.parse(c, depth, false); err != nil {
 			return nil, err
 		}
-		f.Name = c.At("Field/Name").UTF16Z()
+		f.Name = p.name(c, "Field/Name")
 		if c.Err() != nil {
 			break
 		}
@@ -75,7 +84,7 @@ func (p *typeParser) fieldsV2(c *bin.Cursor, depth int) (fields []wire.Field) {
 }
 
 func (p *typeParser) fieldV2(c *bin.Cursor, depth int) (f wire.Field) {
-	f.Name = c.At("Field/Name").UTF16Z()
+	f.Name = p.name(c, "Field/Name")
 	at := *c
 	var err error
 	if f.Type, err = p.parse(c, depth, true); err != nil {
