@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/corpus"
 	"github.com/ntconv/ntconv/internal/tracegen"
 	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
 // compareGeneral checks that the quick ways give what the general one gives, from a stream and from memory: the same events, which are
@@ -121,7 +122,77 @@ func TestQuick(t *testing.T) {
 			if err := compareGeneral(perform(v, program), options[seed%len(options)]); err != nil {
 				t.Errorf("program %d, version %d: %v", seed, v, err)
 			}
+			if seed%5 != 0 {
+				continue
+			}
+			if err := compareGeneral(longBlocks(v, uint64(seed)), options[seed/5%len(options)]); err != nil {
+				t.Errorf("long blocks %d, version %d: %v", seed, v, err)
+			}
 		}
+	}
+}
+
+// longBlocks returns a trace of blocks with many events that the quick ways take, and a few that they must not.
+func longBlocks(v wire.Version, seed uint64) []byte {
+	var out bytes.Buffer
+	r := rand.New(rand.NewPCG(seed, 2))
+	s := tracegen.NewStream(&out, v)
+	threads := []uint64{0, 1, 2, 3, 1 << 40}[:1+r.IntN(5)]
+	twin := uint64(4)
+	for cacheIndex(twin) != cacheIndex(threads[0]) {
+		twin++
+	}
+	threads = append(threads, twin)
+	h := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000_000}
+	seq := map[uint64]uint32{}
+	for range 1 + r.IntN(4) {
+		s.Types(tracegen.Type{ID: 1 + r.Uint32N(2), Provider: "P", Event: r.Uint32N(2), Name: "E"}, tracegen.Type{ID: 1 << 20, Provider: "P", Name: "F"})
+		s.Stacks(1, tracegen.Addresses(1), nil, tracegen.Addresses(2, 3))
+		if v == wire.V6 {
+			s.Threads(wire.Thread{Index: threads[r.IntN(len(threads))]}, wire.Thread{Index: threads[0]}, wire.Thread{Index: twin})
+			s.Block(wire.KindLabelList, wire.AppendLabels(wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: 1}),
+				[]wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: 7}}}, false))
+		}
+		b := s.Events()
+		for range r.IntN(150) {
+			change(r, 4, &h.Thread, threads...)
+			change(r, 4, &h.CaptureThread, threads...)
+			change(r, 3, &h.StackID, 0, 1, 2, 3)
+			change(r, 8, &h.MetadataID, 1, 2)
+			change(r, 8, &h.PayloadSize, 0, 1, 100)
+			seq[h.CaptureThread]++
+			now := h.Time
+			if r.IntN(20) == 0 { // what must not go the quick ways, sometimes
+				change(r, 4, &h.MetadataID, 0, 3, 1<<20, math.MaxUint32)
+				change(r, 4, &h.StackID, 9, 1<<20, math.MaxUint32)
+				change(r, 4, &h.CPU, 1, wire.NoCPU)
+				n := seq[h.CaptureThread]
+				change(r, 4, &n, 0, 1, n-1, n+1, n+1<<31)
+				seq[h.CaptureThread] = n
+				change(r, 4, &h.Time, 0, now-100, now+100, now+1<<62)
+				if v == wire.V6 {
+					change(r, 4, &h.LabelList, 0, 1, 2)
+				} else {
+					change(r, 4, &h.Activity[0], 0, 1)
+				}
+			}
+			h.Sequence, h.Sorted = seq[h.CaptureThread], r.IntN(3) == 0
+			b.Add(&h, make([]byte, h.PayloadSize))
+			h.Time = now + r.Uint64N(3)
+		}
+		b.Flush()
+		if r.IntN(3) == 0 {
+			s.SequencePoint(h.Time, r.Uint32N(4))
+		}
+	}
+	s.End()
+	return out.Bytes()
+}
+
+// change sets one of n to one of some values.
+func change[T any](r *rand.Rand, n int, v *T, values ...T) {
+	if r.IntN(n) == 0 {
+		*v = values[r.IntN(len(values))]
 	}
 }
 
@@ -259,6 +330,65 @@ func TestLatestTime(t *testing.T) {
 		list, err := digests(bytes.NewReader(data), &Options{Order: order})
 		if err != nil || len(list) != 9 { // with the definitions of type and thread
 			t.Errorf("order %d: %d events of 9: %v", order, len(list), err)
+		}
+	}
+}
+
+// TestLongNumbers: a number of a header that has too many bytes ends the block on the quick ways as it does in general, even where
+// what is left of it is the number of the event before.
+func TestLongNumbers(t *testing.T) {
+	first := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000, Sequence: 1, Sorted: true}
+	for _, v := range []wire.Version{wire.V4, wire.V6} {
+		for flags := range 256 {
+			for before := range 9 { // numbers in front of it
+				body := wire.AppendEventBlockHeader(nil, &wire.EventBlockHeader{Flags: wire.FlagCompressed, Max: math.MaxUint64})
+				if v == wire.V6 {
+					body = wire.AppendCompressed(body, &wire.EventHeader{}, &first)
+				} else {
+					body = legacy.AppendCompressed(body, &wire.EventHeader{}, &first)
+				}
+				body = append(append(body, byte(flags)), make([]byte, before)...)
+				body = append(body, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"...)
+				body = append(body, make([]byte, 2*quickHeader)...)
+				var out bytes.Buffer
+				s := tracegen.NewStream(&out, v)
+				s.Types(tracegen.Type{ID: 0, Provider: "P", Event: 1, Name: "E"}, tracegen.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
+				if v == wire.V6 {
+					s.Threads(wire.Thread{TID: 1, Has: 1 << wire.ThreadTID})
+				}
+				s.Block(wire.KindEvent, body)
+				s.End()
+				for _, o := range []Order{FileOrder, ByTime} {
+					if err := compareGeneral(out.Bytes(), Options{Order: o, AllowPrerelease: true}); err != nil {
+						t.Fatalf("version %d, flags %#x, %d numbers before, order %d: %v", v, flags, before, o, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRuns: runs of all lengths that overlap, many of whose events have equal times, are merged into a stable sort.
+func TestRuns(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		bound := uint64(1_000_000_000)
+		var events []timed
+		for range 2 + r.IntN(12) {
+			time := bound + r.Uint64N(30)
+			for range r.IntN(1 << r.IntN(8)) {
+				time += r.Uint64N(4) / 3
+				e := timed{thread: 1, time: time, sorted: r.IntN(200) == 0}
+				if e.sorted {
+					bound = time // what follows is not earlier
+				}
+				if events = append(events, e); r.IntN(40) == 0 {
+					events = append(events, timed{})
+				}
+			}
+		}
+		if err := compareSorted(stream(wire.V6, events)); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (r *Reader) stackBlock(b *block) error {
 	t := &r.stacks
 	rows := c.Len() / (4 + r.info.PointerSize)
 	pcs := make([]uint64, 0, (c.Len()+r.info.PointerSize-1)/r.info.PointerSize)
-	stacks := make([]ntconv.Stack, 0, min(int(head.Count), rows))
+	stacks := make([]ntconv.Stack, 0, min(int64(head.Count), int64(rows)))
 	for id := head.First; c.Len() > 0; id++ {
 		at := c.Offset()
 		raw := wire.NextStack(&c)
