@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
@@ -170,7 +171,7 @@ func (f *framer) object() (block, error) {
 	if err := o.Supported(f.header.Version > wire.V3); err != nil {
 		return block{}, f.at(&bin.Error{Offset: at, Where: "object " + o.Name, Err: err}, ntconv.ErrUnsupported)
 	}
-	if int64(o.Size) > int64(f.limit) {
+	if int64(o.Size) > int64(f.limit) || o.Size == math.MaxInt32 { // one more byte is read
 		return block{}, f.tooLarge(at, o.Kind, int64(o.Size))
 	}
 	f.in.skip(int(size))

@@ -20,7 +20,7 @@ func randomEvents(n, stacks int) []*ntconv.Event {
 	for range stacks {
 		s := &ntconv.Stack{}
 		for range 20 + rng.IntN(20) {
-			s.PCs = append(s.PCs, uint64(0x7f0000000000+rng.IntN(5000)*16))
+			s.PCs = append(s.PCs, 0x7f0000000000+rng.Uint64N(5000)*16)
 		}
 		list = append(list, s)
 	}

@@ -61,15 +61,12 @@ func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte
 // the block without the processor number and do not fit with it. Events fit if the last one ends with the block and
 // all their times lie between the block's Min and Max, as is so for every event of every file that runtimes have written.
 //
-// sure reports whether that is certain: blocks without any processor number say nothing. Ask for each event block until one is sure,
-// which the first one is in all known files. It reads the block twice at most and does not allocate.
+// sure reports whether that is certain: blocks without any processor number say nothing, and damaged ones fit neither way. Ask for each
+// event block until one is sure, which the first one is in all known files. It reads the block twice and does not allocate.
 func IsPreRelease(events []byte, h *wire.EventBlockHeader) (preview, sure bool) {
+	released, preview := fits(events, h, false), fits(events, h, true)
 	said := len(events) > 0 && events[0]&wire.HasCapture != 0
-	if fits(events, h, false) {
-		return false, said
-	}
-	preview = fits(events, h, true)
-	return preview, preview && said
+	return preview && !released, said && preview != released
 }
 
 func fits(b []byte, bounds *wire.EventBlockHeader, preRelease bool) bool {
