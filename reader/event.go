@@ -304,7 +304,7 @@ func (r *Reader) show(w *row) error {
 	e := &r.event
 	s := &r.shown
 	if !s.valid {
-		*s = shown{thread: ^w.thread, capture: ^w.capture, stack: ^w.stack, labels: ^w.labels, meta: ^w.meta, valid: true}
+		*s = shown{thread: ^w.thread, capture: ^w.capture, stack: ^w.stack, labels: ^w.labels, meta: ^w.meta, valid: !r.general}
 	}
 	if s.thread != w.thread {
 		s.thread = w.thread

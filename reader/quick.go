@@ -20,7 +20,7 @@ const quickHeader = 64
 // goDirect begins the quick way after an event of the block, if nothing is in the way.
 func (r *Reader) goDirect() {
 	b := &r.events
-	b.direct = r.head == len(r.queue) && r.memo.known && r.shown.valid && !r.general && len(b.body)-b.pos >= quickHeader &&
+	b.direct = r.head == len(r.queue) && r.memo.known && r.shown.valid && len(b.body)-b.pos >= quickHeader &&
 		(b.enc == encCompressed || b.enc == encLegacyCompressed)
 }
 
@@ -110,12 +110,15 @@ func (r *Reader) showCapture(body []byte, i int) (seq uint32, end int) {
 
 // showThread is quickThread for the event.
 func (r *Reader) showThread(id uint64) bool {
-	slot, ok := r.threads.lately(id)
-	if ok {
-		r.row.thread, r.shown.thread, r.memo.thread = slot, slot, id
-		r.event.Thread = r.threads.list[slot].thread
+	slot, ok := r.threads.cached(id)
+	if !ok {
+		if slot, ok = r.threads.declared(id); !ok {
+			return false
+		}
 	}
-	return ok
+	r.row.thread, r.shown.thread, r.memo.thread = slot, slot, id
+	r.event.Thread = r.threads.list[slot].thread
+	return true
 }
 
 // gather adds the next events of the block to the window, up to one that is not simple, which is then still to be parsed.
@@ -224,11 +227,14 @@ func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
 
 // quickThread makes a declared thread that of the row.
 func (r *Reader) quickThread(id uint64) bool {
-	slot, ok := r.threads.lately(id)
-	if ok {
-		r.row.thread, r.memo.thread = slot, id
+	slot, ok := r.threads.cached(id)
+	if !ok {
+		if slot, ok = r.threads.declared(id); !ok {
+			return false
+		}
 	}
-	return ok
+	r.row.thread, r.memo.thread = slot, id
+	return true
 }
 
 // quickStack makes a stack with a small id that of the row.
@@ -244,7 +250,7 @@ func (r *Reader) quickStack(id uint32) bool {
 // lend makes the reader's event of a row of the window, and returns nil if that is not a simple one.
 func (r *Reader) lend(w *row) *ntconv.Event {
 	s, e := &r.shown, &r.event
-	if !s.valid || w.lost != 0 || s.labels != w.labels || w.time < r.latest || r.general {
+	if !s.valid || w.lost|(s.labels^w.labels) != 0 || w.time < r.latest {
 		return nil
 	}
 	if s.meta != w.meta {

@@ -82,11 +82,8 @@ func (t *threadTable) cached(id uint64) (uint32, bool) {
 	return c.slot, c.id == id && c.version == t.version && len(t.list) > 0
 }
 
-// lately returns the slot of a declared thread, quickly if it was looked up lately.
-func (t *threadTable) lately(id uint64) (uint32, bool) {
-	if c := &t.cache[cacheIndex(id)]; c.id == id && c.version == t.version {
-		return c.slot, true
-	}
+// declared returns the slot of a thread that was declared.
+func (t *threadTable) declared(id uint64) (uint32, bool) {
 	slot, ok := t.find(id)
 	return slot, ok && !t.list[slot].ghost
 }
