@@ -50,8 +50,11 @@ func (r *Reader) nextDirect() *ntconv.Event {
 		}
 	}
 	if flags&wire.HasThread != 0 {
-		if h.Thread, i = bin.Varuint(body, i); r.memo.thread != h.Thread && !r.showThread(h.Thread) {
-			return nil
+		if h.Thread, i = bin.Varuint(body, i); r.memo.thread != h.Thread {
+			if !r.quickThread(h.Thread) {
+				return nil
+			}
+			r.shown.thread, e.Thread = r.row.thread, r.threads.list[r.row.thread].thread
 		}
 	}
 	if flags&wire.HasStackID != 0 {
@@ -106,19 +109,6 @@ func (r *Reader) showCapture(body []byte, i int) (seq uint32, end int) {
 	}
 	r.event.CPU = int32(r.events.h.CPU)
 	return seq, end
-}
-
-// showThread is quickThread for the event.
-func (r *Reader) showThread(id uint64) bool {
-	slot, ok := r.threads.cached(id)
-	if !ok {
-		if slot, ok = r.threads.declared(id); !ok {
-			return false
-		}
-	}
-	r.row.thread, r.shown.thread, r.memo.thread = slot, slot, id
-	r.event.Thread = r.threads.list[slot].thread
-	return true
 }
 
 // gather adds the next events of the block to the window, up to one that is not simple, which is then still to be parsed.
