@@ -71,11 +71,7 @@ func inputFailure(name string, err error) error {
 		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
-		flag := formats.LimitFlag(err)
-		if strings.Contains(err.Error(), "of memory in use") {
-			flag = flagMemory
-		}
-		if flag != "" {
+		if flag := formats.LimitFlag(err); flag != "" {
 			err = fmt.Errorf("%w; %s raises it", err, flag)
 		}
 		return fail(exitLimit, err)

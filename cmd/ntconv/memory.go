@@ -32,7 +32,7 @@ func (m *memoryLimit) begin() {
 	m.live = []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 }
 
-// check returns an error if more is in use than is allowed, with what holds the most of it.
+// check returns an error if more is in use than is allowed, with what holds the most of it and the flag.
 func (m *memoryLimit) check() error {
 	if m.most <= 0 {
 		return nil
@@ -42,8 +42,8 @@ func (m *memoryLimit) check() error {
 	if live <= uint64(m.most) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s of memory in use, at most %s are allowed; most of that are %s", ntconv.ErrLimit,
-		formatBytes(live), formatBytes(uint64(m.most)), holder())
+	return fmt.Errorf("%w: %s of memory in use, at most %s are allowed; most of that are %s; %s raises it", ntconv.ErrLimit,
+		formatBytes(live), formatBytes(uint64(m.most)), holder(), flagMemory)
 }
 
 func formatBytes(n uint64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }

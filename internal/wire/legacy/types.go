@@ -39,13 +39,16 @@ func (p *typeParser) count(c *bin.Cursor) int {
 	return 0
 }
 
-// name reads a name. One that is too long fails before it costs memory.
+// name reads a name. One that is too long fails before it is decoded.
 func (p *typeParser) name(c *bin.Cursor, where string) string {
-	peek := *c
-	if n := len(peek.UTF16ZBytes()) / 2; n > p.left.Name {
-		c.Fail(where, fmt.Errorf("%w: name of %d UTF-16 units, at most %d", bin.ErrLimit, n, p.left.Name))
+	at := *c
+	b := c.At(where).UTF16ZBytes()
+	if n := len(b) / 2; n > p.left.Name {
+		at.Fail(where, fmt.Errorf("%w: name of %d UTF-16 units, at most %d", bin.ErrLimit, n, p.left.Name))
+		*c = at
+		return ""
 	}
-	return c.At(where).UTF16Z()
+	return bin.DecodeUTF16(b)
 }
 
 // fieldsV1 reads a V1 field list: type, then name.
