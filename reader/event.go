@@ -42,18 +42,15 @@ const (
 
 // eventBlock is the block whose events are being read.
 type eventBlock struct {
-	body    []byte
-	pos     int
-	offset  int64 // of body[0]
-	enc     encoding
-	partial bool
-	held    bool // by the window
-	direct  bool // the next event may be taken the quick way
-	// ahead is its first byte, which nobody looks at here. It is read when the event before is delivered, so that the memory behind
-	// a large payload is on its way to the processor while the caller is at that event.
-	ahead uint8
-	// announce are the flags of a header that brings other activity ids.
-	announce uint8
+	body     []byte
+	pos      int
+	offset   int64 // of body[0]
+	enc      encoding
+	partial  bool
+	held     bool             // by the window
+	direct   bool             // the next event may be taken the quick way
+	announce uint8            // flags of a header that brings other activity ids
+	ahead    uint8            // a byte further on, read so that memory is there in time
 	h        wire.EventHeader // of the last event
 }
 

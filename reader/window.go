@@ -35,12 +35,19 @@ type window struct {
 // run is a stretch of rows with non-decreasing times. While the run has a head, its next is the one that counts.
 type run struct{ next, end uint32 }
 
-// head is the next row of a run.
+// head is the next row of a run, in the form that is compared fastest.
 type head struct {
 	time int64
-	next uint32 // its position
-	run  uint32
+	row  uint64 // its position in the upper half, its run in the lower
 }
+
+func headOf(time int64, next, run uint32) head {
+	return head{time, uint64(next)<<32 | uint64(run)}
+}
+
+func (h *head) next() uint32 { return uint32(h.row >> 32) }
+
+func (h *head) run() uint32 { return uint32(h.row) }
 
 // turn is a stretch of rows of one run that come before those of all others, and are out of the heap.
 type turn struct{ at, end int }
@@ -120,7 +127,7 @@ const firstRows = 1024
 // begin starts a run with row n, the next one.
 func (w *window) begin(time int64, n int) {
 	w.endRun(n)
-	w.heap = append(w.heap, head{time, uint32(n), uint32(len(w.runs))})
+	w.heap = append(w.heap, headOf(time, uint32(n), uint32(len(w.runs))))
 	w.runs = append(w.runs, run{next: uint32(n)})
 	w.joins = true
 	w.up(len(w.heap) - 1)
@@ -160,23 +167,24 @@ func (w *window) take() bool {
 		w.open = false
 		return false
 	}
-	until := head{time: w.bound, next: math.MaxUint32}
+	until := headOf(w.bound, math.MaxUint32, 0)
 	second := 0
 	if len(h) > 1 {
 		if second = w.child(0); h[second].before(&until) {
 			until = h[second]
 		}
 	}
-	first, end := h[0].next, w.runs[h[0].run].end
+	first, run := h[0].next(), h[0].run()
+	end := w.runs[run].end
 	stop := w.gallop(first, end, &until)
 	w.turn = turn{int(first), int(stop)}
 	if stop == end {
-		h[0].next = stop
+		h[0] = headOf(0, stop, run)
 		w.exhaust()
 		w.down(0)
 		return true
 	}
-	moved := head{w.rows[stop].time, stop, h[0].run}
+	moved := headOf(w.rows[stop].time, stop, run)
 	if second == 0 || moved.before(&h[second]) { // the bound ended the turn
 		h[0] = moved
 		return true
@@ -189,9 +197,10 @@ func (w *window) take() bool {
 // gallop returns the first row behind first, which is before until, that is not before it; at most end. Turns are of a few rows in
 // some traces, of thousands in others.
 func (w *window) gallop(first, end uint32, until *head) uint32 {
+	latest, behind := until.time, until.next()
 	before := func(n uint32) bool {
 		t := w.rows[n].time
-		return t < until.time || t == until.time && n < until.next
+		return t < latest || t == latest && n < behind
 	}
 	low := first + 1 // all in front of it are before until
 	for near := min(end, first+8); low < near; low++ {
@@ -216,8 +225,8 @@ func (w *window) gallop(first, end uint32, until *head) uint32 {
 // exhaust takes the first head off the heap. The order of the heap is to be restored.
 func (w *window) exhaust() {
 	h := w.heap[0]
-	w.runs[h.run].next = h.next
-	if int(h.next) == len(w.rows) {
+	w.runs[h.run()].next = h.next()
+	if int(h.next()) == len(w.rows) {
 		w.joins = false // what is added now waits for another release
 	}
 	n := len(w.heap) - 1
@@ -232,7 +241,7 @@ func (h *head) before(g *head) bool {
 
 // less is 1 if h is before g, and else 0.
 func (h *head) less(g *head) int {
-	_, borrow := bits.Sub64(uint64(h.next), uint64(g.next), 0)
+	_, borrow := bits.Sub64(h.row, g.row, 0)
 	_, borrow = bits.Sub64(uint64(h.time)^1<<63, uint64(g.time)^1<<63, borrow)
 	return int(borrow)
 }
@@ -259,7 +268,8 @@ func (w *window) up(i int) {
 	}
 }
 
-// down restores the heap below position i.
+// down restores the heap below position i. It does not stop where the head belongs, which would often be guessed wrong, but goes on to
+// the end: below that place each head is put where it was.
 func (w *window) down(i int) {
 	h := w.heap
 	if i >= len(h) {
@@ -268,10 +278,11 @@ func (w *window) down(i int) {
 	moved := h[i]
 	for 2*i+1 < len(h) {
 		c := w.child(i)
-		if !h[c].before(&moved) {
-			break
-		}
-		h[i] = h[c]
+		below := h[c]
+		rises := -below.less(&moved)
+		swap := head{(below.time ^ moved.time) & int64(rises), (below.row ^ moved.row) & uint64(rises)}
+		h[i] = head{moved.time ^ swap.time, moved.row ^ swap.row}
+		moved = head{below.time ^ swap.time, below.row ^ swap.row}
 		i = c
 	}
 	h[i] = moved
@@ -293,7 +304,7 @@ func (w *window) trim() {
 	}
 	w.endRun(len(w.rows))
 	for _, h := range w.heap {
-		w.runs[h.run].next = h.next
+		w.runs[h.run()].next = h.next()
 	}
 	rows, runs := w.rows[:0], w.runs[:0]
 	for _, r := range w.runs {
@@ -307,7 +318,7 @@ func (w *window) trim() {
 	w.trimBlocks()
 	w.heap = w.heap[:0]
 	for i, r := range w.runs {
-		w.heap = append(w.heap, head{w.rows[r.next].time, r.next, uint32(i)})
+		w.heap = append(w.heap, headOf(w.rows[r.next].time, r.next, uint32(i)))
 	}
 	for i := len(w.heap)/2 - 1; i >= 0; i-- {
 		w.down(i)
