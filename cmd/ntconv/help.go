@@ -80,7 +80,7 @@ func formatsHelp() string {
 	var b strings.Builder
 	b.WriteString("Reads:\n")
 	for _, f := range formats.Readable() {
-		fmt.Fprintf(&b, "  %-9s %-16s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
+		fmt.Fprintf(&b, "  %-9s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
 	}
 	return b.String() + "Writes:\n" + formatLines(formats.Writable())
 }

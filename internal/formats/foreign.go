@@ -127,7 +127,7 @@ func names(table []*Format) string {
 // isProfileName reports whether a file is called as profiles are; they may be packed or not.
 func isProfileName(name string) bool {
 	f := ByFile(All(), name)
-	return f != nil && f.Name == "pprof" || strings.HasSuffix(name, ".pb")
+	return f != nil && f.Name == "pprof"
 }
 
 func isGCDump(name string, head []byte) bool {

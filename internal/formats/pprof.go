@@ -14,7 +14,7 @@ import (
 func pprofFormat() *Format {
 	return &Format{
 		Name:    "pprof",
-		Exts:    []string{".pb.gz", ".pprof"},
+		Exts:    []string{".pb.gz", ".pb", ".pprof", ".prof"},
 		Doc:     "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		Makes:   "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		Binary:  true,

@@ -164,7 +164,7 @@ func byExt(table []*Format, file string) (best *Format, longest int) {
 	return best, longest
 }
 
-// List returns the names and extensions of formats for messages: "pprof (.pb.gz, .pprof)".
+// List returns the names and extensions of formats for messages: "nettrace (.nettrace), netperf (.netperf)".
 func List(table []*Format) string {
 	var parts []string
 	for _, f := range table {
