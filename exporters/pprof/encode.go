@@ -206,7 +206,7 @@ func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
 	e.out = appendNumber(e.out, fieldDurationNanos, uint64(info.Clock.Since(p.Start, p.End)))
 	e.valueType(fieldPeriodType, t.text(p.PeriodType.Type), t.text(p.PeriodType.Unit))
 	e.out = appendNumber(e.out, fieldPeriod, uint64(p.Period))
-	e.out = appendNumber(e.out, fieldDefaultSampleType, t.text(p.Types[p.Main].Type))
+	e.out = appendNumber(e.out, fieldDefaultSampleType, t.text(p.MainType().Type))
 }
 
 func (e *encoder) strings(t *tables) {

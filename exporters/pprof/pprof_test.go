@@ -213,6 +213,17 @@ func TestEmptyTrace(t *testing.T) {
 	}
 }
 
+// A profile of any kind can be made of a trace without samples of that kind: it is empty, and valid.
+func TestNoSamplesOfKind(t *testing.T) {
+	for _, kind := range []pprof.Kind{pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported} {
+		event := &ntconv.Event{Kind: ntconv.KindEvent, Time: 1, Type: &ntconv.Type{Provider: "Shop", Name: "Sale"}}
+		p := export(t, testInfo(), nil, &pprof.Options{Kind: kind}, event)
+		if len(p.Sample) != 0 || p.CheckValid() != nil {
+			t.Errorf("%v: %v, %v", kind, p, p.CheckValid())
+		}
+	}
+}
+
 // The sum of a thread's wall times is the time between its first and last sample and the median interval, and every sample
 // event is counted once.
 func TestTimesAddUp(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // A Profile is the samples of one kind that a trace holds.
 type Profile struct {
 	Kind       Kind
-	Types      []ValueType // one a value of a sample
+	Types      []ValueType // one a value of a sample; none if the kind is Imported and nothing was
 	Main       int         // index of the type to show first
 	PeriodType ValueType
 	Period     int64        // nominal sampling interval, in the unit of PeriodType
@@ -22,6 +22,14 @@ type Profile struct {
 
 	b *Builder
 	s *set
+}
+
+// MainType returns the type to show first, the zero value if there is none.
+func (p *Profile) MainType() ValueType {
+	if p.Main >= len(p.Types) {
+		return ValueType{}
+	}
+	return p.Types[p.Main]
 }
 
 // A Sample is a stack with what was counted for it. It is borrowed until the next one.

@@ -141,8 +141,9 @@ func (n *names) unresolved(p *Profile) Unresolved {
 			u.Module, most = file, events
 		}
 	}
-	u.main = p.Types[p.Main].Type
-	if isTime(p.Types[p.Main].Unit) {
+	main := p.MainType()
+	u.main = main.Type
+	if isTime(main.Unit) {
 		u.main += " time"
 	}
 	return u
