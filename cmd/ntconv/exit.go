@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -63,8 +62,9 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it.
-func inputFailure(name string, err error) error {
+// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it, and the
+// next step behind them.
+func inputFailure(name string, err error, strict bool) error {
 	err = withName(name, err)
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
@@ -76,8 +76,8 @@ func inputFailure(name string, err error) error {
 		}
 		return fail(exitLimit, err)
 	}
-	if errors.Is(err, ntconv.ErrUnsupported) && strings.Contains(err.Error(), "preview") {
-		err = fmt.Errorf("%w, or try --allow-prerelease", err)
+	if next := nextStep(err, strict); next != "" {
+		err = fmt.Errorf("%w; %s", err, next)
 	}
 	return fail(exitInput, err)
 }
