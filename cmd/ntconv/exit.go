@@ -32,7 +32,7 @@ const exitCodes = `Exit codes:
   4  nothing in the trace is what was asked for, and nothing was written
   5  a limit was reached, and nothing was written
   6  the destination failed
-  130, 143 after signals (interrupt, terminate); 141 if the reader of standard output went away
+  129, 130, 143 after signals (hangup, interrupt, terminate); 141 if the reader of standard output went away
 `
 
 // A failure is an error that has an exit code.
@@ -98,6 +98,15 @@ func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.
 // isTruncated reports whether an input ended too early, as a trace or as compressed data.
 func isTruncated(err error) bool {
 	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// show writes to standard output what a verb makes at once. Its errors are those of an output.
+func (a *app) show(text string) error {
+	n, err := io.WriteString(a.stdout, text)
+	if err != nil {
+		return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: int64(n), Err: err})
+	}
+	return nil
 }
 
 // outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without words.

@@ -145,10 +145,7 @@ func (a *app) verify(v *verification) error {
 	if a.quiet {
 		return nil
 	}
-	if _, err := fmt.Fprintf(a.stdout, "equal: %s\n", count(equal, "event")); err != nil {
-		return outputFailure(err)
-	}
-	return nil
+	return a.show(fmt.Sprintf("equal: %s\n", count(equal, "event")))
 }
 
 // A side is one of the traces that are compared.
