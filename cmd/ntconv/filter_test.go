@@ -169,6 +169,19 @@ func referenceFindsNoLosses(t *testing.T, path string, events int) {
 	}
 }
 
+// Two traces without losses are one without losses: the first's thread table starts anew time and again.
+func TestMergedTracesLoseNothing(t *testing.T) {
+	dir := t.TempDir()
+	a, b := corpus.Shared(t, "data", "nettrace", "roslyn-compile-v6.nettrace.zst"), corpus.Shared(t, "data", "nettrace", "onecollect-shop-cpu-v6.nettrace.zst")
+	if r := invoke(t, dir, nil, "to", "nettrace", a, b, "-o", "both.nettrace"); r.code != exitOK {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "info", "--json", "both.nettrace"); r.code != exitOK || !strings.Contains(r.stdout, `"report": []`) {
+		t.Errorf("code %d: %s", r.code, r.stdout[max(0, len(r.stdout)-1000):])
+	}
+	referenceFindsNoLosses(t, filepath.Join(dir, "both.nettrace"), 82_166+3_229)
+}
+
 // One process cut out of a trace gives the same samples as one process selected from it, names of shared mappings included. What the
 // recording was cut from is known only when selecting.
 func TestFilterKeepsNames(t *testing.T) {
