@@ -273,13 +273,34 @@ func TestUnresolvedShare(t *testing.T) {
 		for range p.Samples() {
 		}
 	}
-	const text = "40.0 % of the frames have no name; 80.0 % of wall time passes through them, 40.0 % ends in them: " +
-		"25.0 % outside every known module, 25.0 % in managed code that no event names, 50.0 % in native modules without symbols; most in libcoreclr.so"
+	const text = "40.0 % of the frames have no name (25.0 % of them outside every known module, 25.0 % in managed code that no event names, " +
+		"50.0 % in native modules without symbols, most in libcoreclr.so); 80.0 % of wall time passes through them, 40.0 % ends in them; " +
+		".NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
 	if got := p.Unresolved.String(); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
 	if e := r.Entries(); len(e) != 1 || e[0].Code != ntconv.CodeUnresolved || e[0].Count != 4 || e[0].Detail != text {
 		t.Errorf("report %v", e)
+	}
+}
+
+// A trace whose methods have no names tells how to record one that has them, and one that lacks other names does not.
+func TestAdviceOnRundown(t *testing.T) {
+	for _, c := range []struct {
+		e    func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event
+		pcs  []uint64
+		want bool
+	}{
+		{func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event { return wallEvent(till, at, managed, stack(pcs...)) }, []uint64{0xdead0000, 0xdead0001, 1}, true},
+		{func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event { return wallEvent(till, at, managed, stack(pcs...)) }, []uint64{0xdead0000, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}, false},
+		{func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event { return cpuEvent(till, at, 1, stack(pcs...)) }, []uint64{0xdead0000, 0xdead0001, 1}, false},
+	} {
+		p := build(testInfo(), &fakeNamer{}, nil, c.e(0, c.pcs...), c.e(10, c.pcs...))
+		for range p.Samples() {
+		}
+		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") != c.want {
+			t.Errorf("%v %x: %q", p.Kind, c.pcs, text)
+		}
 	}
 }
 
