@@ -13,7 +13,8 @@ import (
 // frequencies differ too, and rounded to the next tick. Sources whose wall clock is unknown begin with the first one that is known.
 //
 // A process belongs to one source: where the id of one was taken by another source, it gets the next free id, and its own becomes
-// the attribute "ntconv.pid". Merge of one source is that source.
+// the attribute "ntconv.pid". Where a source begins to number the events of a capture thread anew, the result goes on. Merge of one source
+// is that source.
 //
 // A source that fails does not end the others: their errors are returned, as one, when all have ended.
 func Merge(sources ...Source) Source {
@@ -56,8 +57,18 @@ type mergeInput struct {
 	time      Ticks
 	processes map[*Process]*Process
 	described map[hostPID]renamed
-	threads   map[*Thread]*Thread
+	threads   map[*Thread]*mergedThread
+	restarts  int // how often the numbers of its events began anew
 	marks     map[*Mark]*Mark
+}
+
+// A mergedThread is what a thread of an input has become. In the result its events are numbered on where those of the input begin anew:
+// other inputs know nothing of the table that was flushed there.
+type mergedThread struct {
+	*Thread
+	shift    uint32 // of numbers
+	last     uint32 // number given to an event, lost or not; 0 if none was
+	restarts int    // of the input, when that was
 }
 
 // renamed is a process as it was first described, and as it is called.
@@ -93,7 +104,7 @@ func (m *merged) merge(sources []Source) *Info {
 		c := s.Info().Clock
 		m.inputs = append(m.inputs, &mergeInput{
 			src: s, order: n, clock: c, to: info.Clock, same: c == info.Clock,
-			processes: map[*Process]*Process{}, described: map[hostPID]renamed{}, threads: map[*Thread]*Thread{}, marks: map[*Mark]*Mark{},
+			processes: map[*Process]*Process{}, described: map[hostPID]renamed{}, threads: map[*Thread]*mergedThread{}, marks: map[*Mark]*Mark{},
 		})
 	}
 	return info
@@ -168,7 +179,19 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 	e.Time = in.time
 	e.Offset = -1
 	e.Flags |= FlagSorted
-	e.Thread, e.Capture = m.thread(in, e.Thread), m.thread(in, e.Capture)
+	if e.Thread != nil {
+		e.Thread = m.thread(in, e.Thread).Thread
+	}
+	if e.Capture != nil {
+		t := m.thread(in, e.Capture)
+		e.Capture = t.Thread
+		switch {
+		case e.Kind == KindLost && t.restarts != in.restarts:
+			t.last += uint32(e.Lost)
+		case e.Kind == KindEvent && e.Seq != 0:
+			e.Seq = t.number(e.Seq, in.restarts)
+		}
+	}
 	if e.Mark == nil {
 		return
 	}
@@ -177,24 +200,42 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 	if mark == nil {
 		mark = &Mark{Kind: e.Mark.Kind, Threads: make([]ThreadSeq, 0, len(e.Mark.Threads))}
 		for _, t := range e.Mark.Threads {
-			mark.Threads = append(mark.Threads, ThreadSeq{m.thread(in, t.Thread), t.Seq})
+			if t.Thread == nil {
+				mark.Threads = append(mark.Threads, t)
+				continue
+			}
+			out := m.thread(in, t.Thread)
+			seq := t.Seq + out.shift
+			if int32(seq-out.last) > 0 {
+				out.last = seq // lost ones have had their numbers
+			}
+			mark.Threads = append(mark.Threads, ThreadSeq{out.Thread, seq})
 		}
 		clear(in.marks)
 		in.marks[e.Mark] = mark
 	}
+	if e.Mark.Flags&MarkFlushThreads != 0 {
+		in.restarts++
+	}
 	e.Mark = mark
 }
 
-func (m *merged) thread(in *mergeInput, t *Thread) *Thread {
-	if t == nil {
-		return nil
+// number returns the number of an event in the result.
+func (t *mergedThread) number(seq uint32, restarts int) uint32 {
+	if t.restarts != restarts && t.last != 0 {
+		t.shift = t.last + 1 - seq
 	}
+	t.restarts, t.last = restarts, seq+t.shift
+	return t.last
+}
+
+func (m *merged) thread(in *mergeInput, t *Thread) *mergedThread {
 	out := in.threads[t]
 	if out == nil {
 		c := *t
 		c.Process = m.process(in, t.Process)
-		if out = &c; c.Process == t.Process {
-			out = t
+		if out = (&mergedThread{Thread: &c}); c.Process == t.Process {
+			out.Thread = t
 		}
 		in.threads[t] = out
 	}

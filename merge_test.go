@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -61,6 +62,36 @@ func TestMergeOrder(t *testing.T) {
 			t.Fatalf("%d events, want %d", len(got), len(want))
 		}
 	})
+}
+
+// Where one input's thread table starts anew, and with it the numbers of its events, the numbers of the result go on: those of the
+// other input do not start anew. Losses stay what they were.
+func TestMergeNumbersGoOn(t *testing.T) {
+	a, b := &ntconv.Thread{TID: 1}, &ntconv.Thread{TID: 2}
+	flush := func(at ntconv.Ticks, flags, seq uint32) *ntconv.Event {
+		return &ntconv.Event{Kind: ntconv.KindMark, Time: at, Mark: &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: flags, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: seq}}}}
+	}
+	first := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}},
+		mergeEvent(a, 1, 1), mergeEvent(a, 2, 2), flush(3, 0, 4), mergeEvent(a, 4, 5), flush(5, ntconv.MarkFlushThreads, 7),
+		mergeEvent(a, 6, 1), mergeEvent(a, 7, 4), mergeEvent(a, 8, 0), flush(9, ntconv.MarkFlushThreads, 4),
+		&ntconv.Event{Kind: ntconv.KindLost, Time: 10, Capture: a, Lost: 8}, mergeEvent(a, 10, 9))
+	second := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}}, mergeEvent(b, 1, 3), mergeEvent(b, 6, 4), mergeEvent(b, 20, 7))
+	got, err := ntconvtest.Record(ntconv.Merge(first, second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[uint64][]uint32{}
+	for _, e := range got {
+		switch e.Kind {
+		case ntconv.KindEvent:
+			numbers[e.Capture.TID] = append(numbers[e.Capture.TID], e.Seq)
+		case ntconv.KindMark:
+			numbers[0] = append(numbers[0], e.Mark.Threads[0].Seq)
+		}
+	}
+	if want := map[uint64][]uint32{0: {4, 7, 11}, 1: {1, 2, 5, 8, 11, 0, 20}, 2: {3, 4, 7}}; !reflect.DeepEqual(numbers, want) {
+		t.Errorf("numbers %v, want %v", numbers, want)
+	}
 }
 
 // The same moment on two clocks is the same tick of the result.

@@ -146,10 +146,15 @@ func (a *app) convert(c *conversion) error {
 
 // target returns what a sink of the pass may ask for.
 func (p *pass) target() *formats.Target {
+	comments := []string{"converted by ntconv"}
+	if p.filtered {
+		comments = append(comments, "selected by "+p.selected)
+	}
 	return &formats.Target{
 		Namer:    p.namer,
 		Report:   p.app.read.Report,
-		Comments: []string{"converted by ntconv"},
+		Span:     p.span,
+		Comments: comments,
 		Ordered:  p.app.read.Order == reader.ByTime || p.in.format.Ordered,
 		Filtered: p.filtered,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -23,12 +24,14 @@ type pass struct {
 	src      ntconv.Source // of the selected events
 	namer    ntconv.Namer  // nil if no names are needed
 	filtered bool          // the selection may leave events out
+	selected string        // the flags of the selection
 	total    int64         // events of the input
 	kept     int64         // events of the selection
 	cause    error         // why the input is incomplete, or nil
 	sel      *selection.Selector
-	first    bool   // passOptions.first
-	close    func() // ends it; may be called again
+	recorded profile.Recording // the input
+	first    bool              // passOptions.first
+	close    func()            // ends it; may be called again
 }
 
 // passOptions say what a pass is for.
@@ -103,7 +106,7 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	p := &pass{app: a, in: in, filtered: !sel.Empty(), first: o.first}
+	p := &pass{app: a, in: in, filtered: !sel.Empty(), selected: sel.String(), first: o.first}
 	see, last, err := p.prepare(o, sel)
 	if err != nil {
 		return nil, err
@@ -168,9 +171,18 @@ func (p *pass) counting(see func(*ntconv.Event)) func(*ntconv.Event) {
 	return func(e *ntconv.Event) {
 		if e.Kind == ntconv.KindEvent {
 			p.total++
+			p.recorded.Observe(e)
 		}
 		see(e)
 	}
+}
+
+// span tells what of the time of the recording is selected, as far as the pass has come.
+func (p *pass) span() (first, last ntconv.Ticks, ok bool) {
+	if first, last, ok = p.recorded.Span(); ok {
+		first, last = p.sel.Clip(first, last)
+	}
+	return first, last, ok
 }
 
 func (p *pass) countKept(e *ntconv.Event) {

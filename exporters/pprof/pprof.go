@@ -54,6 +54,9 @@ type Options struct {
 	Level int
 	// Uncompressed leaves out gzip.
 	Uncompressed bool
+	// Span, if not nil, tells on Close from when to when the trace was recorded, of which the events may be a part: the duration
+	// of the profile. Otherwise the events tell it.
+	Span func() (first, last ntconv.Ticks, ok bool)
 	// Comments come first among the profile's comments: what made it, from what.
 	Comments []string
 }
@@ -77,7 +80,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	if opts != nil {
 		s.o = *opts
 	}
-	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind, Report: s.o.Report, Drop: s.o.DropLabels})
+	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind, Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span})
 	return s
 }
 

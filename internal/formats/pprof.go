@@ -48,7 +48,7 @@ func createPprof(flags *pflag.FlagSet) CreateFunc {
 			return nil, fmt.Errorf("--gzip-level %d: want 1 (fast) to 9 (small)", o.Level)
 		}
 		o := o
-		o.Report, o.Comments, o.Uncompressed = t.Report, t.Comments, t.Uncompressed
+		o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, t.Uncompressed
 		return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels)}, nil
 	}
 }

@@ -40,6 +40,8 @@ type Format struct {
 	// Open returns a source over decompressed input.
 	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
 
+	// Span tells when all events have come from when to when was recorded what they were selected from. It may be nil.
+	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered says that events of the format come in the order of time whatever order is asked for.
 	Ordered bool
 	// Create defines the flags of the format's sink and returns its constructor, to be called after they are parsed.
@@ -75,6 +77,8 @@ type Target struct {
 	Report *ntconv.Report
 	// Comments say what made the output, from what, for formats that have a place for them.
 	Comments []string
+	// Span tells when all events have come from when to when was recorded what they were selected from. It may be nil.
+	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered says that events come in the order of time, and Filtered that some may be missing because nobody wants them.
 	Ordered, Filtered bool
 	// Uncompressed asks for output without a compression that the format usually has.

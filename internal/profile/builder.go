@@ -2,7 +2,6 @@ package profile
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -15,6 +14,9 @@ type Options struct {
 	// Drop lists keys of labels that samples are not told apart by: the Label constants of this package, "state", and
 	// whatever keys the events have. Dropping "thread id" drops "thread" too.
 	Drop []string
+	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the events
+	// tell it.
+	Span func() (first, last ntconv.Ticks, ok bool)
 }
 
 // A Builder sums up events. It is not safe for use by several goroutines.
@@ -29,8 +31,8 @@ type Builder struct {
 	lastType *ntconv.Type
 	lastRole role
 
-	any         bool
-	first, last ntconv.Ticks
+	recording Recording
+	span      func() (first, last ntconv.Ticks, ok bool)
 }
 
 // pool holds what the sets share.
@@ -43,9 +45,6 @@ type pool struct {
 
 // role says what events of a type are good for: bit i is set if they are samples of Builder.sets[i].
 type role uint8
-
-// roleAfter marks types whose events are written after the recording is over.
-const roleAfter role = 1 << 7
 
 // New returns a builder for a trace. A nil namer knows the names that stacks carry themselves.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
@@ -66,6 +65,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		info: info, namer: namer, report: o.Report,
 		pool:  pool{drop, newStackTable(), newLabelTable(drop), newTagTable()},
 		roles: map[*ntconv.Type]role{},
+		span:  o.Span,
 	}
 	for k := Wall; k < numKinds; k++ {
 		if o.Kind == k || o.Kind == Auto {
@@ -100,22 +100,14 @@ func (b *Builder) event(e *ntconv.Event) {
 	if e.Type != b.lastType {
 		b.lastType, b.lastRole = e.Type, b.role(e.Type)
 	}
-	if b.lastRole&roleAfter == 0 {
-		b.extend(e.Time)
+	if b.span == nil {
+		b.recording.Observe(e)
 	}
 	for i, s := range b.sets {
 		if b.lastRole>>i&1 != 0 {
 			s.add(e, b.namer)
 		}
 	}
-}
-
-// extend makes the recording reach to t.
-func (b *Builder) extend(t ntconv.Ticks) {
-	if !b.any {
-		b.any, b.first, b.last = true, t, t
-	}
-	b.first, b.last = min(b.first, t), max(b.last, t)
 }
 
 func (b *Builder) role(t *ntconv.Type) role {
@@ -127,9 +119,6 @@ func (b *Builder) role(t *ntconv.Type) role {
 		if s.spec.matches(t) && (s.kind != Imported || s.adopt(t, b.report)) {
 			r |= 1 << i
 		}
-	}
-	if strings.HasSuffix(t.Provider, "Rundown") {
-		r |= roleAfter
 	}
 	b.roles[t] = r
 	return r
@@ -184,15 +173,27 @@ func (b *Builder) Finish() *Profile {
 	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
-		Start: b.first, End: b.last, Events: s.events, Origin: s.origin, b: b, s: s,
+		Events: s.events, Origin: s.origin, b: b, s: s,
 	}
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
 	}
+	p.Start, p.End = b.recorded(s)
 	if o := s.origin; o != nil {
 		p.Main, p.PeriodType, p.Period = o.MainType(), o.PeriodType, o.Period
 	}
 	return p
+}
+
+// recorded returns from when to when was recorded. The last sample of a thread counts for a while behind it: that is in, so that no
+// thread has more time than there was.
+func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
+	span := b.span
+	if span == nil {
+		span = b.recording.Span
+	}
+	first, last, _ = span()
+	return first, max(last, s.end)
 }
 
 // defaultPeriod is the interval of samplers unless the trace states another.

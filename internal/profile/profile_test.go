@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -272,8 +273,9 @@ func TestUnresolvedShare(t *testing.T) {
 		for range p.Samples() {
 		}
 	}
-	const text = "40.0 % of the frames have no name; 80.0 % of wall time passes through them, 40.0 % ends in them: " +
-		"25.0 % outside every known module, 25.0 % in managed code that no event names, 50.0 % in native modules without symbols; most in libcoreclr.so"
+	const text = "40.0 % of the frames have no name (25.0 % of them outside every known module, 25.0 % in managed code that no event names, " +
+		"50.0 % in native modules without symbols, most in libcoreclr.so); 80.0 % of wall time passes through them, 40.0 % ends in them; " +
+		".NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
 	if got := p.Unresolved.String(); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
@@ -282,14 +284,55 @@ func TestUnresolvedShare(t *testing.T) {
 	}
 }
 
-// The recording ends where rundown begins, which is written afterwards.
+// A trace whose methods have no names tells how to record one that has them, and one that lacks other names does not.
+func TestAdviceOnRundown(t *testing.T) {
+	for _, c := range []struct {
+		e    func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event
+		pcs  []uint64
+		want bool
+	}{
+		{func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event { return wallEvent(till, at, managed, stack(pcs...)) }, []uint64{0xdead0000, 0xdead0001, 1}, true},
+		{func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event { return wallEvent(till, at, managed, stack(pcs...)) }, []uint64{0xdead0000, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}, false},
+		{func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event { return cpuEvent(till, at, 1, stack(pcs...)) }, []uint64{0xdead0000, 0xdead0001, 1}, false},
+	} {
+		p := build(testInfo(), &fakeNamer{}, nil, c.e(0, c.pcs...), c.e(10, c.pcs...))
+		for range p.Samples() {
+		}
+		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") != c.want {
+			t.Errorf("%v %x: %q", p.Kind, c.pcs, text)
+		}
+	}
+}
+
+// The recording ends where rundown begins, which is written afterwards, or with the interval of the last sample.
 func TestRecordingSpansAllEventsButRundown(t *testing.T) {
 	at := func(typ *ntconv.Type, time ntconv.Ticks) *ntconv.Event {
 		return &ntconv.Event{Type: typ, Thread: till, Capture: till, Time: time}
 	}
-	p := build(testInfo(), &fakeNamer{}, nil, at(otherType, 5), wallEvent(till, 10, managed, stack(1)), at(otherType, 50), at(rundownType, 900))
-	if p.Start != 5 || p.End != 50 {
-		t.Errorf("from %d to %d, want 5 to 50", p.Start, p.End)
+	for name, c := range map[string]struct {
+		span        func() (first, last ntconv.Ticks, ok bool)
+		end         ntconv.Ticks // of the last event but rundown
+		start, want ntconv.Ticks
+	}{
+		"event last":    {nil, 50, 5, 50},
+		"sample last":   {nil, 21, 5, 40},
+		"told":          {func() (first, last ntconv.Ticks, ok bool) { return 1, 70, true }, 50, 1, 70},
+		"told too soon": {func() (first, last ntconv.Ticks, ok bool) { return 1, 20, true }, 50, 1, 40},
+	} {
+		p := build(testInfo(), &fakeNamer{}, &profile.Options{Span: c.span}, at(otherType, 5), wallEvent(till, 10, managed, stack(1)),
+			wallEvent(till, 20, managed, stack(1)), wallEvent(till, 30, managed, stack(1)), at(otherType, c.end), at(rundownType, 900))
+		if p.Start != c.start || p.End != c.want {
+			t.Errorf("%s: from %d to %d, want %d to %d", name, p.Start, p.End, c.start, c.want)
+		}
+	}
+	// A sample without a successor lasts as long as those of others.
+	p := build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 0, managed, stack(1)), wallEvent(till, 7, managed, stack(1)), wallEvent(idle, 20, managed, stack(1)))
+	if p.Start != 0 || p.End != 27 {
+		t.Errorf("a lone sample last: from %d to %d, want 0 to 27", p.Start, p.End)
+	}
+	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 0, managed, stack(1)), wallEvent(till, math.MaxInt64-3, managed, stack(1)))
+	if p.End != math.MaxInt64 {
+		t.Errorf("at the end of time: %d", p.End)
 	}
 }
 

@@ -15,7 +15,7 @@ type Profile struct {
 	Main       int         // index of the type to show first
 	PeriodType ValueType
 	Period     int64        // nominal sampling interval, in the unit of PeriodType
-	Start, End ntconv.Ticks // from the first to the last event of the recording, of whatever kind
+	Start, End ntconv.Ticks // from when to when was recorded, and to the end of the last sample's interval at least
 	Events     uint64       // events that were samples
 	Origin     *Origin      // of kind Imported, else nil
 	Unresolved Unresolved   // complete when all samples were visited

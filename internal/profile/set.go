@@ -23,7 +23,9 @@ type set struct {
 	threads map[*ntconv.Thread]*thread
 	owners  []owner
 	ids     map[owner]uint32
-	all     intervals // of all threads
+	all     intervals    // of all threads
+	end     ntconv.Ticks // where the last interval of the threads that are settled ends
+	lone    ntconv.Ticks // the latest of the samples that have no interval until all threads are settled
 
 	m                  measurement
 	events             uint64
@@ -74,6 +76,7 @@ func (t *tally) add(e *ntconv.Event) {
 
 func newSet(k Kind, p *pool) *set {
 	s := &set{
+		end: math.MinInt64, lone: math.MinInt64,
 		kind: k, spec: &specs[k], pool: p,
 		index:   map[key]uint32{},
 		threads: map[*ntconv.Thread]*thread{},
@@ -226,8 +229,10 @@ func (s *set) settle(t *thread) {
 	}
 	if n := t.gaps.median(); n > 0 {
 		s.credit(t.pending, clamp(n))
+		s.end = max(s.end, after(t.last, n))
 	} else {
 		s.rows[t.pending].orphans++
+		s.lone = max(s.lone, t.last)
 	}
 	t.pending = noRow
 }
@@ -246,6 +251,7 @@ func (s *set) finish(nominal uint64) {
 	for r := range s.rows {
 		if o := s.rows[r].orphans; o > 0 {
 			s.credit(uint32(r), times(int64(o), clamp(n)))
+			s.end = max(s.end, after(s.lone, n))
 		}
 	}
 }

@@ -39,6 +39,7 @@ type Unresolved struct {
 	Leaf    int64             // of Total: the leaf has no name
 	Module  string            // file that has most of the unnamed frames, or empty
 	main    string
+	kind    Kind
 }
 
 // String returns a sentence for people, and nothing if every frame has a name.
@@ -46,20 +47,31 @@ func (u Unresolved) String() string {
 	if u.Unnamed == 0 {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s of the frames have no name; %s of %s passes through them, %s ends in them", percent(u.Unnamed, u.Frames),
+	text := fmt.Sprintf("%s of the frames have no name (%s); %s of %s passes through them, %s ends in them", percent(u.Unnamed, u.Frames), u.why(),
 		percent(u.Any, u.Total), u.main, percent(u.Leaf, u.Total))
-	sep := ": "
+	if u.kind == Wall && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
+		text += "; .NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
+	}
+	return text
+}
+
+// why returns the reasons with their shares, and the module that has most.
+func (u Unresolved) why() string {
+	var list []string
 	for r, n := range u.Reasons {
-		if n > 0 {
-			fmt.Fprintf(&b, "%s%s %s", sep, percent(n, u.Unnamed), reasonTexts[r])
-			sep = ", "
+		switch {
+		case n == u.Unnamed:
+			list = append(list, reasonTexts[r])
+		case n > 0 && len(list) == 0:
+			list = append(list, percent(n, u.Unnamed)+" of them "+reasonTexts[r])
+		case n > 0:
+			list = append(list, percent(n, u.Unnamed)+" "+reasonTexts[r])
 		}
 	}
 	if u.Module != "" {
-		fmt.Fprintf(&b, "; most in %s", u.Module)
+		list = append(list, "most in "+u.Module)
 	}
-	return b.String()
+	return strings.Join(list, ", ")
 }
 
 func percent(n, of int64) string {
@@ -141,6 +153,7 @@ func (n *names) unresolved(p *Profile) Unresolved {
 			u.Module, most = file, events
 		}
 	}
+	u.kind = p.Kind
 	main := p.MainType()
 	u.main = main.Type
 	if isTime(main.Unit) {

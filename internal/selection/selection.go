@@ -127,6 +127,15 @@ func (s *Selector) KeepMark(e *ntconv.Event) bool {
 	return s.all || !s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.inTime(e.Time)
 }
 
+// Clip returns what of a span of time is selected.
+func (s *Selector) Clip(first, last ntconv.Ticks) (from, to ntconv.Ticks) {
+	from, to = max(first, s.from), last
+	if s.bounded {
+		to = min(to, s.to)
+	}
+	return from, max(from, to)
+}
+
 func (s *Selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
 
 func (s *Selector) thread(t *ntconv.Thread) bool {
