@@ -55,7 +55,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}()
 
-	root := a.command()
+	root := a.command(args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
 	if a.signaled.Load() {
@@ -64,8 +64,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return a.finish(cmd, err)
 }
 
-// command returns the root of the verbs.
-func (a *app) command() *cobra.Command {
+// command returns the root of the verbs. args are for messages.
+func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ntconv",
 		Short: "Convert and inspect .NET traces",
@@ -76,7 +76,12 @@ func (a *app) command() *cobra.Command {
 			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
 		),
-		Args:             cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noVerb(cmd, args[0])
+			}
+			return nil
+		},
 		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) { a.memory.begin() },
 		SilenceErrors:    true,
@@ -89,6 +94,8 @@ func (a *app) command() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(a.convertCmd(), a.toCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(), whereTopic(), versionCmd(a))
 	addStandardCommands(root)
+	addSuggestions(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
 	return root
 }
 

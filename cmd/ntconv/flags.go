@@ -136,17 +136,6 @@ func (p *pickFlags) options() (*selection.Options, error) {
 	return &o, nil
 }
 
-// oneInput is the argument check of verbs that read one input.
-func oneInput(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return fmt.Errorf("no input given: name a trace, or - for standard input")
-	case 1:
-		return nil
-	}
-	return fmt.Errorf("one input at a time, not %d: %s", len(args), strings.Join(args, " "))
-}
-
 // inputCompletion completes file names that have an extension of the table.
 func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {

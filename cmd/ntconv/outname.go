@@ -51,7 +51,8 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return oneInput(cmd, args)
 	case len(args) > 2:
-		return fmt.Errorf("one input and one output, IN OUT, not %d arguments: %s", len(args), strings.Join(args, " "))
+		return fmt.Errorf("one input and one output, IN OUT, not %d arguments: %s; ntconv to nettrace IN... -o both.nettrace makes one of several inputs",
+			len(args), strings.Join(args, " "))
 	case len(args) == 2 && cmd.Flags().Changed("output"):
 		return fmt.Errorf("two outputs: %s, and %s with -o", args[1], cmd.Flag("output").Value)
 	case len(args) == 2 && args[1] == "":

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A word or flag that does not exist gets the one that was meant, if that can be told.
+func TestSuggestions(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "my trace", nil)
+	for _, c := range []struct {
+		args string // words with a blank between them; a trace is called T
+		want string
+		not  string
+	}{
+		{"tpo", `no such command: "tpo"; did you mean to or top?`, ""},
+		{"tpo --cum T", "did you mean to or top?", "unknown flag"},
+		{"diff T T", "did you mean verify?", ""},
+		{"dump", "did you mean print?", ""},
+		{"explode", `no such command: "explode"` + "\n", "did you mean"},
+		{"pprof T", `"pprof" is a format and no command; say: ntconv to pprof IN`, ""},
+		{"pprof -o x T", "say: ntconv to pprof IN", "unknown"},
+		{"T", "T is a file, and what to do with it is missing; ntconv info T shows", ""},
+		{"to prof T", "prof: no such format; did you mean pprof?", ""},
+		{"to prof -f T", "prof: no such format; did you mean pprof?", "unknown"},
+		{"to T", "the format goes before it: ntconv to pprof T", ""},
+		{"-q info T", "'q' in -q; flags stand behind the command: ntconv info FLAGS", ""},
+		{"--quiet info T", "unknown flag: --quiet; flags stand behind the command", ""},
+		{"to -f pprof T", "flags stand behind the format: ntconv to pprof FLAGS", ""},
+		{"to pprof --kinds wall T", "unknown flag: --kinds; did you mean --kind?", ""},
+		{"print --symbol T", "did you mean --symbols?", ""},
+		{"print -symbols T", "did you mean --symbols?", ""},
+		{"print --max T", "unknown flag: --max\n", "did you mean"},
+		{"print --zzzzzzz T", "unknown flag: --zzzzzzz\n", "did you mean"},
+		{"info -z T", "-z\n", "did you mean"},
+		{"help foo", `no such command: "foo"`, "Usage"},
+		{"help tpo", "did you mean to or top?", ""},
+		{"help to prof", `ntconv to has no command "prof"; did you mean pprof?`, ""},
+	} {
+		write(t, dir, "T", nil)
+		r := invoke(t, dir, nil, strings.Fields(c.args)...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) || r.stdout != "" {
+			t.Errorf("%s: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
+		}
+	}
+	if r := invoke(t, dir, nil, "my trace"); !strings.Contains(r.stderr, "ntconv info 'my trace' shows") {
+		t.Errorf("a file in place of a verb: %s", r.stderr)
+	}
+	for _, args := range []string{"help", "help to pprof", "help where", "help top", "help completion"} {
+		words := strings.Fields(args)
+		if r := invoke(t, dir, nil, words...); r.code != exitOK || !strings.Contains(r.stdout, strings.Join(words[1:], " ")) {
+			t.Errorf("%s: code %d: %s%s", args, r.code, r.stderr, r.stdout)
+		}
+	}
+}
+
+// Too many arguments get the way to what was meant: an output is named with -o, and several inputs become one first.
+func TestSeveralInputsOrAnOutput(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b.nettrace", "old.pb.gz"} {
+		write(t, dir, name, unpacked(t, "cpu-env"))
+	}
+	const out, several = "is the output, say -o ", "ntconv to nettrace "
+	for _, c := range []struct{ args, want, not string }{
+		{"to pprof a b.nettrace", several + "a b.nettrace -o both.nettrace && ntconv to pprof both.nettrace", out},
+		{"top a b.nettrace", several + "a b.nettrace -o both.nettrace && ntconv top both.nettrace", out},
+		{"to pprof a new.pb.gz", "if new.pb.gz " + out + "new.pb.gz", several},
+		{"to pprof a old.pb.gz", "if old.pb.gz " + out + "old.pb.gz", several},
+		{"to pprof a nowhere", several, out},
+		{"to pprof a b.nettrace x.pb.gz", several, out},
+		{"print a new.txt", "if new.txt " + out + "new.txt", several},
+		{"info a new.nettrace", several, out},
+		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, say -o new.nettrace", ""},
+		{"to nettrace a b", "name the output with -o\n", ""},
+		{"convert a b.nettrace x.pb.gz", "ntconv to nettrace IN... -o both.nettrace makes one", ""},
+	} {
+		r := invoke(t, dir, nil, strings.Fields(c.args)...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {
+			t.Errorf("%s: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+	if got := files(t, dir); len(got) != 3 {
+		t.Errorf("files %q", got)
+	}
+}
