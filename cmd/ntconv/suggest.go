@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
@@ -71,7 +73,11 @@ func addSuggestions(cmd *cobra.Command) {
 // flagError explains what is wrong with a flag. args are those of the whole command line.
 func flagError(cmd *cobra.Command, err error, args []string) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &invalid):
+		return wanted(invalid)
+	case !errors.As(err, &unknown):
 		return err
 	}
 	if cmd.HasAvailableSubCommands() {
@@ -84,6 +90,29 @@ func flagError(cmd *cobra.Command, err error, args []string) error {
 		name = unknown.GetSpecifiedName()
 	}
 	return fmt.Errorf("%w%s", err, didYouMean(flagsNear(cmd, name)))
+}
+
+// wanted says what a flag takes where the error would be one of a function of Go.
+func wanted(err *pflag.InvalidValueError) error {
+	cause := errors.Unwrap(err)
+	var number *strconv.NumError
+	var list *csv.ParseError
+	want := ""
+	switch kind := err.GetFlag().Value.Type(); {
+	case errors.As(cause, &list):
+		want = "want names with commas between them; a quote must stand at both ends of a name"
+	case !errors.As(cause, &number):
+		return err
+	case errors.Is(number, strconv.ErrRange):
+		want = "the number is too large or too small"
+	case kind == "uintSlice":
+		want = "want a number, or several with commas between them: 4711,4712"
+	case kind == "bool":
+		want = "want true or false"
+	default:
+		want = "want a number"
+	}
+	return errors.New(strings.TrimSuffix(err.Error(), cause.Error()) + want)
 }
 
 // misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in their places.

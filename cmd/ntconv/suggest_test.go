@@ -55,6 +55,30 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
+// What is wrong with the value of a flag is said in words of the command line.
+func TestFlagValues(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"info", "--pid", "abc"}, `"abc" for "--pid" flag: want a number, or several with commas between them: 4711,4712`},
+		{[]string{"info", "--tid", "1,"}, "want a number, or several"},
+		{[]string{"info", "--pid", ""}, "want a number, or several"},
+		{[]string{"info", "--pid", "99999999999999999999"}, "the number is too large"},
+		{[]string{"top", "-n", "abc"}, `"abc" for "-n, --count" flag: want a number`},
+		{[]string{"view", "--port", "http"}, "want a number"},
+		{[]string{"info", "--max-ratio", "x"}, "want a number"},
+		{[]string{"info", "--strict=maybe"}, "want true or false"},
+		{[]string{"info", "--event", `a"b`}, "want names with commas between them"},
+		{[]string{"to", "pprof", "--kind", "heap"}, "want auto|wall|cpu"},
+	} {
+		r := invoke(t, t.TempDir(), nil, append(c.args, "T")...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "pars") || strings.Contains(r.stderr, "strconv") {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+}
+
 // Too many arguments get the way to what was meant: an output is named with -o, and several inputs become one first.
 func TestSeveralInputsOrAnOutput(t *testing.T) {
 	dir := t.TempDir()
