@@ -62,6 +62,9 @@ func (a *app) info(name string, asJSON bool) error {
 	})
 }
 
+// wallFormat is a date and time as texts show it. --from-time reads it.
+const wallFormat = "2006-01-02 15:04:05.000 UTC"
+
 // Lists in text end after this many lines; --json has everything.
 const maxLines = 12
 
@@ -102,7 +105,7 @@ func (d *description) writeFacts(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	recorded := "at an unknown time"
 	if !d.clock.Wall.IsZero() {
-		recorded = d.clock.Wall.Format("2006-01-02 15:04:05.000 UTC")
+		recorded = d.clock.Wall.Format(wallFormat)
 	}
 	fmt.Fprintf(t, "recorded\t%s\n", recorded)
 	if d.Events.Events > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -24,6 +25,9 @@ type pass struct {
 	namer    ntconv.Namer  // nil if no names are needed
 	filtered bool          // the selection may leave events out
 	total    int64         // events of the input
+	timed    bool          // the selection has a bound in time, and earliest and latest count
+	earliest ntconv.Ticks  // time of the first event of the input
+	latest   ntconv.Ticks  // and of the last
 	kept     int64         // events of the selection
 	cause    error         // why the input is incomplete, or nil
 	sel      *selection.Selector
@@ -103,7 +107,7 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	p := &pass{app: a, in: in, filtered: !sel.Empty(), first: o.first}
+	p := &pass{app: a, in: in, filtered: !sel.Empty(), timed: sel.Timed(), first: o.first}
 	see, last, err := p.prepare(o, sel)
 	if err != nil {
 		return nil, err
@@ -167,10 +171,31 @@ func (a *app) lastOf(in *input) (ntconv.Ticks, error) {
 func (p *pass) counting(see func(*ntconv.Event)) func(*ntconv.Event) {
 	return func(e *ntconv.Event) {
 		if e.Kind == ntconv.KindEvent {
+			if p.timed {
+				p.noteTime(e.Time)
+			}
 			p.total++
 		}
 		see(e)
 	}
+}
+
+func (p *pass) noteTime(t ntconv.Ticks) {
+	if p.total == 0 {
+		p.earliest, p.latest = t, t
+	}
+	p.earliest, p.latest = min(p.earliest, t), max(p.latest, t)
+}
+
+// span tells the times of the input's events.
+func (p *pass) span() string {
+	c := p.info.Clock
+	after := func(t ntconv.Ticks) string { return duration(time.Duration(c.Nanos(t))) }
+	s := fmt.Sprintf("its events are from %s to %s after the start", after(p.earliest), after(p.latest))
+	if !c.Wall.IsZero() {
+		s += ", " + c.Wall.Format(wallFormat)
+	}
+	return s
 }
 
 func (p *pass) countKept(e *ntconv.Event) {
@@ -264,6 +289,9 @@ func (p *pass) nothing(what, advice string) error {
 		text, advice = "the trace holds no events", "record again, with providers that have something to tell"
 	case !sel.Empty():
 		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, count(p.total, "event"))
+		if p.timed {
+			text += "; " + p.span()
+		}
 		advice = strings.Join(append(p.sel.Notes(), "ntconv info "+shellWord(p.in.raw.Name())+" lists what there is"), "; ")
 	case p.in.raw.Again():
 		has, use := p.content()

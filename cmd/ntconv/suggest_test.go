@@ -79,6 +79,42 @@ func TestFlagValues(t *testing.T) {
 	}
 }
 
+// Times may be given as info prints them, and what is wrong with them is told before the trace is read or with what it holds.
+func TestTimes(t *testing.T) {
+	cpu, dir := trace(t, "cpu-env"), t.TempDir()
+	_, rest, _ := strings.Cut(invoke(t, dir, nil, "info", cpu).stdout, "recorded")
+	recorded, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+	for _, at := range []string{recorded, strings.TrimSuffix(recorded, " UTC")} {
+		r := invoke(t, dir, nil, "print", "-q", "--from-time", at, cpu)
+		if all := invoke(t, dir, nil, "print", "-q", "--from-time", "0s", cpu); r.code != exitOK || r.stdout != all.stdout || r.stdout == "" {
+			t.Errorf("%s: code %d: %s", at, r.code, r.stderr)
+		}
+	}
+	for _, c := range []struct {
+		flags string
+		code  int
+		want  string
+	}{
+		{"--from-time=20s --to-time=10s", exitUsage, "--from-time 20s --to-time 10s: the range is reversed"},
+		{"--from-time=", exitUsage, "want a duration such as 1.5s"},
+		{"--to-time=", exitUsage, `"--to-time" flag: want a duration`},
+		{"--from-time=1h", exitEmpty, "; its events are from "},
+		{"--from-time=1h", exitEmpty, " after the start, " + recorded},
+		{"--to-time=2001-01-01T00:00:00Z", exitEmpty, "; its events are from "},
+	} {
+		for _, verb := range []string{"print", "to pprof", "filter"} {
+			args := append(strings.Fields(verb+" "+c.flags), cpu, "-o", "x")
+			r := invoke(t, dir, nil, args...)
+			if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+			}
+		}
+	}
+	if r := invoke(t, dir, unpacked(t, "cpu-env"), "print", "--pid", "1", "-"); strings.Contains(r.stderr, "its events are") {
+		t.Errorf("times, of which nobody asked: %s", r.stderr)
+	}
+}
+
 // Too many arguments get the way to what was meant: an output is named with -o, and several inputs become one first.
 func TestSeveralInputsOrAnOutput(t *testing.T) {
 	dir := t.TempDir()

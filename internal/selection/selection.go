@@ -29,9 +29,15 @@ type Options struct {
 // NeedsEnd reports whether the time of the last event must be known for Compile.
 func (o *Options) NeedsEnd() bool { return o.From.FromEnd() || o.To.FromEnd() }
 
+// Reversed reports whether the time ends before it begins, in whatever trace.
+func (o *Options) Reversed() bool { return o.To.before(o.From) }
+
+// Timed reports whether the time is bounded.
+func (o *Options) Timed() bool { return o.From != Moment{} || o.To != Moment{} }
+
 // Empty reports whether every event is selected.
 func (o *Options) Empty() bool {
-	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.From == Moment{} && o.To == Moment{}
+	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && !o.Timed()
 }
 
 // A Selector is a selection made ready for one trace. It is for use by one goroutine.

@@ -97,6 +97,7 @@ func TestMatch(t *testing.T) {
 		`has(Late)`: false, `Late == 0`: false, `Late != 0`: false, `!(Late == 0)`: true, `has(Nothing)`: false, `Nothing != 1`: false,
 		`$time == 1.5s`: true, `$time > 1s && $time < 2s`: true, `$time in (1s, 1500ms)`: true, `$time < "2026-11-21T06:52:55Z"`: true, `$time > "2026-11-21T06:52:54.5Z"`: false,
 		`$time >= "2026-11-21T06:52:54.5Z"`: true,
+		`$time >= "2026-11-21 06:52:54.500 UTC"`: true, `$time > "2026-11-21 06:52:54.5"`: false,
 		`$tid == 7`:                         true, `$pid in (4, 5)`: true, `$cpu < 4`: true, `$provider == "My.Provider"`: true, `$provider =~ "^my"`: false, `$provider =~ "(?i)^my"`: true,
 		`$event == "Everything"`: true, `$level == 2`: true, `$opcode == 9`: true, `$keywords == 0x8000000000000001`: true, `$id == 12`: true, `$version == 2`: true,
 		`$size > 100`: true, `$size > 1000`: false, `has($tid)`: true, `has($related_activity_id)`: false,
