@@ -106,11 +106,14 @@ type pickFlags struct {
 	where      []string
 }
 
+// lists tells how a flag takes several values.
+const lists = "; several as A,B or by the flag again"
+
 func (p *pickFlags) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text")
-	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text")
-	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id")
-	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id")
+	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text"+lists)
+	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text"+lists)
+	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id; several as 15683,15684 or by the flag again")
+	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id"+lists)
 	for _, name := range []string{"pid", "tid"} {
 		flags.Lookup(name).DefValue = "" // the library would tell an empty list
 	}

@@ -56,6 +56,13 @@ type Selector struct {
 // Notes returns what a user should know about conditions that no event so far could fulfil, a line each.
 func (s *Selector) Notes() []string {
 	var notes []string
+	for _, names := range [][]string{s.opts.Providers, s.opts.Events} {
+		for _, n := range names {
+			if strings.HasPrefix(n, "!") {
+				notes = append(notes, "! in "+n+" is taken for a part of the name; --where '!($event =~ \"^GC\")' selects events whose names do not begin with GC")
+			}
+		}
+	}
 	for _, m := range s.where {
 		for _, n := range m.Notes() {
 			notes = append(notes, "--where: "+n)
