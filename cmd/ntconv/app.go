@@ -29,7 +29,8 @@ type app struct {
 	memory     memoryLimit
 	pick       pickFlags
 
-	signaled atomic.Bool // a signal is about to end the process
+	signaled atomic.Bool            // a signal is about to end the process
+	farewell atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
 	cleaner  iox.Cleaner
 	temps    temps
 	sum      *summary // nil until a verb has something to sum up
@@ -82,11 +83,14 @@ func (a *app) command(args []string) *cobra.Command {
 			}
 			return nil
 		},
-		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) { a.memory.begin() },
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		Version:          versionText(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.memory.begin()
+			a.onInterrupt("interrupted, nothing written")
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       versionText(),
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

@@ -285,6 +285,8 @@ func (p *pass) nothing(what, advice string) error {
 	}
 	text := fmt.Sprintf("no %s among %s", what, count(p.total, "event"))
 	switch {
+	case p.total == 0 && p.in.format.Name == "pprof":
+		text, advice = "the profile holds no samples", "write it again, while the program works and for longer"
 	case p.total == 0:
 		text, advice = "the trace holds no events", "record again, with providers that have something to tell"
 	case !sel.Empty():
@@ -292,7 +294,7 @@ func (p *pass) nothing(what, advice string) error {
 		if p.timed {
 			text += "; " + p.span()
 		}
-		advice = strings.Join(append(p.sel.Notes(), "ntconv info "+shellWord(p.in.raw.Name())+" lists what there is"), "; ")
+		advice = strings.Join(append(p.sel.Notes(), p.inventoryAdvice()), "; ")
 	case p.in.raw.Again():
 		has, use := p.content()
 		text += " (" + has + ")"
@@ -307,6 +309,14 @@ func (p *pass) nothing(what, advice string) error {
 		text += "; " + advice
 	}
 	return failf(exitEmpty, "%s: %s", name, text)
+}
+
+// inventoryAdvice tells how to see what the input holds. What came through a pipe is gone.
+func (p *pass) inventoryAdvice() string {
+	if p.in.raw.Name() == iox.StdinName {
+		return "ntconv info lists what there is; keep the input in a file for that, or send it once more"
+	}
+	return "ntconv info " + shellWord(p.in.raw.Name()) + " lists what there is"
 }
 
 // content reads the input once more and tells what it holds: the largest providers, and what can be extracted.
@@ -364,6 +374,9 @@ func (p *pass) deliver(name string, create func(*iox.Output) (ntconv.Sink, error
 	if err != nil {
 		return err
 	}
+	if !out.Atomic() {
+		p.app.onInterrupt("interrupted, the output is not complete")
+	}
 	sink, err := create(out)
 	if err != nil {
 		return errors.Join(fail(exitUsage, err), out.Abort())
@@ -384,6 +397,7 @@ func (p *pass) keep(sink ntconv.Sink, out *iox.Output, empty func() (string, boo
 	if what, yes := empty(); yes {
 		return errors.Join(p.nothing(what, advice), out.Abort())
 	}
+	p.app.onInterrupt("")
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
 	}

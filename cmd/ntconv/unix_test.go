@@ -85,13 +85,18 @@ func TestSignals(t *testing.T) {
 		signal syscall.Signal
 		code   int
 		args   []string
+		said   string
 	}{
-		{syscall.SIGINT, 130, []string{"print", "-o", "out", "-"}},
-		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}},
-		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}},
+		{syscall.SIGINT, 130, []string{"print", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
+		{syscall.SIGINT, 130, []string{"print", "-q", "-o", "out", "-"}, ""},
+		{syscall.SIGINT, 130, []string{"print", "--report", "json", "-o", "out", "-"}, ""},
+		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}, ""},
+		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}, ""},
 	} {
 		dir := t.TempDir()
 		cmd := command(t, dir, c.args...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -111,6 +116,9 @@ func TestSignals(t *testing.T) {
 		}
 		if code := exitCode(t, cmd.Wait()); code != c.code {
 			t.Errorf("%v: code %d, want %d", c.signal, code, c.code)
+		}
+		if said.String() != c.said {
+			t.Errorf("%v: %q: %q, want %q", c.signal, c.args, said.String(), c.said)
 		}
 		if got := files(t, dir); len(got) > 0 {
 			t.Errorf("%v: files %q", c.signal, got)
