@@ -126,6 +126,45 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// Who interrupts is told what became of the output: lines that were printed cannot be taken back. The server of view ends that way.
+func TestInterruptedWithLines(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		said string
+	}{
+		{[]string{"print", "-"}, "ntconv: interrupted, the output is not complete\n"},
+		{[]string{"view", "-q", trace(t, "cpu-env")}, ""},
+		{[]string{"view", trace(t, "cpu-env")}, ""},
+	} {
+		cmd := command(t, t.TempDir(), c.args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		live := unpacked(t, "cpu-v6")
+		go func() { _, _ = in.Write(live[:len(live)/2]) }() // and then it goes on, for all that is known
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("%q: %v", c.args, err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, out) }()
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if code := exitCode(t, cmd.Wait()); code != 130 || c.said == "" && strings.Contains(said.String(), "interrupted") || c.said != "" && said.String() != c.said {
+			t.Errorf("%q: code %d: %q", c.args, code, said.String())
+		}
+	}
+}
+
 // A reader that has seen enough, as head, ends the command without words.
 func TestBrokenPipe(t *testing.T) {
 	for _, args := range [][]string{
