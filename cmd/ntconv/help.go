@@ -138,12 +138,19 @@ func addStandardCommands(root *cobra.Command) {
 				case len(rest) > 0 && found == root:
 					return noVerb(root, rest[0])
 				case len(rest) > 0 && found.HasAvailableSubCommands():
-					return fmt.Errorf("%s has no command %q%s", found.CommandPath(), rest[0], didYouMean(found.SuggestionsFor(rest[0])))
+					return noSubcommand(found, rest[0])
 				}
 				show(c, args)
 				return nil
 			}
 		case "completion":
+			c.Args = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return noSubcommand(c, args[0])
+				}
+				return nil
+			}
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // without it, arguments are not checked
 			for _, shell := range c.Commands() {
 				shell.Example = examples(formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()})
 			}

@@ -34,6 +34,13 @@ func didYouMean(names []string) string {
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
+// near returns the commands below one that a word may stand for. The library would take foo for top, too: two other letters of three.
+func near(cmd *cobra.Command, word string) []string {
+	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
+		return len(word) < 4 && !strings.EqualFold(word[:min(1, len(word))], name[:1]) && !slices.Contains(otherNames[name], word)
+	})
+}
+
 // isFile reports whether a word of the command line is the name of a file, and not of a command.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
@@ -48,7 +55,11 @@ func noVerb(root *cobra.Command, word string) error {
 	if isFile(word) {
 		return fmt.Errorf("%s is a file, and what to do with it is missing; ntconv info %s shows what it holds", word, shellWord(word))
 	}
-	return fmt.Errorf("no such command: %q%s", word, didYouMean(root.SuggestionsFor(word)))
+	return fmt.Errorf("no such command: %q%s", word, didYouMean(near(root, word)))
+}
+
+func noSubcommand(cmd *cobra.Command, word string) error {
+	return fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), word, didYouMean(near(cmd, word)))
 }
 
 // noFormat is the error of a word in place of a format that can be written.
@@ -56,7 +67,7 @@ func noFormat(to *cobra.Command, word string) error {
 	if isFile(word) {
 		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, shellWord(word))
 	}
-	return fmt.Errorf("%s: no such format%s; these can be written: %s", word, didYouMean(to.SuggestionsFor(word)), formats.List(formats.Writable()))
+	return fmt.Errorf("%s: no such format; these can be written: %s%s", word, formats.List(formats.Writable()), didYouMean(near(to, word)))
 }
 
 // addSuggestions makes all commands know what they may be called by mistake.
@@ -153,11 +164,11 @@ func flagsNear(cmd *cobra.Command, name string) []string {
 			all.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 		}
 	})
-	var near []string
-	for _, s := range all.SuggestionsFor(name) {
-		near = append(near, "--"+s)
+	flags := near(all, name)
+	for i := range flags {
+		flags[i] = "--" + flags[i]
 	}
-	return near
+	return flags
 }
 
 // oneInput is the argument check of verbs that read one input.

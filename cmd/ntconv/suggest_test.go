@@ -22,8 +22,8 @@ func TestSuggestions(t *testing.T) {
 		{"pprof T", `"pprof" is a format and no command; say: ntconv to pprof IN`, ""},
 		{"pprof -o x T", "say: ntconv to pprof IN", "unknown"},
 		{"T", "T is a file, and what to do with it is missing; ntconv info T shows", ""},
-		{"to prof T", "prof: no such format; did you mean pprof?", ""},
-		{"to prof -f T", "prof: no such format; did you mean pprof?", "unknown"},
+		{"to prof T", "prof: no such format; these can be written: nettrace (.nettrace), pprof (.pb.gz, .pb, .pprof, .prof); did you mean pprof?\n", ""},
+		{"to prof -f T", "; did you mean pprof?\n", "unknown"},
 		{"to T", "the format goes before it: ntconv to pprof T", ""},
 		{"-q info T", "'q' in -q; flags stand behind the command: ntconv info FLAGS", ""},
 		{"--quiet info T", "unknown flag: --quiet; flags stand behind the command", ""},
@@ -34,7 +34,11 @@ func TestSuggestions(t *testing.T) {
 		{"print --max T", "unknown flag: --max\n", "did you mean"},
 		{"print --zzzzzzz T", "unknown flag: --zzzzzzz\n", "did you mean"},
 		{"info -z T", "-z\n", "did you mean"},
-		{"help foo", `no such command: "foo"`, "Usage"},
+		{"help foo", `no such command: "foo"` + "\n", "Usage"},
+		{"foo", `no such command: "foo"` + "\n", "did you mean"},
+		{"cmp T T", "did you mean verify?", ""},
+		{"rpint T", "did you mean print?", ""},
+		{"completion bsh", `ntconv completion has no command "bsh"; did you mean bash?`, ""},
 		{"help tpo", "did you mean to or top?", ""},
 		{"help to prof", `ntconv to has no command "prof"; did you mean pprof?`, ""},
 	} {
@@ -47,7 +51,7 @@ func TestSuggestions(t *testing.T) {
 	if r := invoke(t, dir, nil, "my trace"); !strings.Contains(r.stderr, "ntconv info 'my trace' shows") {
 		t.Errorf("a file in place of a verb: %s", r.stderr)
 	}
-	for _, args := range []string{"help", "help to pprof", "help where", "help top", "help completion"} {
+	for _, args := range []string{"help", "help to pprof", "help where", "help top", "help completion", "completion"} {
 		words := strings.Fields(args)
 		if r := invoke(t, dir, nil, words...); r.code != exitOK || !strings.Contains(r.stdout, strings.Join(words[1:], " ")) {
 			t.Errorf("%s: code %d: %s%s", args, r.code, r.stderr, r.stdout)
