@@ -29,7 +29,8 @@ type app struct {
 	memory     memoryLimit
 	pick       pickFlags
 
-	signaled atomic.Bool // a signal is about to end the process
+	signaled atomic.Bool            // a signal is about to end the process
+	farewell atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
 	cleaner  iox.Cleaner
 	temps    temps
 	sum      *summary // nil until a verb has something to sum up
@@ -55,7 +56,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}()
 
-	root := a.command()
+	root := a.command(args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
 	if a.signaled.Load() {
@@ -64,8 +65,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return a.finish(cmd, err)
 }
 
-// command returns the root of the verbs.
-func (a *app) command() *cobra.Command {
+// command returns the root of the verbs. args are for messages.
+func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ntconv",
 		Short: "Convert and inspect .NET traces",
@@ -76,12 +77,20 @@ func (a *app) command() *cobra.Command {
 			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
 		),
-		Args:             cobra.NoArgs,
-		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) { a.memory.begin() },
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		Version:          versionText(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noVerb(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.memory.begin()
+			a.onInterrupt("interrupted, nothing written")
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       versionText(),
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -89,6 +98,8 @@ func (a *app) command() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(a.convertCmd(), a.toCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(), whereTopic(), versionCmd(a))
 	addStandardCommands(root)
+	addSuggestions(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
 	return root
 }
 

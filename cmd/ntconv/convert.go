@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -126,11 +125,15 @@ func (a *app) convert(c *conversion) error {
 	if err != nil {
 		return err
 	}
+	inputs := append([]string{c.in}, c.others...)
+	if err := checkOutput(outName, inputs...); err != nil {
+		return err
+	}
 	a.sum.naming = misnamed(c.to, outName)
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}
-	return a.passOver(append([]string{c.in}, c.others...), passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}, func(p *pass) error {
+	return a.passOver(inputs, passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}, func(p *pass) error {
 		var sink formats.Sink
 		create := func(out *iox.Output) (_ ntconv.Sink, err error) {
 			sink, err = c.create(out, p.info, p.target())
@@ -167,11 +170,6 @@ func (a *app) createOutput(name string) (*iox.Output, error) {
 	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
 	if errors.Is(err, fs.ErrExist) && !a.force {
 		err = fmt.Errorf("%w; -f overwrites it", err)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if dir := filepath.Dir(name); !exists(dir) {
-			err = fmt.Errorf("%w; the folder %s does not exist", err, dir)
-		}
 	}
 	if err != nil {
 		return nil, fail(exitOutput, err)

@@ -71,6 +71,9 @@ func inputFailure(name string, err error, strict bool) error {
 		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
+		if packed := (*iox.LimitError)(nil); errors.As(err, &packed) {
+			err = packed // it says all, and what reads the bytes would say again that a limit was reached
+		}
 		if flag := formats.LimitFlag(err); flag != "" {
 			err = fmt.Errorf("%w; %s raises it", err, flag)
 		}

@@ -68,6 +68,9 @@ func (a *app) filter(f *filtering) error {
 	if isStdout(f.out) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
 	}
+	if err := checkOutput(f.out, f.in); err != nil {
+		return err
+	}
 	sel, err := a.pick.options()
 	if err != nil {
 		return fail(exitUsage, err)

@@ -85,24 +85,40 @@ func complete(cmd *cobra.Command, flag string, values []string) {
 	}
 }
 
+// A momentFlag is a flag that takes a time.
+type momentFlag selection.Moment
+
+func (m *momentFlag) Set(s string) error {
+	at, err := selection.ParseMoment(s)
+	if err == nil {
+		*m = momentFlag(at)
+	}
+	return err
+}
+
+func (m *momentFlag) String() string { return selection.Moment(*m).String() }
+func (m *momentFlag) Type() string   { return "time" }
+
 // pickFlags are the flags of a selection.
 type pickFlags struct {
 	opts       selection.Options
 	pids, tids []uint
-	from, to   string
 	where      []string
 }
 
+// lists tells how a flag takes several values.
+const lists = "; several as A,B or by the flag again"
+
 func (p *pickFlags) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text")
-	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text")
-	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id")
-	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id")
+	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text"+lists)
+	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text"+lists)
+	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id; several as 15683,15684 or by the flag again")
+	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id"+lists)
 	for _, name := range []string{"pid", "tid"} {
 		flags.Lookup(name).DefValue = "" // the library would tell an empty list
 	}
-	flags.StringVar(&p.from, "from-time", "", "only from this `time` on: 1.5s after the start, -2s before the end, or a date (RFC 3339)")
-	flags.StringVar(&p.to, "to-time", "", "only before this `time`")
+	flags.Var((*momentFlag)(&p.opts.From), "from-time", "only from this `time` on: 1.5s after the start, -2s before the end, or a date and time (UTC if it names no zone)")
+	flags.Var((*momentFlag)(&p.opts.To), "to-time", "only before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where")
 }
 
@@ -115,16 +131,8 @@ func (p *pickFlags) options() (*selection.Options, error) {
 	for _, n := range p.tids {
 		o.TIDs = append(o.TIDs, uint64(n))
 	}
-	var err error
-	if p.from != "" {
-		if o.From, err = selection.ParseMoment(p.from); err != nil {
-			return nil, fmt.Errorf("--from-time: %w", err)
-		}
-	}
-	if p.to != "" {
-		if o.To, err = selection.ParseMoment(p.to); err != nil {
-			return nil, fmt.Errorf("--to-time: %w", err)
-		}
+	if o.Reversed() {
+		return nil, fmt.Errorf("--from-time %s --to-time %s: the range is reversed, it ends before it begins", o.From, o.To)
 	}
 	for _, text := range p.where {
 		x, err := where.Parse(text)
@@ -134,17 +142,6 @@ func (p *pickFlags) options() (*selection.Options, error) {
 		o.Where = append(o.Where, x)
 	}
 	return &o, nil
-}
-
-// oneInput is the argument check of verbs that read one input.
-func oneInput(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return fmt.Errorf("no input given: name a trace, or - for standard input")
-	case 1:
-		return nil
-	}
-	return fmt.Errorf("one input at a time, not %d: %s", len(args), strings.Join(args, " "))
 }
 
 // inputCompletion completes file names that have an extension of the table.

@@ -128,7 +128,29 @@ func addStandardCommands(root *cobra.Command) {
 		switch c.Name() {
 		case "help":
 			c.Example = examples(formats.Example{Remark: "the same as ntconv top --help", Line: "ntconv help top"})
+			show := c.Run
+			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+				// The library would show the help of what it found up to a word that it does not know.
+				found, rest, err := root.Find(args)
+				switch {
+				case err != nil:
+					return err
+				case len(rest) > 0 && found == root:
+					return noVerb(root, rest[0])
+				case len(rest) > 0 && found.HasAvailableSubCommands():
+					return noSubcommand(found, rest[0])
+				}
+				show(c, args)
+				return nil
+			}
 		case "completion":
+			c.Args = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return noSubcommand(c, args[0])
+				}
+				return nil
+			}
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // without it, arguments are not checked
 			for _, shell := range c.Commands() {
 				shell.Example = examples(formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()})
 			}

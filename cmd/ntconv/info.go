@@ -62,6 +62,9 @@ func (a *app) info(name string, asJSON bool) error {
 	})
 }
 
+// wallFormat is a date and time as texts show it. --from-time reads it.
+const wallFormat = "2006-01-02 15:04:05.000 UTC"
+
 // Lists in text end after this many lines; --json has everything.
 const maxLines = 12
 
@@ -102,7 +105,7 @@ func (d *description) writeFacts(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	recorded := "at an unknown time"
 	if !d.clock.Wall.IsZero() {
-		recorded = d.clock.Wall.Format("2006-01-02 15:04:05.000 UTC")
+		recorded = d.clock.Wall.Format(wallFormat)
 	}
 	fmt.Fprintf(t, "recorded\t%s\n", recorded)
 	if d.Events.Events > 0 {
@@ -126,7 +129,7 @@ func (d *description) writeProcesses(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for i, p := range d.Processes {
 		if i == maxLines {
-			fmt.Fprintf(t, "\t\t\t  and %d more\n", len(d.Processes)-i)
+			fmt.Fprintf(t, "\t\t\t  and %d more; --json lists all\n", len(d.Processes)-i)
 			break
 		}
 		name := p.Name
@@ -151,7 +154,7 @@ func (d *description) writeThreads(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for i, th := range d.Threads {
 		if i == maxLines && len(d.Threads) > maxLines+1 {
-			fmt.Fprintf(t, "\t\t  and %d more\n", len(d.Threads)-i)
+			fmt.Fprintf(t, "\t\t  and %d more; --json lists all\n", len(d.Threads)-i)
 			break
 		}
 		lost := ""
@@ -196,7 +199,7 @@ func (d *description) writeEvents(w io.Writer) {
 				for _, r := range p.Types[i:] {
 					rest.merge(r.tally)
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more\n", group(rest.Events), group(rest.Bytes), group(rest.Stacks), len(p.Types)-i)
+				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", group(rest.Events), group(rest.Bytes), group(rest.Stacks), len(p.Types)-i)
 				break
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", group(e.Events), group(e.Bytes), group(e.Stacks), e.ID, e.Version, visibleLine(e.Name))

@@ -3,9 +3,26 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// A list of the text that is cut says what has all of it.
+func TestInfoSaysWhatHasAll(t *testing.T) {
+	short := regexp.MustCompile(`\d more(.*)`)
+	for name, lists := range map[string]int{"cpu-env": 1, "threads": 1, "empty": 0} {
+		found := short.FindAllStringSubmatch(invoke(t, t.TempDir(), nil, "info", trace(t, name)).stdout, -1)
+		if len(found) < lists {
+			t.Errorf("%s: %d lists are cut, which shows nothing", name, len(found))
+		}
+		for _, m := range found {
+			if m[1] != "; --json lists all" {
+				t.Errorf("%s: %s", name, m[0])
+			}
+		}
+	}
+}
 
 func TestInfo(t *testing.T) {
 	for _, name := range []string{"cpu-v6", "sources-netperf3", "stress-drop", "three-processes-v6"} {

@@ -42,8 +42,12 @@ func (m *memoryLimit) check() error {
 	if live <= uint64(m.most) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s of memory in use, at most %s are allowed; most of that are %s; %s raises it", ntconv.ErrLimit,
-		formatBytes(live), formatBytes(uint64(m.most)), holder(), flagMemory)
+	most := ""
+	if what := holder(); what != "" {
+		most = "; most of that are " + what
+	}
+	return fmt.Errorf("%w: %s of memory in use, at most %s are allowed%s; %s raises it", ntconv.ErrLimit,
+		formatBytes(live), formatBytes(uint64(m.most)), most, flagMemory)
 }
 
 func formatBytes(n uint64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }
@@ -56,13 +60,13 @@ var holders = []struct{ in, what string }{
 	{"/exporters/pprof.", "the profile that is written"},
 	{"/writer.", "definitions and blocks that are written"},
 	{"/reader.", "event types, threads, stacks and events that wait for their turn"},
-	{"", "what the command counts"},
+	{"", ""}, // nothing that would help anybody
 }
 
 // module is in front of the names of all own packages.
 const module = "github.com/ntconv/ntconv"
 
-// holder returns what the most memory in use is for, by the samples that the allocator takes.
+// holder returns what the most memory in use is for, "" if there is no word for it, by the samples that the allocator takes.
 func holder() string {
 	records := make([]runtime.MemProfileRecord, 0)
 	for n, ok := runtime.MemProfile(nil, false); !ok; {

@@ -49,6 +49,8 @@ func TestHelpIsTrue(t *testing.T) {
 		{"to nettrace", "pprof profiles", "traces of .NET Core 3.0 and later"},
 		{"convert", "ntconv to FORMAT takes them", "are those of"},
 		{"verify", "ntconv to pprof", "\t"},
+		{"info", "with this id; several as 15683,15684 or by the flag again", "RFC 3339"},
+		{"info", "provider/name; * stands for any text; several as A,B or by the flag again", "[]"},
 	} {
 		r := invoke(t, t.TempDir(), nil, append(strings.Fields(c.verb), "--help")...)
 		if r.code != exitOK || !strings.Contains(r.stdout, c.has) || strings.Contains(r.stdout, c.hasNot) {
@@ -103,6 +105,12 @@ func TestMessages(t *testing.T) {
 		{"label of no profile", nil, []string{"top", "--drop-label", "endpoint,region,pid", "a.pb.gz"}, exitOK,
 			"; --drop-label: no sample has a label region or pid; there are bytes, endpoint\n", ""},
 		{"no label at all", nil, []string{"top", "--drop-label", "pid", "cpu.pb.gz"}, exitOK, "no sample has a label pid; there are none", ""},
+		{"no samples in a profile", nil, []string{"top", "nothing.pb.gz"}, exitEmpty, "nothing.pb.gz: the profile holds no samples; write it again", "providers"},
+		{"nor for a trace", nil, []string{"to", "nettrace", "nothing.pb.gz", "-o", "x"}, exitEmpty, "the profile holds no samples", "trace holds"},
+		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "ntconv info lists what there is; keep the input in a file", "info -"},
+		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: limit reached: decompressed bytes over 102400", "limit reached: /"},
+		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is taken for a part of the name; --where '!($event =~ "^GC")' selects`, ""},
+		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
 		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "100.0 % of inuse_space passes through them", "time"},
 		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "100.0 % of cpu time passes through them", ""},
@@ -110,6 +118,7 @@ func TestMessages(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "empty.pb.gz", nil)
 		write(t, dir, "a.pb.gz", testProfile(t, "shop"))
+		write(t, dir, "nothing.pb.gz", sampleless(t))
 		write(t, dir, "heap.pb.gz", nameless(t, "inuse_space", "bytes"))
 		write(t, dir, "cpu.pb.gz", nameless(t, "cpu", "nanoseconds"))
 		r := invoke(t, dir, c.stdin, c.args...)
@@ -129,6 +138,21 @@ func nameless(t *testing.T, value, unit string) []byte {
 		Mapping:    []*profile.Mapping{m}, Location: []*profile.Location{at},
 		Sample: []*profile.Sample{{Location: []*profile.Location{at}, Value: []int64{5e6}}},
 	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// sampleless returns a profile that was written before anything happened.
+func sampleless(t *testing.T) []byte {
+	t.Helper()
+	p, err := profile.ParseData(nameless(t, "cpu", "nanoseconds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Sample = nil
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,8 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return oneInput(cmd, args)
 	case len(args) > 2:
-		return fmt.Errorf("one input and one output, IN OUT, not %d arguments: %s", len(args), strings.Join(args, " "))
+		return fmt.Errorf("one input and one output, IN OUT, not %d arguments: %s; ntconv to nettrace IN... -o both.nettrace makes one of several inputs",
+			len(args), strings.Join(args, " "))
 	case len(args) == 2 && cmd.Flags().Changed("output"):
 		return fmt.Errorf("two outputs: %s, and %s with -o", args[1], cmd.Flag("output").Value)
 	case len(args) == 2 && args[1] == "":
@@ -125,18 +127,42 @@ func stem(base string) string {
 	return s
 }
 
+// checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a recording
+// cannot be made again. It refuses one in a folder that does not exist, too.
+func checkOutput(out string, inputs ...string) error {
+	if isStdout(out) {
+		return nil
+	}
+	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.
+	if dir, _ := filepath.Split(out); dir != "" && !exists(dir) {
+		if len(dir) > 1 {
+			dir = dir[:len(dir)-1]
+		}
+		return failf(exitOutput, "create %s: %w; the folder %s does not exist", out, fs.ErrNotExist, dir)
+	}
+	for _, in := range inputs {
+		if sameFile(in, out) {
+			return failf(exitUsage, "%s: the output would take the place of the input (%s); name another output", out, shownInput(in))
+		}
+	}
+	return nil
+}
+
 // exists reports whether there is a file or folder of a name.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
 
-// sameFile reports whether two names are of one file that exists.
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
+// sameFile reports whether an input and an output are one file, by whatever names. Devices may well be both.
+func sameFile(in, out string) bool {
+	x, err := os.Stat(in)
+	if in == "-" {
+		x, err = os.Stdin.Stat()
+	}
+	if err != nil || !x.Mode().IsRegular() {
 		return false
 	}
-	y, err := os.Stat(b)
+	y, err := os.Stat(out)
 	return err == nil && os.SameFile(x, y)
 }

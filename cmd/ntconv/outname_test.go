@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -57,6 +58,62 @@ func TestOutputIsNotInput(t *testing.T) {
 	}
 	if got := files(t, dir); len(got) != 2 {
 		t.Errorf("files %q", got)
+	}
+}
+
+// Nor does one that the user did name, by whatever name.
+func TestOutputNamedAsInput(t *testing.T) {
+	dir := t.TempDir()
+	recording := unpacked(t, "cpu-env")
+	path := write(t, dir, "v.nettrace", recording)
+	write(t, dir, "w.nettrace", recording)
+	if err := errors.Join(os.Symlink("v.nettrace", dir+"/soft"), os.Link(path, dir+"/hard")); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"to", "pprof", "-f", "v.nettrace", "-o", "v.nettrace"}, {"to", "pprof", "-f", "soft", "-o", "v.nettrace"},
+		{"to", "pprof", "-f", "v.nettrace", "-o", "soft"}, {"to", "pprof", "-f", "v.nettrace", "-o", "hard"},
+		{"to", "pprof", "v.nettrace", "-o", "./v.nettrace"}, {"to", "nettrace", "-f", "w.nettrace", "v.nettrace", "-o", path},
+		{"convert", "-f", "--to", "pprof", "v.nettrace", "v.nettrace"}, {"convert", "-f", "v.nettrace", "hard", "--to", "nettrace"},
+		{"filter", "-f", "--tid", "1", "v.nettrace", "v.nettrace"}, {"filter", "-f", "soft", "hard"},
+		{"print", "-f", "v.nettrace", "-o", "v.nettrace"},
+	} {
+		r := invoke(t, dir, nil, args...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, "take the place of the input") || !strings.Contains(r.stderr, "name another output") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, recording) {
+			t.Fatalf("%q: the input has changed: %v", args, err)
+		}
+	}
+	if got := files(t, dir); len(got) != 4 {
+		t.Errorf("files %q", got)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd := command(t, dir, "to", "nettrace", "-f", "-", "-o", "v.nettrace")
+	cmd.Stdin = in
+	if out, err := cmd.CombinedOutput(); exitCode(t, err) != exitUsage || !strings.Contains(string(out), "the input (standard input)") {
+		t.Errorf("from standard input: %v: %s", err, out)
+	}
+}
+
+// The folder of an output is looked for before the work, under the name that the system goes by.
+func TestOutputFolder(t *testing.T) {
+	for _, verb := range [][]string{{"to", "pprof"}, {"filter"}, {"print"}, {"convert"}} {
+		for _, dir := range []string{"z/..", "z"} {
+			at := t.TempDir()
+			r := invoke(t, at, nil, append(verb, trace(t, "empty"), "-o", dir+"/x.pb.gz")...)
+			if r.code != exitOutput || !strings.Contains(r.stderr, "the folder "+dir+" does not exist") {
+				t.Errorf("%s, %s: code %d: %s", verb, dir, r.code, r.stderr)
+			}
+			if got := files(t, at); len(got) > 0 {
+				t.Errorf("files %q", got)
+			}
+		}
 	}
 }
 

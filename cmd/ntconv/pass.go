@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -185,6 +186,18 @@ func (p *pass) span() (first, last ntconv.Ticks, ok bool) {
 	return first, last, ok
 }
 
+// times tells people when the input was recorded.
+func (p *pass) times() string {
+	c := p.info.Clock
+	first, last, _ := p.recorded.Span()
+	after := func(t ntconv.Ticks) string { return duration(time.Duration(c.Nanos(t))) }
+	s := fmt.Sprintf("its events are from %s to %s after the start", after(first), after(last))
+	if !c.Wall.IsZero() {
+		s += ", " + c.Wall.Format(wallFormat)
+	}
+	return s
+}
+
 func (p *pass) countKept(e *ntconv.Event) {
 	if e.Kind == ntconv.KindEvent {
 		p.kept++
@@ -272,11 +285,16 @@ func (p *pass) nothing(what, advice string) error {
 	}
 	text := fmt.Sprintf("no %s among %s", what, count(p.total, "event"))
 	switch {
+	case p.total == 0 && p.in.format.Name == "pprof":
+		text, advice = "the profile holds no samples", "write it again, while the program works and for longer"
 	case p.total == 0:
 		text, advice = "the trace holds no events", "record again, with providers that have something to tell"
 	case !sel.Empty():
 		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, count(p.total, "event"))
-		advice = strings.Join(append(p.sel.Notes(), "ntconv info "+shellWord(p.in.raw.Name())+" lists what there is"), "; ")
+		if _, _, known := p.recorded.Span(); known && sel.Timed() {
+			text += "; " + p.times()
+		}
+		advice = strings.Join(append(p.sel.Notes(), p.inventoryAdvice()), "; ")
 	case p.in.raw.Again():
 		has, use := p.content()
 		text += " (" + has + ")"
@@ -291,6 +309,14 @@ func (p *pass) nothing(what, advice string) error {
 		text += "; " + advice
 	}
 	return failf(exitEmpty, "%s: %s", name, text)
+}
+
+// inventoryAdvice tells how to see what the input holds. What came through a pipe is gone.
+func (p *pass) inventoryAdvice() string {
+	if p.in.raw.Name() == iox.StdinName {
+		return "ntconv info lists what there is; keep the input in a file for that, or send it once more"
+	}
+	return "ntconv info " + shellWord(p.in.raw.Name()) + " lists what there is"
 }
 
 // content reads the input once more and tells what it holds: the largest providers, and what can be extracted.
@@ -348,6 +374,9 @@ func (p *pass) deliver(name string, create func(*iox.Output) (ntconv.Sink, error
 	if err != nil {
 		return err
 	}
+	if !out.Atomic() {
+		p.app.onInterrupt("interrupted, the output is not complete")
+	}
 	sink, err := create(out)
 	if err != nil {
 		return errors.Join(fail(exitUsage, err), out.Abort())
@@ -368,6 +397,7 @@ func (p *pass) keep(sink ntconv.Sink, out *iox.Output, empty func() (string, boo
 	if what, yes := empty(); yes {
 		return errors.Join(p.nothing(what, advice), out.Abort())
 	}
+	p.app.onInterrupt("")
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
 	}

@@ -59,6 +59,9 @@ func (a *app) printCmd() *cobra.Command {
 func (a *app) print(r *printing) error {
 	a.sum = &summary{Input: r.in}
 	a.lines = isStdout(r.out)
+	if err := checkOutput(r.out, r.in); err != nil {
+		return err
+	}
 	var o passOptions
 	if r.symbols {
 		r.lines.Stacks = true

@@ -24,7 +24,11 @@ func someInputs(_ *cobra.Command, args []string) error {
 // readSeveral checks what several inputs need.
 func (a *app) readSeveral(cmd *cobra.Command, out string) error {
 	if out == "" {
-		return fail(exitUsage, errors.New("several inputs: name the output with -o"))
+		err := errors.New("several inputs: name the output with -o")
+		if last := cmd.Flags().Args()[cmd.Flags().NArg()-1]; meantAsOutput(cmd, last) {
+			err = fmt.Errorf("%w; if that is %s, say -o %s", err, last, shellWord(last))
+		}
+		return fail(exitUsage, err)
 	}
 	if a.read.Order != reader.ByTime && cmd.Flags().Changed("order") {
 		return fail(exitUsage, errors.New("several inputs go into one output in the order of time; leave out --order"))

@@ -16,9 +16,9 @@ func (a *app) toCmd() *cobra.Command {
 		Short:   "Convert a trace or a profile to a format, with that format's own flags",
 		Long:    "Convert a trace or a profile to a format:\n" + formatLines(table),
 		Example: examples(formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"}),
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("%s: no such format; these can be written: %s", args[0], formats.List(table))
+				return noFormat(cmd, args[0])
 			}
 			return fmt.Errorf("no format given; these can be written: %s", formats.List(table))
 		},

@@ -85,14 +85,19 @@ func TestSignals(t *testing.T) {
 		signal syscall.Signal
 		code   int
 		args   []string
+		said   string
 	}{
-		{syscall.SIGINT, 130, []string{"print", "-o", "out", "-"}},
-		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}},
-		{syscall.SIGHUP, 129, []string{"to", "nettrace", "-o", "out", "-"}},
-		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}},
+		{syscall.SIGINT, 130, []string{"print", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
+		{syscall.SIGINT, 130, []string{"print", "-q", "-o", "out", "-"}, ""},
+		{syscall.SIGINT, 130, []string{"print", "--report", "json", "-o", "out", "-"}, ""},
+		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}, ""},
+		{syscall.SIGHUP, 129, []string{"to", "nettrace", "-o", "out", "-"}, ""},
+		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}, ""},
 	} {
 		dir := t.TempDir()
 		cmd := command(t, dir, c.args...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -113,8 +118,50 @@ func TestSignals(t *testing.T) {
 		if code := exitCode(t, cmd.Wait()); code != c.code {
 			t.Errorf("%v: code %d, want %d", c.signal, code, c.code)
 		}
+		if said.String() != c.said {
+			t.Errorf("%v: %q: %q, want %q", c.signal, c.args, said.String(), c.said)
+		}
 		if got := files(t, dir); len(got) > 0 {
 			t.Errorf("%v: files %q", c.signal, got)
+		}
+	}
+}
+
+// Who interrupts is told what became of the output: lines that were printed cannot be taken back. The server of view ends that way.
+func TestInterruptedWithLines(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		said string
+	}{
+		{[]string{"print", "-"}, "ntconv: interrupted, the output is not complete\n"},
+		{[]string{"view", "-q", trace(t, "cpu-env")}, ""},
+		{[]string{"view", trace(t, "cpu-env")}, ""},
+	} {
+		cmd := command(t, t.TempDir(), c.args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		live := unpacked(t, "cpu-v6")
+		go func() { _, _ = in.Write(live[:len(live)/2]) }() // and then it goes on, for all that is known
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("%q: %v", c.args, err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, out) }()
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if code := exitCode(t, cmd.Wait()); code != 130 || c.said == "" && strings.Contains(said.String(), "interrupted") || c.said != "" && said.String() != c.said {
+			t.Errorf("%q: code %d: %q", c.args, code, said.String())
 		}
 	}
 }

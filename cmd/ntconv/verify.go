@@ -133,6 +133,9 @@ func (a *app) verify(v *verification) error {
 		}
 	}
 	if err != nil {
+		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
+			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
+		}
 		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.name(), sides[1].in.name(), err)
 	}
 	if !slices.Contains(v.ignore, "damage") {

@@ -129,6 +129,10 @@ func TestVerify(t *testing.T) {
 	if r := invoke(t, dir, nil, "to", "nettrace", "--event", "Method*", cpu, "-o", some); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
+	few := filepath.Join(dir, "few.nettrace")
+	if r := invoke(t, dir, nil, "filter", "--keep-symbols=false", "--where", "$id < 200", cpu, few); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
 	cases := map[string]struct {
 		stdin []byte
 		args  []string
@@ -143,6 +147,7 @@ func TestVerify(t *testing.T) {
 		"cut twice":     {whole[:len(whole)*2/3], []string{cutFile, "-"}, exitIncomplete, []string{"equal as far as they can be read", "truncated"}},
 		"cut, ignored":  {whole[:len(whole)*2/3], []string{"--ignore", "damage", cutFile, "-"}, exitOK, []string{"equal: "}},
 		"selection":     {nil, []string{"--event", "Method*", "--ignore", "sequence,lost,marks,definitions", cpu, some}, exitOK, []string{"equal: "}},
+		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, id ", "--ignore definitions overlooks"}},
 		"selection not": {nil, []string{"--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
 		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
 		"one":           {nil, []string{cpu}, exitUsage, []string{"two traces to compare, not 1"}},

@@ -74,6 +74,7 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	a.sum.done = true
 	a.finish(nil, partial) // now: what comes to its end is the server
 	a.sum = nil
+	a.onInterrupt("") // that is how it ends
 	if err := a.show(fmt.Sprintf("http://%s/\n", ln.Addr())); err != nil {
 		return err
 	}

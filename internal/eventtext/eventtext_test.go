@@ -233,11 +233,19 @@ func TestManyLabels(t *testing.T) {
 	}
 }
 
-// namer calls every address by its number.
+// namer calls every address by its number, and has only a stand-in for one.
 type namer struct{ ntconv.Namer }
+
+const nameless = 0x29
 
 func (namer) AppendFrames(dst []ntconv.Frame, _ *ntconv.Process, s *ntconv.Stack, _ ntconv.Ticks) []ntconv.Frame {
 	for _, pc := range s.PCs {
+		if pc == nameless {
+			dst = append(dst, ntconv.Frame{
+				PC: pc, Func: &ntconv.Function{Name: "lib+0x29"}, Mapping: &ntconv.Mapping{File: `C:\dir\lib.dll`}, Flags: ntconv.FrameUnresolved,
+			})
+			continue
+		}
 		dst = append(dst, ntconv.Frame{
 			PC: pc, Func: &ntconv.Function{Name: fmt.Sprintf("f%x", pc)}, Mapping: &ntconv.Mapping{File: `C:\dir\lib.dll`},
 		})
@@ -263,6 +271,16 @@ func TestStacks(t *testing.T) {
 		if text := string(p.AppendText(nil, e)); !strings.HasSuffix(text, c.text) {
 			t.Errorf("got %s, want %s at the end", text, c.text)
 		}
+	}
+}
+
+// A stand-in for a name begins with the module, which is not put before it once more.
+func TestStandInNamesItsModuleOnce(t *testing.T) {
+	e := eventOf(t, nil)
+	e.Stack = &ntconv.Stack{PCs: []uint64{nameless, 0x1a}}
+	p := New(ntconv.Clock{Freq: 1e9}, Options{Stacks: true, Namer: namer{}})
+	if text, want := string(p.AppendText(nil, e)), "\n    29 lib+0x29\n    1a lib!f1a\n"; !strings.HasSuffix(text, want) {
+		t.Errorf("got %s, want %s at the end", text, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package eventtext
 import (
 	"encoding/hex"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -184,10 +185,11 @@ func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
 	}
 	for _, f := range p.framesOf(e) {
 		dst = append(strconv.AppendUint(append(dst, "    "...), f.PC, 16), ' ')
-		if m := module(&f); m != "" {
+		m, name := module(&f), funcName(&f)
+		if m != "" && !(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // a stand-in begins with the module
 			dst = append(appendPrintable(dst, m), '!')
 		}
-		dst = append(appendPrintable(dst, funcName(&f)), '\n')
+		dst = append(appendPrintable(dst, name), '\n')
 	}
 	return dst
 }

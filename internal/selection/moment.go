@@ -1,11 +1,13 @@
 package selection
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/where"
 )
 
 // A Moment is a place in time as a user says it: a date and time, or a distance from the start of the trace or, if it is
@@ -25,7 +27,7 @@ const (
 	momentEnd   // dist, which is not positive, before the last event
 )
 
-// ParseMoment reads "2026-11-21T06:52:53.5Z" (RFC 3339), "1.5s" or "-200ms". "-0s" is the end of the trace.
+// ParseMoment reads a date and time as where.ParseDate does, "1.5s" or "-200ms". "-0s" is the end of the trace.
 func ParseMoment(s string) (Moment, error) {
 	if d, err := time.ParseDuration(s); err == nil {
 		if strings.HasPrefix(s, "-") {
@@ -33,16 +35,21 @@ func ParseMoment(s string) (Moment, error) {
 		}
 		return Moment{kind: momentStart, dist: d}, nil
 	}
-	t, err := time.Parse(time.RFC3339Nano, s)
+	t, err := where.ParseDate(s)
 	if err != nil {
-		return Moment{}, fmt.Errorf("time %q: want a duration such as 1.5s (from the start), -200ms (from the end), "+
-			"or a date and time such as 2026-11-21T06:52:53.5Z", s)
+		return Moment{}, errors.New("want a duration such as 1.5s (from the start), -200ms (from the end), " +
+			"or a date and time such as 2026-11-21T06:52:53.5Z")
 	}
 	return Moment{kind: momentWall, wall: t}, nil
 }
 
 // FromEnd reports whether the moment is known only when the end of the trace is.
 func (m Moment) FromEnd() bool { return m.kind == momentEnd }
+
+// before reports whether the moment lies before another one in every trace.
+func (m Moment) before(other Moment) bool {
+	return m.kind == other.kind && (m.kind == momentWall && m.wall.Before(other.wall) || m.kind != momentWall && m.dist < other.dist)
+}
 
 // ticks returns the first tick at or after the moment. last is the time of the last event.
 func (m Moment) ticks(c ntconv.Clock, last ntconv.Ticks) (ntconv.Ticks, error) {

@@ -29,9 +29,15 @@ type Options struct {
 // NeedsEnd reports whether the time of the last event must be known for Compile.
 func (o *Options) NeedsEnd() bool { return o.From.FromEnd() || o.To.FromEnd() }
 
+// Reversed reports whether the time ends before it begins, in whatever trace.
+func (o *Options) Reversed() bool { return o.To.before(o.From) }
+
+// Timed reports whether the time is bounded.
+func (o *Options) Timed() bool { return o.From != Moment{} || o.To != Moment{} }
+
 // Empty reports whether every event is selected.
 func (o *Options) Empty() bool {
-	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.From == Moment{} && o.To == Moment{}
+	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && !o.Timed()
 }
 
 // A Selector is a selection made ready for one trace. It is for use by one goroutine.
@@ -50,6 +56,13 @@ type Selector struct {
 // Notes returns what a user should know about conditions that no event so far could fulfil, a line each.
 func (s *Selector) Notes() []string {
 	var notes []string
+	for _, names := range [][]string{s.opts.Providers, s.opts.Events} {
+		for _, n := range names {
+			if strings.HasPrefix(n, "!") {
+				notes = append(notes, "! in "+n+" is taken for a part of the name; --where '!($event =~ \"^GC\")' selects events whose names do not begin with GC")
+			}
+		}
+	}
 	for _, m := range s.where {
 		for _, n := range m.Notes() {
 			notes = append(notes, "--where: "+n)

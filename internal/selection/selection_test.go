@@ -57,6 +57,8 @@ func TestParseMoment(t *testing.T) {
 	for text, want := range map[string]ntconv.Ticks{
 		"0s": 1000, "1.5s": 15_001_000, "100ns": 1001, "150ns": 1002, "-1s": last - 10_000_000, "-0s": last, "-2m": 1000 - 600_000_000,
 		"2026-11-21T06:00:01Z": 10_001_000, "2026-11-21T07:00:00.5+01:00": 5_001_000,
+		"2026-11-21 06:00:01.000 UTC": 10_001_000, "2026-11-21 06:00:01": 10_001_000, "2026-11-21T06:00:00.5": 5_001_000,
+		"2026-11-21T06:00:01 UTC": 10_001_000, "2026-11-21 06:00:01Z": 10_001_000, "2026-11-21 07:00:00.5+01:00": 5_001_000,
 	} {
 		m, err := ParseMoment(text)
 		if err != nil {
@@ -71,10 +73,29 @@ func TestParseMoment(t *testing.T) {
 			t.Errorf("%s: printed as %s, read as %v, %v", text, m, again, err)
 		}
 	}
-	for _, text := range []string{"", "1", "yesterday", "2026-11-21", "5 s"} {
+	for _, text := range []string{"", "1", "yesterday", "2026-11-21", "5 s", "2026-11-21 06:00", "2026-11-21T06:00:01Z UTC", "2026-11-21 06:00:01 CET", "2026-11-21  06:00:01", " UTC"} {
 		if _, err := ParseMoment(text); err == nil {
 			t.Errorf("%q was accepted", text)
 		}
+	}
+}
+
+func TestReversed(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"20s", "10s", true}, {"10s", "20s", false}, {"10s", "10s", false},
+		{"-1s", "-2s", true}, {"-2s", "-1s", false}, {"-0s", "-1s", true},
+		{"2026-11-21 06:00:02", "2026-11-21 06:00:01", true}, {"2026-11-21 06:00:01", "2026-11-21T07:00:01Z", false},
+		{"20s", "-10s", false}, {"20s", "2026-11-21 06:00:01", false}, // the trace decides
+	} {
+		if got := (&Options{From: moment(t, c.from), To: moment(t, c.to)}).Reversed(); got != c.want {
+			t.Errorf("from %s to %s: %v", c.from, c.to, got)
+		}
+	}
+	if (&Options{From: moment(t, "20s")}).Reversed() || (&Options{To: moment(t, "-20s")}).Reversed() {
+		t.Error("one bound is reversed")
 	}
 }
 

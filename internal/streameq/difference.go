@@ -12,6 +12,8 @@ type Difference struct {
 	What string   // what differs, from the outside to the inside: "type: field \"x\": name"
 	A, B string   // the two values; both empty if What says it all
 	At   [2]Place // where each stream was
+	// Unused says that the difference is a type or thread that no event uses, which Options.Definitions overlooks.
+	Unused bool
 }
 
 // A Place is a place in a stream.
@@ -59,6 +61,13 @@ func differf(format string, args ...any) *Difference {
 	return &Difference{What: fmt.Sprintf(format, args...)}
 }
 
+// differUnused makes the difference of a definition that one trace has and no event uses.
+func differUnused(what, trace string, defined any) *Difference {
+	d := differf("a %s is declared in the %s trace only: %s", what, trace, show(defined))
+	d.Unused = true
+	return d
+}
+
 // in says what a difference is a part of. It returns nil for nil.
 func (d *Difference) in(format string, args ...any) *Difference {
 	if d != nil {
@@ -78,6 +87,10 @@ func show(v any) string {
 		s = fmt.Sprintf("%q", v)
 	case fmt.Stringer:
 		s = v.String()
+	case ntconv.Type:
+		s = typeText(&v)
+	case ntconv.Thread:
+		s = threadText(&v)
 	case []byte:
 		s = fmt.Sprintf("%#x", v)
 	case []uint64:
@@ -87,6 +100,29 @@ func show(v any) string {
 	}
 	if len(s) > longest {
 		s = s[:longest] + "..."
+	}
+	return s
+}
+
+// typeText returns what people know a type by.
+func typeText(t *ntconv.Type) string {
+	name := ""
+	if t.Name != "" { // events of the runtime have none
+		name = fmt.Sprintf(", event %q", t.Name)
+	}
+	return fmt.Sprintf("provider %s%s, id %d, version %d", t.Provider, name, t.ID, t.Version)
+}
+
+func threadText(t *ntconv.Thread) string {
+	s := "with an unknown id"
+	if t.TID != ntconv.TIDUnknown {
+		s = fmt.Sprint(t.TID)
+	}
+	if t.Name != "" {
+		s += fmt.Sprintf(" %q", t.Name)
+	}
+	if t.Process != nil {
+		s += fmt.Sprintf(" of process %d", t.Process.PID)
 	}
 	return s
 }

@@ -84,12 +84,12 @@ func unused[T any](p *pairs[T], defs declared[T]) *Difference {
 	for _, a := range rest[0] {
 		i := slices.IndexFunc(rest[1], func(b *T) bool { return p.equal(a, b) == nil })
 		if i < 0 {
-			return differf("a %s is declared in the first trace only: %s", p.what, show(*a))
+			return differUnused(p.what, "first", *a)
 		}
 		rest[1] = slices.Delete(rest[1], i, i+1)
 	}
 	if len(rest[1]) > 0 {
-		return differf("a %s is declared in the second trace only: %s", p.what, show(*rest[1][0]))
+		return differUnused(p.what, "second", *rest[1][0])
 	}
 	return nil
 }

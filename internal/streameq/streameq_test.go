@@ -89,6 +89,38 @@ func TestOverlooked(t *testing.T) {
 	}
 }
 
+// TestUnusedInWords: what only one trace declares is told as people know it, and that no event uses it.
+func TestUnusedInWords(t *testing.T) {
+	pid := &ntconv.Process{PID: 7}
+	for _, c := range []struct {
+		define ntconv.Event
+		want   string
+	}{
+		{ntconv.Event{Type: &ntconv.Type{Provider: "Shop", Name: "Sold", ID: 4, Version: 2}},
+			`a type is declared in the second trace only: provider Shop, event "Sold", id 4, version 2`},
+		{ntconv.Event{Type: &ntconv.Type{Provider: "Shop", ID: 4}},
+			`a type is declared in the second trace only: provider Shop, id 4, version 0`},
+		{ntconv.Event{Thread: &ntconv.Thread{TID: 12, Name: "worker", Process: pid}},
+			`a thread is declared in the second trace only: 12 "worker" of process 7`},
+		{ntconv.Event{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}},
+			`a thread is declared in the second trace only: with an unknown id`},
+	} {
+		tr := trace()
+		c.define.Kind = ntconv.KindDefine
+		tr.Events = append(tr.Events, &c.define)
+		_, err := streameq.Streams(trace().Source(), tr.Source(), nil)
+		if d := (*streameq.Difference)(nil); !errors.As(err, &d) || !d.Unused || d.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	tr := trace()
+	tr.Events[1].CPU++
+	_, err := streameq.Streams(trace().Source(), tr.Source(), nil)
+	if d := (*streameq.Difference)(nil); !errors.As(err, &d) || d.Unused {
+		t.Errorf("%v is told as unused", err)
+	}
+}
+
 // TestErrorOfASource is neither a difference nor an end.
 func TestErrorOfASource(t *testing.T) {
 	broken := trace().Source()

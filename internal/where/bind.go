@@ -89,9 +89,12 @@ func layoutOf(e *ntconv.Event) ([]ntconv.Field, *clr.Layout) {
 func (m *Matcher) bindField(p *program, i int, typ *ntconv.Type, fields []ntconv.Field, layout *clr.Layout) {
 	t, b, seen := m.x.tests[i], &p.tests[i], &m.seen[i]
 	seen.types++
-	path := resolve(fields, t.path)
+	path := resolve(fields, t.path, exactly)
 	if path == nil {
 		b.result = no
+		if seen.near == "" {
+			seen.near = nearOperand(fields, t.path)
+		}
 		return
 	}
 	field := fieldAt(fields, path)
@@ -133,28 +136,45 @@ func typeName(t *ntconv.Type) string {
 // resolve returns the indexes of the field that names lead to, from the outside in, and nil if there is none. As names of
 // fields may hold dots, as many names as possible are taken for one. An object without a name need not be named: the runtime
 // wraps what counters report in one.
-func resolve(fields []ntconv.Field, names []string) []int {
+func resolve(fields []ntconv.Field, names []string, same func(a, b string) bool) []int {
 	for n := len(names); n > 0; n-- {
 		name := strings.Join(names[:n], ".")
-		i := slices.IndexFunc(fields, func(f ntconv.Field) bool { return f.Name == name })
+		i := slices.IndexFunc(fields, func(f ntconv.Field) bool { return same(f.Name, name) })
 		switch {
 		case i < 0:
 		case n == len(names):
 			return []int{i}
 		default:
-			if rest := resolve(elem(&fields[i].Type).Fields, names[n:]); rest != nil {
+			if rest := resolve(elem(&fields[i].Type).Fields, names[n:], same); rest != nil {
 				return append([]int{i}, rest...)
 			}
 		}
 	}
 	for i := range fields {
 		if inside := elem(&fields[i].Type).Fields; fields[i].Name == "" && len(inside) > 0 {
-			if rest := resolve(inside, names); rest != nil {
+			if rest := resolve(inside, names, same); rest != nil {
 				return append([]int{i}, rest...)
 			}
 		}
 	}
 	return nil
+}
+
+func exactly(a, b string) bool { return a == b }
+
+// nearOperand returns the field that names lead to but for the case of letters, as an expression writes it, and "" if there is none.
+func nearOperand(fields []ntconv.Field, names []string) string {
+	var near test
+	for _, i := range resolve(fields, names, strings.EqualFold) {
+		if fields[i].Name != "" {
+			near.path = append(near.path, fields[i].Name)
+		}
+		fields = elem(&fields[i].Type).Fields
+	}
+	if near.path == nil {
+		return ""
+	}
+	return near.operand()
 }
 
 // elem returns what a list of lists is made of.

@@ -89,7 +89,7 @@ func textLiteral(s string) literal {
 	if l.guid, err = ntconv.ParseGUID(s); err == nil {
 		l.isGUID = true
 	}
-	if l.date, err = time.Parse(time.RFC3339Nano, s); err == nil {
+	if l.date, err = ParseDate(s); err == nil {
 		l.isDate = true
 	}
 	return l

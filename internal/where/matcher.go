@@ -130,6 +130,7 @@ type found struct {
 	fits   int    // have the field, and it can be compared
 	misfit string // why another cannot, for the first of them
 	others int    // of the same misfortune
+	near   string // a field whose name differs by the case of letters, in types that do not have the field
 }
 
 // Notes returns what a user should know about tests that no event could pass, in the order of the expression: a line each.
@@ -139,6 +140,8 @@ func (m *Matcher) Notes() []string {
 		f := &m.seen[i]
 		switch {
 		case t.attr != attrNone || f.fits > 0 || f.types == 0:
+		case f.misfit == "" && f.near != "":
+			notes = append(notes, fmt.Sprintf("no event has a field %s, but there is %s", t.operand(), f.near))
 		case f.misfit == "":
 			notes = append(notes, fmt.Sprintf("no event has a field %s", t.operand()))
 		case f.others > 0:

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// otherNames are what the verbs are called elsewhere.
+var otherNames = map[string][]string{
+	"to":      {"export"},
+	"convert": {"conv", "conversion"},
+	"info":    {"stat", "stats", "show", "list", "inspect", "summary"},
+	"print":   {"dump", "cat", "events"},
+	"top":     {"report", "topN"},
+	"view":    {"flamegraph", "flame", "web", "serve"},
+	"filter":  {"cut", "trim", "select", "slice"},
+	"verify":  {"diff", "cmp", "compare"},
+}
+
+// didYouMean returns a question for names that are near, and nothing if they are many: then --help serves better.
+func didYouMean(names []string) string {
+	if len(names) == 0 || len(names) > 4 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// near returns the commands below one that a word may stand for. The library would take foo for top, too: two other letters of three.
+func near(cmd *cobra.Command, word string) []string {
+	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
+		return len(word) < 4 && !strings.EqualFold(word[:min(1, len(word))], name[:1]) && !slices.Contains(otherNames[name], word)
+	})
+}
+
+// isFile reports whether a word of the command line is the name of a file, and not of a command.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
+// noVerb is the error of a word in place of a verb.
+func noVerb(root *cobra.Command, word string) error {
+	if f := formats.ByName(formats.Writable(), word); f != nil {
+		return fmt.Errorf("%q is a format and no command; say: ntconv to %s IN", word, word)
+	}
+	if isFile(word) {
+		return fmt.Errorf("%s is a file, and what to do with it is missing; ntconv info %s shows what it holds", word, shellWord(word))
+	}
+	return fmt.Errorf("no such command: %q%s", word, didYouMean(near(root, word)))
+}
+
+func noSubcommand(cmd *cobra.Command, word string) error {
+	return fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), word, didYouMean(near(cmd, word)))
+}
+
+// noFormat is the error of a word in place of a format that can be written.
+func noFormat(to *cobra.Command, word string) error {
+	if isFile(word) {
+		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, shellWord(word))
+	}
+	return fmt.Errorf("%s: no such format; these can be written: %s%s", word, formats.List(formats.Writable()), didYouMean(near(to, word)))
+}
+
+// addSuggestions makes all commands know what they may be called by mistake.
+func addSuggestions(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	if !cmd.HasParent() || !cmd.Parent().HasParent() {
+		cmd.SuggestFor = otherNames[cmd.Name()]
+	}
+	for _, c := range cmd.Commands() {
+		addSuggestions(c)
+	}
+}
+
+// flagError explains what is wrong with a flag. args are those of the whole command line.
+func flagError(cmd *cobra.Command, err error, args []string) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &invalid):
+		return wanted(invalid)
+	case !errors.As(err, &unknown):
+		return err
+	}
+	if cmd.HasAvailableSubCommands() {
+		if other := misplaced(cmd, args, err); other != nil {
+			return other
+		}
+	}
+	name := unknown.GetSpecifiedShortnames() // as symbols of -symbols
+	if name == "" {
+		name = unknown.GetSpecifiedName()
+	}
+	return fmt.Errorf("%w%s", err, didYouMean(flagsNear(cmd, name)))
+}
+
+// wanted says what a flag takes where the error would be one of a function of Go.
+func wanted(err *pflag.InvalidValueError) error {
+	cause := errors.Unwrap(err)
+	var number *strconv.NumError
+	var list *csv.ParseError
+	want := ""
+	switch kind := err.GetFlag().Value.Type(); {
+	case errors.As(cause, &list):
+		want = "want names with commas between them; a quote must stand at both ends of a name"
+	case !errors.As(cause, &number):
+		return err
+	case errors.Is(number, strconv.ErrRange):
+		want = "the number is too large or too small"
+	case kind == "uintSlice":
+		want = "want a number, or several with commas between them: 4711,4712"
+	case kind == "bool":
+		want = "want true or false"
+	default:
+		want = "want a number"
+	}
+	return errors.New(strings.TrimSuffix(err.Error(), cause.Error()) + want)
+}
+
+// misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in their places.
+// err is that of the first flag.
+func misplaced(cmd *cobra.Command, args []string, err error) error {
+	if cmd.HasParent() {
+		args = args[slices.Index(args, cmd.Name())+1:]
+	}
+	what, missing := "command", noVerb
+	if cmd.HasParent() {
+		what, missing = "format", noFormat
+	}
+	var words []string
+	for _, word := range args {
+		if strings.HasPrefix(word, "-") {
+			continue
+		}
+		words = append(words, word)
+		if sub, _, wrong := cmd.Find([]string{word}); wrong == nil && sub != cmd {
+			return fmt.Errorf("%w; flags stand behind the %s: %s FLAGS", err, what, sub.CommandPath())
+		}
+	}
+	if len(words) > 0 && !strings.HasPrefix(args[0], "-") {
+		return missing(cmd, words[0])
+	}
+	return nil
+}
+
+// flagsNear returns the flags of a verb whose names are near one that it does not have. The library finds what is near among commands
+// only, so flags are made commands for it.
+func flagsNear(cmd *cobra.Command, name string) []string {
+	if len(name) < 2 {
+		return nil
+	}
+	all := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)-1)}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			all.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	flags := near(all, name)
+	for i := range flags {
+		flags[i] = "--" + flags[i]
+	}
+	return flags
+}
+
+// oneInput is the argument check of verbs that read one input.
+func oneInput(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return errors.New("no input given: name a trace, or - for standard input")
+	case 1:
+		return nil
+	}
+	err := fmt.Errorf("one input at a time, not %d: %s", len(args), strings.Join(args, " "))
+	if last := args[len(args)-1]; len(args) == 2 && cmd.Flag("output") != nil && meantAsOutput(cmd, last) {
+		return fmt.Errorf("%w; if %s is the output, say -o %s", err, last, shellWord(last))
+	}
+	return fmt.Errorf("%w; %s", err, wayForSeveral(cmd, args))
+}
+
+// wayForSeveral tells how a verb for one input gets several.
+func wayForSeveral(cmd *cobra.Command, args []string) string {
+	var in strings.Builder
+	for _, name := range args {
+		in.WriteString(shellWord(name) + " ")
+	}
+	return fmt.Sprintf("to make one of them: ntconv to nettrace %s-o both.nettrace && %s both.nettrace", in.String(), cmd.CommandPath())
+}
+
+// meantAsOutput reports whether an argument too many looks like the output of a verb: it has the name of one, and is nothing that can
+// be read, or the verb makes what its name says.
+func meantAsOutput(cmd *cobra.Command, name string) bool {
+	f, _ := namedAfter(name)
+	if cmd.Name() == "print" {
+		return !exists(name)
+	}
+	return f != nil && (!exists(name) || f.Name == cmd.Name())
+}

@@ -1,0 +1,22 @@
+package where
+
+import (
+	"strings"
+	"time"
+)
+
+// ParseDate reads a date and time: by RFC 3339, as ntconv info prints them ("2026-11-21 06:52:53.217 UTC"), or without a zone,
+// which then is UTC.
+func ParseDate(s string) (time.Time, error) {
+	const day = len("2006-01-02")
+	t, utc := strings.CutSuffix(s, " UTC")
+	if len(t) > day && t[day] == ' ' {
+		t = t[:day] + "T" + t[day+1:]
+	}
+	if !utc {
+		if date, err := time.Parse(time.RFC3339Nano, t); err == nil {
+			return date, nil
+		}
+	}
+	return time.Parse("2006-01-02T15:04:05", t) // a fraction may follow the seconds
+}
