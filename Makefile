@@ -77,6 +77,10 @@ fuzz: ## Fuzz every target for FUZZTIME inputs (or a time), then read MUTATIONS 
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
 
+.PHONY: big
+big: ## Convert streams of 512 MiB and of more than 4 GiB, and compare the peaks of their memory
+	$(GO) test ./internal/tracegen -run TestPeak -big -v -timeout 4h
+
 .PHONY: speed
 speed: ## Measure the command beside dotnet-trace, where the reference data lies beside the checkout
 	cd e2e && $(GO) run ./speed

@@ -20,35 +20,62 @@ func (s Severity) String() string {
 	return nameOf([]string{"info", "notice", "loss", "error"}, int(s))
 }
 
-// Code names something that can happen to a trace on its way. The text of each stands in the table of codes.
+// Code names something that can happen to a trace on its way. What an entry of it counts stands beside each; severities, and the words
+// for people, are in the table of codes.
 type Code uint8
 
 const (
+	// CodeTruncated: the input ends before the trace does. What came before was delivered.
 	CodeTruncated Code = iota
+	// CodeCorrupt: damaged parts of the input, usually a block or the rest of one, were skipped.
 	CodeCorrupt
+	// CodeEventsLost: events that the recorder lost, by the gaps in the sequence numbers of its threads.
 	CodeEventsLost
+	// CodeSequenceBack: sequence numbers that went back without a restart, which are not taken for losses.
 	CodeSequenceBack
+	// CodeThreadReused: thread ids that came back for another thread.
 	CodeThreadReused
+	// CodeOutOfOrder: events behind a later event of their thread or behind a barrier that they belong before.
 	CodeOutOfOrder
+	// CodeWindowCap: windows beyond a limit of the reader, delivered in parts that are in order each.
 	CodeWindowCap
+	// CodeUnknownBlock: blocks of a kind that is not known, delivered as KindOpaque.
 	CodeUnknownBlock
+	// CodeUnknownThread: references to threads without a definition: a placeholder stands for them.
 	CodeUnknownThread
+	// CodeUnknownType: events of types without a definition: a placeholder stands for the type.
 	CodeUnknownType
+	// CodeUnknownLabels: references to label lists without a definition: the events have no labels.
 	CodeUnknownLabels
+	// CodeUnknownStack: references to stacks without a definition: the events have no stack.
 	CodeUnknownStack
+	// CodeRedefined: ids that were defined again while in use. The last definition counts.
 	CodeRedefined
+	// CodeRowSkipped: rows of tables of which only a part, or nothing, was understood.
 	CodeRowSkipped
+	// CodeEmptyBlock: event blocks without an event.
 	CodeEmptyBlock
+	// CodeBadHeader: values of the trace's header that make no sense and were replaced or passed over.
 	CodeBadHeader
+	// CodeBadTime: times more than 100 years from the start of the trace.
 	CodeBadTime
+	// CodeStackCut: stacks that lost their outermost frames to a limit on depth.
 	CodeStackCut
+	// CodeTrailing: bytes behind the end of the trace.
 	CodeTrailing
+	// CodeUnresolved: addresses of stack frames that have no name.
 	CodeUnresolved
+	// CodePayload: payloads that do not fit the layout of their event.
 	CodePayload
+	// CodeNoStack: samples without a stack.
 	CodeNoStack
+	// CodeNamesDropped: stack frames with names only, written to a format that has addresses only.
 	CodeNamesDropped
+	// CodeRepaired: parts that break a rule of the format and whose meaning is clear.
 	CodeRepaired
+	// CodeNotCarried: parts of the input that the output has no place for.
 	CodeNotCarried
+	// CodeEvents: events that were read.
 	CodeEvents
 	numCodes
 )

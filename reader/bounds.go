@@ -20,7 +20,7 @@ func (r *Reader) tableBytes() int {
 // true if the window has to be delivered first.
 func (r *Reader) bound() (crowded bool, err error) {
 	if r.tableBytes() > r.limits.TableBytes {
-		return false, r.limit(r.in.offset, "tables", "%d bytes of tables", r.limits.TableBytes)
+		return false, r.limit(r.in.offset, "tables", "bytes of tables, at most %d", r.limits.TableBytes)
 	}
 	if !r.window.pending() {
 		r.threads.settle()

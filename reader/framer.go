@@ -54,7 +54,7 @@ func (f *framer) open() error {
 		return nil
 	case errors.Is(err, bin.ErrUnknown):
 		return f.at(err, fmt.Errorf("%w: this reader knows versions 3 to 6", ntconv.ErrUnsupported))
-	case errors.Is(err, bin.ErrShort) && len(head) == 0 && errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, bin.ErrShort) && len(head) == 0 && f.in.err == io.EOF:
 		return f.at(err, fmt.Errorf("%w: the input is empty", ntconv.ErrFormat))
 	case errors.Is(err, bin.ErrShort):
 		return f.at(err, ntconv.ErrTruncated)

@@ -34,7 +34,9 @@ const (
 	// LabelsAuto takes unsigned numbers where the trace describes Universal.System events and does not say
 	// ntconv.labels=zigzag: the recorder of such traces writes them so. Otherwise the specification's zigzag.
 	LabelsAuto LabelNumbers = iota
+	// LabelsZigzag takes signed numbers, as the specification has them: 0, -1, 1, -2 are stored as 0, 1, 2, 3.
 	LabelsZigzag
+	// LabelsUnsigned takes the stored numbers as they are.
 	LabelsUnsigned
 )
 

@@ -52,7 +52,7 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 		}
 	}
 	if len(sp.Threads) > r.limits.Threads {
-		return r.limit(b.offset, "sequence point", "%d threads, at most %d threads in use", len(sp.Threads), r.limits.Threads)
+		return r.limit(b.offset, "sequence point", "%d threads in use, at most %d", len(sp.Threads), r.limits.Threads)
 	}
 	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: sp.Flags}
 	r.threads.settle()

@@ -198,7 +198,7 @@ func (r *Reader) defaultProcess() processKey {
 // roomForThread returns an error if there are too many threads for another one.
 func (r *Reader) roomForThread(offset int64) error {
 	if r.threads.size() >= r.limits.Threads {
-		return r.limit(offset, "thread", "%d threads in use", r.limits.Threads)
+		return r.limit(offset, "thread", "threads in use, at most %d", r.limits.Threads)
 	}
 	return nil
 }

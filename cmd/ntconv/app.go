@@ -108,6 +108,9 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
+		if a.sum.Report == nil { // nothing was read
+			a.sum.Report = []reportEntry{}
+		}
 		if err != nil {
 			a.sum.Error = err.Error()
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -33,7 +32,7 @@ const exitCodes = `Exit codes:
   4  nothing in the trace is what was asked for, and nothing was written
   5  a limit was reached, and nothing was written
   6  the destination failed
-  130, 143 after signals (interrupt, terminate); 141 if the reader of standard output went away
+  129, 130, 143 after signals (hangup, interrupt, terminate); 141 if the reader of standard output went away
 `
 
 // A failure is an error that has an exit code.
@@ -63,8 +62,9 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it.
-func inputFailure(name string, err error) error {
+// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it, and the
+// next step behind them.
+func inputFailure(name string, err error, strict bool) error {
 	err = withName(name, err)
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
@@ -79,8 +79,8 @@ func inputFailure(name string, err error) error {
 		}
 		return fail(exitLimit, err)
 	}
-	if errors.Is(err, ntconv.ErrUnsupported) && strings.Contains(err.Error(), "preview") {
-		err = fmt.Errorf("%w, or try --allow-prerelease", err)
+	if next := nextStep(err, strict); next != "" {
+		err = fmt.Errorf("%w; %s", err, next)
 	}
 	return fail(exitInput, err)
 }
@@ -101,6 +101,15 @@ func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.
 // isTruncated reports whether an input ended too early, as a trace or as compressed data.
 func isTruncated(err error) bool {
 	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// show writes to standard output what a verb makes at once. Its errors are those of an output.
+func (a *app) show(text string) error {
+	n, err := io.WriteString(a.stdout, text)
+	if err != nil {
+		return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: int64(n), Err: err})
+	}
+	return nil
 }
 
 // outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without words.

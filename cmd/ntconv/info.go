@@ -55,8 +55,8 @@ func (a *app) info(name string, asJSON bool) error {
 		} else if err := d.writeJSON(&b); err != nil {
 			return fail(exitOutput, err)
 		}
-		if _, err := b.WriteTo(a.stdout); err != nil {
-			return outputFailure(err)
+		if err := a.show(b.String()); err != nil {
+			return err
 		}
 		return partial
 	})

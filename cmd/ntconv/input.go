@@ -49,7 +49,7 @@ func (a *app) openInput(name string, table []*formats.Format, again bool) (*inpu
 		in.close()
 		var f *failure
 		if !errors.As(err, &f) {
-			err = inputFailure(in.raw.Name(), err)
+			err = inputFailure(in.raw.Name(), err, false)
 		}
 		return nil, err
 	}
@@ -63,9 +63,9 @@ func (a *app) notOpened(name string, err error) error {
 	case errors.As(err, &f):
 		return err
 	case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), name) != nil:
-		err = fmt.Errorf("%w; to write %s, say: ntconv to %s IN", err, name, name)
+		return fail(exitInput, fmt.Errorf("%w; to write %s, say: ntconv to %s IN", err, name, name))
 	}
-	return fail(exitInput, err)
+	return inputFailure(name, err, false)
 }
 
 // openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would take a
@@ -141,8 +141,12 @@ func (in *input) recognize(table []*formats.Format) error {
 	if err != nil && err != io.EOF && !isTruncated(err) {
 		return err
 	}
-	in.format, err = formats.Detect(table, in.raw.Name(), head)
-	return err
+	format, unknown := formats.Detect(table, in.raw.Name(), head)
+	if unknown != nil && isTruncated(err) {
+		return err // the compressed data ends before it tells anything
+	}
+	in.format = format
+	return unknown
 }
 
 // source begins a pass. The closer ends it.
@@ -167,7 +171,7 @@ func (in *input) one(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
 	} else {
 		var err error
 		if s, err = in.raw.Stream(); err != nil {
-			return nil, nil, inputFailure(in.raw.Name(), err)
+			return nil, nil, inputFailure(in.raw.Name(), err, false)
 		}
 		r = s
 	}
@@ -176,7 +180,7 @@ func (in *input) one(report *ntconv.Report) (ntconv.Source, io.Closer, error) {
 	src, err := in.format.Open(r, &o)
 	if err != nil {
 		s.Close()
-		return nil, nil, inputFailure(in.raw.Name(), err)
+		return nil, nil, inputFailure(in.raw.Name(), err, false)
 	}
 	return src, s, nil
 }

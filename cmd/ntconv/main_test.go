@@ -465,6 +465,9 @@ func TestReportJSON(t *testing.T) {
 		if r.code != c.code || s.Exit != c.code || (s.Error == "") != (c.code == exitOK) || s.Input != c.args[len(c.args)-1] {
 			t.Errorf("%q: code %d, %+v", c.args, r.code, s)
 		}
+		if !strings.Contains(r.stderr, `"report":[`) {
+			t.Errorf("%q: the report is no list: %s", c.args, r.stderr)
+		}
 		if c.args[0] == "print" && (len(s.Report) == 0 || s.Report[0].Code != "truncated" || s.Report[0].Offset == nil) {
 			t.Errorf("%q: no truncation with its place in %+v", c.args, s.Report)
 		}

@@ -241,11 +241,11 @@ func (p *pass) ended(err error) (fatal, partial error) {
 		return p.locate(src.Err), nil
 	}
 	p.cause = src.Err
-	return nil, failf(exitIncomplete, "%w; what came before that was kept", p.locate(src.Err))
+	return nil, failf(exitIncomplete, "%w; what came before that was kept", withName(p.in.name(), src.Err))
 }
 
 // locate names the input in an error and gives the code that it has if nothing is kept.
-func (p *pass) locate(err error) error { return inputFailure(p.in.name(), err) }
+func (p *pass) locate(err error) error { return inputFailure(p.in.name(), err, p.app.read.Strict) }
 
 // incomplete returns the error of a pass that came to the end of the input, and nil if nothing is missing.
 func (p *pass) incomplete() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"time"
 
@@ -16,17 +17,24 @@ func (a *app) progress(in *input, what string) (stop func()) {
 	if a.quiet || a.report == reportJSON || !terminal(a.stderr) || a.lines && terminal(a.stdout) {
 		return func() {}
 	}
-	size := in.raw.Size()
+	return showProgress(a.stderr, what, in.raw.Size(), in.raw.Read)
+}
+
+// showProgress draws how many bytes of size have been read, or a spinner if the size is unknown. Nothing is drawn any more, and
+// nothing of it is left on the line, when stop returns.
+func showProgress(w io.Writer, what string, size int64, read func() int64) (stop func()) {
 	if size <= 0 {
 		size = -1 // a spinner
 	}
 	bar := progressbar.NewOptions64(size,
-		progressbar.OptionSetWriter(a.stderr),
+		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine of the bar's own draws, which Clear does not end
 		progressbar.OptionClearOnFinish())
+	bar.StartWithoutRender() // else time begins with the first drawing, which then shows all bytes so far as read in no time
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -35,9 +43,11 @@ func (a *app) progress(in *input, what string) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				_ = bar.Set64(in.raw.Read()) // a bar that cannot be drawn harms nobody
+				_ = bar.Set64(read()) // a bar that cannot be drawn harms nobody
+				_ = bar.RenderBlank() // time goes on though nothing was read
 			case <-quit:
 				_ = bar.Clear()
+				_ = bar.Exit()
 				return
 			}
 		}

@@ -36,8 +36,9 @@ type summary struct {
 	Exit     int           `json:"exit"`
 	Error    string        `json:"error,omitempty"`
 
-	naming string // the note on the output's name, or empty
-	done   bool   // something was written
+	naming string   // the note on the output's name, or empty
+	flags  []string // notes on the output's flags
+	done   bool     // something was written
 }
 
 // A reportEntry is an entry of an ntconv.Report as JSON.
@@ -77,10 +78,14 @@ func (p *pass) sumUp() *summary {
 	if s.naming != "" {
 		s.Notes = append(s.Notes, s.naming)
 	}
+	s.Notes = append(s.Notes, s.flags...)
 	return s
 }
 
+// result takes what the output holds.
 func (s *summary) result(r formats.Result) {
+	s.flags = r.Notes
+	s.Notes = append(s.Notes, s.flags...)
 	s.Items, s.Unit, s.Used, s.Kind, s.Detail = r.Items, r.Unit, r.Events, r.Kind, r.Detail
 }
 

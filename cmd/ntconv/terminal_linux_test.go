@@ -49,10 +49,20 @@ func TestBinaryToTerminal(t *testing.T) {
 	}
 }
 
-// Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show.
+// Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show. It leaves nothing before what the
+// command says in the end; TestProgressEnds has more of that.
 func TestProgress(t *testing.T) {
+	shown := strings.ReplaceAll(progressOf(t, "to", "nettrace", "-o", "out", "-"), "\r\n", "\n")
+	if last := shown[strings.LastIndex(shown, "\r")+1:]; !strings.HasPrefix(last, "ntconv: ") {
+		t.Errorf("%q, want only messages behind the progress", last)
+	}
+}
+
+// progressOf returns what a terminal shows of a command that waits in the middle of its input, which is cut.
+func progressOf(t *testing.T, args ...string) string {
+	t.Helper()
 	master, slave := openTerminal(t)
-	cmd := command(t, t.TempDir(), "to", "pprof", "-")
+	cmd := command(t, t.TempDir(), args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +85,8 @@ func TestProgress(t *testing.T) {
 	}
 	in.Close()
 	rest, _ := io.ReadAll(master)
-	if code := exitCode(t, cmd.Wait()); code != exitIncomplete && code != exitEmpty {
+	if code := exitCode(t, cmd.Wait()); code != exitIncomplete {
 		t.Errorf("code %d: %q", code, rest)
 	}
+	return seen + string(rest)
 }

@@ -80,8 +80,8 @@ func (a *app) top(r *ranking) error {
 	if err := rank(r, p, &report); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(a.stdout, visible(report.String())); err != nil {
-		return outputFailure(err)
+	if err := a.show(visible(report.String())); err != nil {
+		return err
 	}
 	a.sum.done = true
 	return partial

@@ -91,6 +91,7 @@ func TestSignals(t *testing.T) {
 		{syscall.SIGINT, 130, []string{"print", "-q", "-o", "out", "-"}, ""},
 		{syscall.SIGINT, 130, []string{"print", "--report", "json", "-o", "out", "-"}, ""},
 		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}, ""},
+		{syscall.SIGHUP, 129, []string{"to", "nettrace", "-o", "out", "-"}, ""},
 		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}, ""},
 	} {
 		dir := t.TempDir()
@@ -186,6 +187,28 @@ func TestBrokenPipe(t *testing.T) {
 			t.Errorf("%q: code %d: %s", args, code, errs.String())
 		}
 		w.Close()
+	}
+}
+
+// Every verb tells in the same words that standard output takes no more.
+func TestStdoutFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no device that is always full: ", err)
+	}
+	defer full.Close()
+	cpu := trace(t, "cpu-env")
+	for _, args := range [][]string{
+		{"print", cpu}, {"to", "pprof", "-o", "-", cpu}, {"to", "nettrace", "-o", "-", cpu}, {"info", cpu}, {"info", "--json", cpu}, {"top", cpu},
+		{"verify", cpu, cpu}, {"version"}, {"view", cpu},
+	} {
+		cmd := command(t, t.TempDir(), args...)
+		cmd.Stdout = full
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if code := exitCode(t, cmd.Run()); code != exitOutput || !strings.Contains(errs.String(), "ntconv: standard output: write after 0 bytes: no space left on device\n") {
+			t.Errorf("%q: code %d: %s", args, code, errs.String())
+		}
 	}
 }
 

@@ -129,7 +129,7 @@ func (a *app) verify(v *verification) error {
 	a.sum.Report = reportEntries(&sides[0].report)
 	for _, s := range sides {
 		if isLimit(s.failed) { // nothing is known of the rest
-			return inputFailure(s.in.name(), s.failed)
+			return inputFailure(s.in.name(), s.failed, false)
 		}
 	}
 	if err != nil {
@@ -148,10 +148,7 @@ func (a *app) verify(v *verification) error {
 	if a.quiet {
 		return nil
 	}
-	if _, err := fmt.Fprintf(a.stdout, "equal: %s\n", count(equal, "event")); err != nil {
-		return outputFailure(err)
-	}
-	return nil
+	return a.show(fmt.Sprintf("equal: %s\n", count(equal, "event")))
 }
 
 // A side is one of the traces that are compared.
@@ -202,7 +199,7 @@ func (s *side) close() {
 // damage returns what keeps the trace from being complete, or nil.
 func (s *side) damage() error {
 	if s.failed != nil {
-		return inputFailure(s.in.name(), s.failed)
+		return fmt.Errorf("%w; --ignore damage leaves that out", withName(s.in.name(), s.failed))
 	}
 	if s.report.Worst() >= ntconv.SeverityLoss {
 		return fmt.Errorf("%s: %s", s.in.name(), worst(&s.report))

@@ -17,10 +17,7 @@ func versionCmd(a *app) *cobra.Command {
 		Example: examples(formats.Example{Remark: "for a bug report", Line: "ntconv version"}),
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if _, err := fmt.Fprint(a.stdout, versionText()); err != nil {
-				return outputFailure(err)
-			}
-			return nil
+			return a.show(versionText())
 		},
 	}
 }

@@ -75,8 +75,8 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	a.finish(nil, partial) // now: what comes to its end is the server
 	a.sum = nil
 	a.onInterrupt("") // that is how it ends
-	if _, err := fmt.Fprintf(a.stdout, "http://%s/\n", ln.Addr()); err != nil {
-		return outputFailure(err)
+	if err := a.show(fmt.Sprintf("http://%s/\n", ln.Addr())); err != nil {
+		return err
 	}
 	return serve(ctx, ln, v.in, p)
 }

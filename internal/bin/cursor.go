@@ -2,6 +2,7 @@ package bin
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 )
 
@@ -124,7 +125,7 @@ func (c *Cursor) varuint(most int) uint64 {
 	var v uint64
 	for i, b := range c.b[c.i:] {
 		if i == most {
-			c.Fail("", ErrOverflow)
+			c.Fail("", overflow(most))
 			return 0
 		}
 		v |= uint64(b&0x7f) << (7 * i)
@@ -135,12 +136,15 @@ func (c *Cursor) varuint(most int) uint64 {
 	}
 	// Five or ten continuation bytes at the very end of the input are an overflow too, whatever would follow.
 	if c.Len() >= most {
-		c.Fail("", ErrOverflow)
+		c.Fail("", overflow(most))
 	} else {
 		c.Fail("", ErrShort)
 	}
 	return 0
 }
+
+// overflow returns what a number of more than most bytes fails with.
+func overflow(most int) error { return fmt.Errorf("%w: want at most %d bytes", ErrOverflow, most) }
 
 // GUID reads 16 bytes, kept in file order. For a .NET Guid that means the first three groups are little-endian.
 func (c *Cursor) GUID() (id [16]byte) {

@@ -41,7 +41,7 @@ func createPprof(flags *pflag.FlagSet) CreateFunc {
 		value:   &o.Kind,
 		choices: []named[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}, {"imported", pprof.Imported}},
 	}, "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
-	flags.StringSliceVar(&o.DropLabels, "drop-label", nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
+	flags.StringSliceVar(&o.DropLabels, flagDropLabel, nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
 	flags.IntVar(&o.Level, "gzip-level", 0, "level of compression, 1 to 9 (default 1)")
 	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
 		if o.Level < 0 || o.Level > 9 {
@@ -49,15 +49,23 @@ func createPprof(flags *pflag.FlagSet) CreateFunc {
 		}
 		o := o
 		o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, t.Uncompressed
-		return pprofSink{pprof.New(w, info, t.Namer, &o)}, nil
+		return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels)}, nil
 	}
 }
 
-type pprofSink struct{ *pprof.Sink }
+type pprofSink struct {
+	*pprof.Sink
+	dropped *droppedLabels
+}
+
+func (s pprofSink) Write(e *ntconv.Event) error {
+	s.dropped.see(e)
+	return s.Sink.Write(e)
+}
 
 func (s pprofSink) Result() Result {
 	d := s.Summary()
-	return Result{Items: int64(d.Samples), Unit: "sample", Events: int64(d.Events), Kind: d.Kind.String(), Detail: d.Unresolved}
+	return Result{Items: int64(d.Samples), Unit: "sample", Events: int64(d.Events), Kind: d.Kind.String(), Detail: d.Unresolved, Notes: s.dropped.notes(d.Kind)}
 }
 
 // isPprof walks over the first fields of what could be a profile: top-level fields 1 to 15 of profile.proto with their

@@ -105,13 +105,9 @@ func (o *ReadOptions) cutNotes() []string {
 // labelNotes tells which labels are on no sample.
 func (o *ReadOptions) labelNotes() (notes []string) {
 	p := o.profiles
-	const shown = 10
 	has := "there are none"
 	if keys := slices.Sorted(maps.Keys(p.labels)); len(keys) > 0 {
-		has = "there are " + strings.Join(keys[:min(shown, len(keys))], ", ")
-		if n := len(keys) - shown; n > 0 {
-			has += fmt.Sprintf(" and %d more", n)
-		}
+		has = "there are " + firstKeys(keys)
 	}
 	for _, key := range o.LabelFrames {
 		if !p.labels[key] {

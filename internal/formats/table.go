@@ -104,9 +104,10 @@ type Result struct {
 	// items is empty, which a user hardly wanted.
 	Items  int64
 	Unit   string
-	Events int64  // events that went into them
-	Kind   string // which of the things that the format can hold it holds; "" if there is one only
-	Detail string // what else people should know; "" if there is nothing
+	Events int64    // events that went into them
+	Kind   string   // which of the things that the format can hold it holds; "" if there is one only
+	Detail string   // what else people should know; "" if there is nothing
+	Notes  []string // on flags of Create that had no effect
 }
 
 // NamesFlag defines the flag that chooses how methods are spelled, for formats that need names.

@@ -81,7 +81,7 @@ func (t *labelTable) keeps(l *ntconv.Label) bool {
 	if l.Kind >= numOverrideKind {
 		return false
 	}
-	key := labelKey(l)
+	key := LabelKey(l)
 	if t.all {
 		return !t.drop[key]
 	}
@@ -120,8 +120,8 @@ func (t *labelTable) same(stored, list []ntconv.Label) bool {
 	return n == len(stored)
 }
 
-// labelKey returns the key that a label has in a profile, and nothing for kinds that have none.
-func labelKey(l *ntconv.Label) string {
+// LabelKey returns the key that a label has in a profile, and nothing for kinds that have none.
+func LabelKey(l *ntconv.Label) string {
 	switch l.Kind {
 	case ntconv.LabelActivityID:
 		return LabelActivity
@@ -147,7 +147,7 @@ func (t *labelTable) plain(l ntconv.Label) ntconv.Label {
 
 // plain returns a label as a string or a number with a unit, whatever it was.
 func plain(l ntconv.Label) ntconv.Label {
-	p := ntconv.Label{Kind: ntconv.LabelString, Key: labelKey(&l)}
+	p := ntconv.Label{Kind: ntconv.LabelString, Key: LabelKey(&l)}
 	switch l.Kind {
 	case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
 		p.Str = ntconv.GUID(l.ID).String()

@@ -31,7 +31,7 @@ func ParseEventBlockHeader(c *bin.Cursor) (h EventBlockHeader, err error) {
 	start := *c
 	h.HeaderSize = c.At("EventBlock/HeaderSize").U16()
 	if c.Err() == nil && h.HeaderSize < MinEventBlockHeaderSize {
-		start.Fail("EventBlock/HeaderSize", fmt.Errorf("%w: %d, less than %d", bin.ErrValue, h.HeaderSize, MinEventBlockHeaderSize))
+		start.Fail("EventBlock/HeaderSize", fmt.Errorf("%w: %d, want %d or more", bin.ErrValue, h.HeaderSize, MinEventBlockHeaderSize))
 		*c = start
 	}
 	h.Flags = c.At("EventBlock/Flags").U16()

@@ -78,10 +78,10 @@ func TestCompressedError(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                         "offset 0x64: Event/Flags: not enough bytes",
 		"\x01\x80":                 "offset 0x65: Event/MetadataId: not enough bytes",
-		"\x01\x80\x80\x80\x80\x80": "offset 0x65: Event/MetadataId: variable-length number too long",
+		"\x01\x80\x80\x80\x80\x80": "offset 0x65: Event/MetadataId: variable-length number too long: want at most 5 bytes",
 		"\x82\x01\x02":             "offset 0x67: Event/ProcessorNumber: not enough bytes",
 		"\x80\x01":                 "offset 0x66: Event/PayloadSize: not enough bytes",
-		"\x00\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00": "offset 0x65: Event/TimeStamp: variable-length number too long",
+		"\x00\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00": "offset 0x65: Event/TimeStamp: variable-length number too long: want at most 10 bytes",
 	} {
 		var h wire.EventHeader
 		if n := h.ParseCompressed([]byte(in)); n > 0 {

@@ -45,12 +45,12 @@ func ParseStreamHeader(c *bin.Cursor) (h StreamHeader, err error) {
 	case n == 0 && h.Version == V4:
 		return parseVersion(c)
 	case n != uint32(len(FastSerialization)):
-		c.Fail("", fmt.Errorf("%w: neither a nettrace nor a netperf file", bin.ErrValue))
+		c.Fail("", fmt.Errorf("%w: %d, want %d, or 0 from version 6 on", bin.ErrValue, n, len(FastSerialization)))
 	default:
 		at := *c
 		have := c.Bytes(min(len(FastSerialization), c.Len()))
 		if string(have) != FastSerialization[:len(have)] {
-			at.Fail("", fmt.Errorf("%w: not %q", bin.ErrValue, FastSerialization)) // in the same place however much has arrived
+			at.Fail("", fmt.Errorf("%w: want %q", bin.ErrValue, FastSerialization)) // in the same place however much has arrived
 			*c = at
 		}
 		c.Skip(len(FastSerialization) - len(have))
@@ -66,7 +66,7 @@ func parseVersion(c *bin.Cursor) (h StreamHeader, err error) {
 	switch {
 	case c.Err() != nil:
 	case h.Version < V6:
-		c.Fail("major version", fmt.Errorf("%w: %d with the header of version 6", bin.ErrValue, major))
+		c.Fail("major version", fmt.Errorf("%w: %d, want 6", bin.ErrValue, major))
 	case h.Version > V6:
 		c.Fail("major version", fmt.Errorf("%w: %d", bin.ErrUnknown, major))
 	}

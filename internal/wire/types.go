@@ -101,7 +101,7 @@ func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
 		t.Count = c.At("Field/ElementCount").U16()
 	case TypeRelLoc, TypeDataLoc:
 		if n, ok := t.Elem.FixedSize(); !ok || n == 0 {
-			at.Fail("Field/ElementType", fmt.Errorf("%w: %v of %v, which has no fixed size", bin.ErrValue, t.Code, t.Elem.Code))
+			at.Fail("Field/ElementType", fmt.Errorf("%w: %v of %v, want elements of a fixed size", bin.ErrValue, t.Code, t.Elem.Code))
 			return t, at.Err()
 		}
 	}

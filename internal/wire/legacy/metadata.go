@@ -86,7 +86,7 @@ func (m *Metadata) parseTag(c *bin.Cursor, p *typeParser) {
 	n := c.At("Metadata/TagSize").I32()
 	kind := c.At("Metadata/Tag").U8()
 	if n < 0 && c.Err() == nil {
-		at.Fail("Metadata/TagSize", fmt.Errorf("%w: %d", bin.ErrValue, n))
+		at.Fail("Metadata/TagSize", fmt.Errorf("%w: %d, want 0 or more", bin.ErrValue, n))
 		*c = at
 		return
 	}

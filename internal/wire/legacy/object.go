@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
@@ -49,7 +50,7 @@ func ParseObject(c *bin.Cursor) (o Object, err error) {
 	case tag == tagNull:
 		return Object{End: true}, nil
 	case tag != tagBegin && tag != tagBeginPrivate:
-		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d does not begin an object", bin.ErrValue, tag))
+		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d, want %d or %d for an object, or %d for the end", bin.ErrValue, tag, tagBegin, tagBeginPrivate, tagNull))
 		*c = at
 	}
 	o.Private = tag == tagBeginPrivate
@@ -67,7 +68,7 @@ func ParseObject(c *bin.Cursor) (o Object, err error) {
 func expect(c *bin.Cursor, want uint8) {
 	at := *c
 	if got := c.At("Object/Tag").U8(); got != want && c.Err() == nil {
-		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d instead of %d", bin.ErrValue, got, want))
+		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d, want %d", bin.ErrValue, got, want))
 		*c = at
 	}
 }
@@ -76,7 +77,7 @@ func (o *Object) parseName(c *bin.Cursor) {
 	at := *c
 	n := c.At("Object/NameLength").I32()
 	if n < 0 || n > maxName {
-		at.Fail("Object/NameLength", fmt.Errorf("%w: %d", bin.ErrValue, n))
+		at.Fail("Object/NameLength", fmt.Errorf("%w: %d, want 0 to %d", bin.ErrValue, n, maxName))
 		*c = at
 	}
 	at = *c
@@ -104,7 +105,7 @@ func (o *Object) parseSize(c *bin.Cursor) {
 	}
 	at := *c
 	if o.Size = c.At("Object/BlockSize").I32(); o.Size < 0 {
-		at.Fail("Object/BlockSize", fmt.Errorf("%w: %d", bin.ErrValue, o.Size))
+		at.Fail("Object/BlockSize", fmt.Errorf("%w: %d, want 0 or more", bin.ErrValue, o.Size))
 		*c = at
 	}
 	c.At("Object/Padding").Skip(Padding(c.Offset()))
@@ -124,7 +125,11 @@ func (o *Object) Supported(magic bool) error {
 		}
 	}
 	if o.Version < oldest || o.Version > newest {
-		return fmt.Errorf("%w: version %d of object %s", bin.ErrUnknown, o.Version, o.Name)
+		want := strconv.Itoa(int(newest))
+		if oldest < newest {
+			want = fmt.Sprintf("%d to %d", oldest, newest)
+		}
+		return fmt.Errorf("%w: version %d of object %s, want %s", bin.ErrUnknown, o.Version, o.Name, want)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (p *typeParser) count(c *bin.Cursor) int {
 	switch {
 	case c.Err() != nil:
 	case n < 0:
-		at.Fail("FieldCount", fmt.Errorf("%w: %d", bin.ErrValue, n))
+		at.Fail("FieldCount", fmt.Errorf("%w: %d, want 0 to %d", bin.ErrValue, n, p.left.Fields))
 		*c = at
 	case int(n) > p.left.Fields:
 		at.Fail("FieldCount", fmt.Errorf("%w: too many fields in one row", bin.ErrLimit))
@@ -74,7 +74,7 @@ func (p *typeParser) fieldsV2(c *bin.Cursor, depth int) (fields []wire.Field) {
 		at := *c
 		size := c.At("Field/Size").I32()
 		if size < 4 && c.Err() == nil {
-			at.Fail("Field/Size", fmt.Errorf("%w: %d", bin.ErrValue, size))
+			at.Fail("Field/Size", fmt.Errorf("%w: %d, want 4 or more", bin.ErrValue, size))
 			*c = at
 		}
 		fc := c.Sub(int(size) - 4)

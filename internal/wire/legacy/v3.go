@@ -54,7 +54,7 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	}
 	*c = at
 	if len(e.Stack) > MaxStackV3 {
-		stack.Fail("Event/StackSize", fmt.Errorf("%w: %d", bin.ErrLimit, len(e.Stack)))
+		stack.Fail("Event/StackSize", fmt.Errorf("%w: %d, want at most %d", bin.ErrLimit, len(e.Stack), MaxStackV3))
 	}
 	return e, stack.Err()
 }
@@ -67,7 +67,7 @@ func sizeV3(c *bin.Cursor, where string, least int32) int {
 	case c.Err() != nil:
 		return 0
 	case n < least:
-		at.Fail(where, fmt.Errorf("%w: %d", bin.ErrValue, n))
+		at.Fail(where, fmt.Errorf("%w: %d, want %d or more", bin.ErrValue, n, least))
 	case int(n) > c.Len():
 		at.Fail(where, fmt.Errorf("%w: %d, with %d left", bin.ErrShort, n, c.Len()))
 	default:

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// nextStep returns what a user can do about an input that could not be read, and "" if the error says so itself. strict tells that
+// --strict is why nothing was kept.
+func nextStep(err error, strict bool) string {
+	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || isTruncated(err)
+	switch {
+	case formats.IsUnknown(err):
+		return ""
+	case errors.Is(err, fs.ErrNotExist):
+		return "check its name"
+	case errors.Is(err, fs.ErrPermission):
+		return "ask its owner for the right to read it"
+	case errors.Is(err, syscall.EISDIR):
+		return "name a file in it"
+	case damaged && strict:
+		return "without --strict what can be read is read"
+	case damaged:
+		return "copy the file again, or record again"
+	case errors.Is(err, ntconv.ErrFormat):
+		return "check that this is the file that was recorded"
+	case errors.Is(err, ntconv.ErrUnsupported) && strings.Contains(err.Error(), "preview"):
+		return "or try --allow-prerelease"
+	case errors.Is(err, ntconv.ErrUnsupported) && !strings.Contains(err.Error(), "; record"):
+		return "a newer release of ntconv may read it"
+	}
+	return ""
+}

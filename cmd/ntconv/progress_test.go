@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Progress is gone when it is stopped, and nothing draws it again: what follows has the line for itself. Every drawing tells the
+// true rate, the first one too. Time is that of the bubble.
+func TestProgressEnds(t *testing.T) {
+	const rate = 50_000_000 // bytes a second
+	for _, size := range []int64{-1, 10 * rate} {
+		for length := 100 * time.Millisecond; length < 3*time.Second; length += 70 * time.Millisecond {
+			t.Run(fmt.Sprint(size, length), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var out bytes.Buffer
+					start := time.Now()
+					stop := showProgress(&out, "reading", size, func() int64 { return int64(time.Since(start)) * rate / 1e9 })
+					time.Sleep(length)
+					synctest.Wait()
+					stop()
+					drawn := out.String()
+					if rest := drawn[strings.LastIndex(drawn, "\r")+1:]; rest != "" {
+						t.Errorf("%q is left on the line", rest)
+					}
+					lines := regexp.MustCompile(`\r[^\r]*reading[^\r]*`).FindAllString(drawn, -1)
+					if len(lines) != int(length/(200*time.Millisecond)) {
+						t.Errorf("%d drawings in %v", len(lines), length)
+					}
+					for _, line := range lines {
+						if !strings.Contains(line, "(50 MB/s)") {
+							t.Errorf("%q, want 50 MB/s", line)
+						}
+					}
+					time.Sleep(time.Second)
+					synctest.Wait()
+					if more := out.String()[len(drawn):]; more != "" {
+						t.Errorf("%q was drawn after the end", more)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A source that gives nothing for a while does not stop the clock that is shown.
+func TestProgressWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		stop := showProgress(&out, "reading", -1, func() int64 { return 1000 })
+		time.Sleep(5500 * time.Millisecond)
+		synctest.Wait()
+		stop()
+		if !strings.Contains(out.String(), "[5s]") {
+			t.Errorf("%q has no fifth second", out.String())
+		}
+	})
+}
