@@ -40,8 +40,6 @@ type Format struct {
 	// Open returns a source over decompressed input.
 	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
 
-	// Span tells when all events have come from when to when was recorded what they were selected from. It may be nil.
-	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered says that events of the format come in the order of time whatever order is asked for.
 	Ordered bool
 	// Create defines the flags of the format's sink and returns its constructor, to be called after they are parsed.
