@@ -141,7 +141,7 @@ func (a *app) convert(c *conversion) error {
 		}
 		return p.deliver(outName, create, func() (string, bool) {
 			r := sink.Result()
-			p.sumUp().result(r)
+			p.made(r)
 			return r.Unit + "s", r.Items == 0
 		}, c.to.Advice)
 	})
@@ -150,8 +150,9 @@ func (a *app) convert(c *conversion) error {
 // target returns what a sink of the pass may ask for.
 func (p *pass) target() *formats.Target {
 	comments := []string{"converted by ntconv"}
-	if p.filtered {
-		comments = append(comments, "selected by "+p.selected)
+	filtered := !p.picked.Empty()
+	if filtered {
+		comments = append(comments, "selected by "+p.picked.String())
 	}
 	return &formats.Target{
 		Namer:    p.namer,
@@ -159,7 +160,7 @@ func (p *pass) target() *formats.Target {
 		Span:     p.span,
 		Comments: comments,
 		Ordered:  p.app.read.Order == reader.ByTime || p.in.format.Ordered,
-		Filtered: p.filtered,
+		Filtered: filtered,
 	}
 }
 

@@ -98,7 +98,7 @@ func (p *pass) writeCut(f *filtering, c *cut) error {
 		return sink, err
 	}
 	err := p.deliver(f.out, create, func() (string, bool) {
-		p.sumUp().result(sink.Result())
+		p.made(sink.Result())
 		return "events", c.selected == 0
 	}, f.to.Advice)
 	s := p.app.sum

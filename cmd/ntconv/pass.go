@@ -24,13 +24,13 @@ type pass struct {
 	info     *ntconv.Info
 	src      ntconv.Source // of the selected events
 	namer    ntconv.Namer  // nil if no names are needed
-	filtered bool          // the selection may leave events out
-	selected string        // the flags of the selection
-	total    int64         // events of the input
-	kept     int64         // events of the selection
-	cause    error         // why the input is incomplete, or nil
+	picked   *selection.Options
+	total    int64 // events of the input
+	kept     int64 // events of the selection
+	cause    error // why the input is incomplete, or nil
 	sel      *selection.Selector
 	recorded profile.Recording // the input
+	notes    []string          // on what was made
 	first    bool              // passOptions.first
 	close    func()            // ends it; may be called again
 }
@@ -107,7 +107,7 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	p := &pass{app: a, in: in, filtered: !sel.Empty(), selected: sel.String(), first: o.first}
+	p := &pass{app: a, in: in, picked: sel, first: o.first}
 	see, last, err := p.prepare(o, sel)
 	if err != nil {
 		return nil, err
@@ -278,11 +278,7 @@ func worst(r *ntconv.Report) string {
 
 // nothing is the error of a pass that leaves nothing to write: it tells what there is instead, and what to do.
 func (p *pass) nothing(what, advice string) error {
-	name := p.in.name()
-	sel, err := p.app.pick.options()
-	if err != nil {
-		return fail(exitUsage, err)
-	}
+	name, sel := p.in.name(), p.picked
 	text := fmt.Sprintf("no %s among %s", what, count(p.total, "event"))
 	switch {
 	case p.total == 0 && p.in.format.Name == "pprof":

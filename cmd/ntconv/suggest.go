@@ -129,25 +129,21 @@ func wanted(err *pflag.InvalidValueError) error {
 // misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in their places.
 // err is that of the first flag.
 func misplaced(cmd *cobra.Command, args []string, err error) error {
-	if cmd.HasParent() {
-		args = args[slices.Index(args, cmd.Name())+1:]
-	}
 	what, missing := "command", noVerb
 	if cmd.HasParent() {
+		args = args[slices.Index(args, cmd.Name())+1:]
 		what, missing = "format", noFormat
 	}
-	var words []string
 	for _, word := range args {
 		if strings.HasPrefix(word, "-") {
 			continue
 		}
-		words = append(words, word)
 		if sub, _, wrong := cmd.Find([]string{word}); wrong == nil && sub != cmd {
 			return fmt.Errorf("%w; flags stand behind the %s: %s FLAGS", err, what, sub.CommandPath())
 		}
 	}
-	if len(words) > 0 && !strings.HasPrefix(args[0], "-") {
-		return missing(cmd, words[0])
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return missing(cmd, args[0])
 	}
 	return nil
 }

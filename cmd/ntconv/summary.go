@@ -36,9 +36,8 @@ type summary struct {
 	Exit     int           `json:"exit"`
 	Error    string        `json:"error,omitempty"`
 
-	naming string   // the note on the output's name, or empty
-	flags  []string // notes on the output's flags
-	done   bool     // something was written
+	naming string // the note on the output's name, or empty
+	done   bool   // something was written
 }
 
 // A reportEntry is an entry of an ntconv.Report as JSON.
@@ -78,15 +77,16 @@ func (p *pass) sumUp() *summary {
 	if s.naming != "" {
 		s.Notes = append(s.Notes, s.naming)
 	}
-	s.Notes = append(s.Notes, s.flags...)
+	s.Notes = append(s.Notes, p.notes...)
 	return s
 }
 
-// result takes what the output holds.
-func (s *summary) result(r formats.Result) {
-	s.flags = r.Notes
-	s.Notes = append(s.Notes, s.flags...)
+// made sums up with what the output holds.
+func (p *pass) made(r formats.Result) *summary {
+	p.notes = r.Notes
+	s := p.sumUp()
 	s.Items, s.Unit, s.Used, s.Kind, s.Detail = r.Items, r.Unit, r.Events, r.Kind, r.Detail
+	return s
 }
 
 func (s *summary) writeJSON(w io.Writer) error {

@@ -129,8 +129,7 @@ func (p *pass) profile(r *ranking) (made *profile.Profile, partial, err error) {
 	if fatal != nil {
 		return nil, nil, fatal
 	}
-	s := p.sumUp()
-	s.result(sink.Result())
+	s := p.made(sink.Result())
 	if s.Items == 0 {
 		return nil, nil, p.nothing(s.Unit+"s", r.to.Advice)
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -138,19 +139,9 @@ func TestInterruptedWithLines(t *testing.T) {
 		{[]string{"view", trace(t, "cpu-env")}, ""},
 	} {
 		cmd := command(t, t.TempDir(), c.args...)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
 		var said bytes.Buffer
 		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, out := startPiped(t, cmd)
 		live := unpacked(t, "cpu-v6")
 		go func() { _, _ = in.Write(live[:len(live)/2]) }() // and then it goes on, for all that is known
 		if _, err := out.Read(make([]byte, 1)); err != nil {
@@ -164,6 +155,23 @@ func TestInterruptedWithLines(t *testing.T) {
 			t.Errorf("%q: code %d: %q", c.args, code, said.String())
 		}
 	}
+}
+
+// startPiped starts a command whose input goes on while its output is read.
+func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err = cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in, out
 }
 
 // A reader that has seen enough, as head, ends the command without words.
@@ -215,17 +223,7 @@ func TestStdoutFull(t *testing.T) {
 // A live trace is seen while it is recorded: every window that is complete, not only when the input ends.
 func TestFollow(t *testing.T) {
 	cmd := command(t, t.TempDir(), "print", "-")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	trace := unpacked(t, "threads")
 	if _, err := in.Write(trace[:len(trace)-1]); err != nil {
 		t.Fatal(err)
