@@ -79,7 +79,7 @@ bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and B
 
 .PHONY: big
 big: ## Convert streams of 512 MiB and of more than 4 GiB, and compare the peaks of their memory
-	$(GO) test ./internal/tracegen -run TestPeak -big -v -timeout 4h
+	$(GO) test ./internal/testing/tracegen -run TestPeak -big -v -timeout 4h
 
 .PHONY: speed
 speed: ## Measure the command beside dotnet-trace, where the reference data lies beside the checkout

@@ -130,17 +130,20 @@ func (k MarkKind) String() string {
 
 var markKindNames = []string{"sequence point", "threads removed"}
 
+// MarkFlags are properties of a sequence point (nettrace-v6, "SequencePointBlock"). Bits without a constant are kept as recorded.
+type MarkFlags uint32
+
 const (
-	// MarkFlushThreads on a sequence point: the input's thread table starts anew after it.
-	MarkFlushThreads uint32 = 1
-	// MarkFlushTypes on a sequence point: the input's metadata table starts anew after it.
-	MarkFlushTypes uint32 = 2
+	// MarkFlushThreads means that the input's thread table is empty after the sequence point.
+	MarkFlushThreads MarkFlags = 1
+	// MarkFlushTypes means that the input's metadata table is empty after the sequence point.
+	MarkFlushTypes MarkFlags = 2
 )
 
 // A Mark is a place in the stream that is not an event: immutable, and may be kept.
 type Mark struct {
 	Kind    MarkKind
-	Flags   uint32
+	Flags   MarkFlags
 	Threads []ThreadSeq
 }
 

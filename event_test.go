@@ -60,8 +60,8 @@ func TestLabelsFind(t *testing.T) {
 		t.Error("found what is not there")
 	}
 	var none *ntconv.Labels
-	same := ntconv.NewLabels(append([]ntconv.Label(nil), l.List...))
-	other := ntconv.NewLabels(append([]ntconv.Label{l.List[1], l.List[0]}, l.List[2:]...))
+	same := ntconv.NewLabels(append([]ntconv.Label(nil), l.List()...))
+	other := ntconv.NewLabels(append([]ntconv.Label{l.List()[1], l.List()[0]}, l.List()[2:]...))
 	switch {
 	case !l.Equal(l), !l.Equal(same), !none.Equal(none), !none.Equal(ntconv.NewLabels(nil)), !ntconv.NewLabels(nil).Equal(none):
 		t.Error("equal lists differ")

@@ -38,7 +38,7 @@ var importRules = []struct {
 		why: "bytes and numbers only",
 	},
 	{
-		of: []string{"./internal/wire/..."}, except: []string{"./internal/wire/wiretest"}, only: []string{"std", "./internal/bin", "./internal/wire/..."},
+		of: []string{"./internal/wire/...", "./internal/testing/wiretext"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wiretext"},
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
@@ -103,15 +103,15 @@ var importRules = []struct {
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/clr/gen", "./internal/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
 		why: "only the command logs and parses flags; the table of formats says which flags there are",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./internal/wire/wiretest", "./internal/corpus", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/wire/wiretest", "./internal/corpus"},
+		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},
 		why: "what is for tests stays in tests",
 	},
 	{
-		of: []string{"./internal/wire/wiretest", "./internal/corpus"}, never: []string{"./"},
+		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
 	},
 }

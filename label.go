@@ -1,5 +1,7 @@
 package ntconv
 
+import "slices"
+
 // LabelKind says what a Label is. The values are those of the nettrace v6 label list (nettrace-v6, "LabelListBlock").
 type LabelKind uint8
 
@@ -29,14 +31,22 @@ type Label struct {
 	ID             [16]byte
 }
 
-// Labels are the labels of an event in the order of the input: immutable after NewLabels. Two events with the same labels
-// may or may not have the same pointer; sinks compare the content.
+// Labels are the labels of an event in the order of the input. They are immutable and made by NewLabels; the zero value and
+// nil are empty lists. Two events with the same labels may or may not have the same pointer; sinks compare the content.
 type Labels struct {
-	List []Label
+	list []Label
 
 	overrides              uint8
 	opcode, level, version uint8
 	keywords               uint64
+}
+
+// List returns the labels in the order of the input. The caller must not change them. A nil Labels has none.
+func (l *Labels) List() []Label {
+	if l == nil {
+		return nil
+	}
+	return l.list
 }
 
 const (
@@ -49,7 +59,7 @@ const (
 // NewLabels returns labels that own list. Of labels that override a property of the type the last one counts, an explicit
 // zero included.
 func NewLabels(list []Label) *Labels {
-	l := &Labels{List: list}
+	l := &Labels{list: list}
 	for i := range list {
 		switch n := list[i].Num; list[i].Kind {
 		case LabelOpcode:
@@ -70,9 +80,9 @@ func (l *Labels) Find(kind LabelKind) *Label {
 	if l == nil {
 		return nil
 	}
-	for i := len(l.List) - 1; i >= 0; i-- {
-		if l.List[i].Kind == kind {
-			return &l.List[i]
+	for i := len(l.list) - 1; i >= 0; i-- {
+		if l.list[i].Kind == kind {
+			return &l.list[i]
 		}
 	}
 	return nil
@@ -88,23 +98,5 @@ func (l *Labels) ID(kind LabelKind) ([16]byte, bool) {
 
 // Equal reports whether two label lists have the same labels in the same order. Nil equals an empty list.
 func (l *Labels) Equal(m *Labels) bool {
-	if l == m {
-		return true
-	}
-	var a, b []Label
-	if l != nil {
-		a = l.List
-	}
-	if m != nil {
-		b = m.List
-	}
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return l == m || slices.Equal(l.List(), m.List())
 }

@@ -68,7 +68,7 @@ func TestMergeOrder(t *testing.T) {
 // other input do not start anew. Losses stay what they were.
 func TestMergeNumbersGoOn(t *testing.T) {
 	a, b := &ntconv.Thread{TID: 1}, &ntconv.Thread{TID: 2}
-	flush := func(at ntconv.Ticks, flags, seq uint32) *ntconv.Event {
+	flush := func(at ntconv.Ticks, flags ntconv.MarkFlags, seq uint32) *ntconv.Event {
 		return &ntconv.Event{Kind: ntconv.KindMark, Time: at, Mark: &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: flags, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: seq}}}}
 	}
 	first := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}},

@@ -82,7 +82,7 @@ func copyOf(tr *Trace) *Trace {
 		}
 		c.Type, c.Thread, c.Capture, c.Offset = types[e.Type], thread(e.Thread), thread(e.Capture), 4711
 		if e.Labels != nil {
-			c.Labels = ntconv.NewLabels(append([]ntconv.Label(nil), e.Labels.List...))
+			c.Labels = ntconv.NewLabels(append([]ntconv.Label(nil), e.Labels.List()...))
 		}
 		if e.Mark != nil {
 			m := *e.Mark
@@ -154,7 +154,7 @@ func TestEqualStreamsSeesEveryChange(t *testing.T) {
 		"function":      func(tr *Trace) { tr.Events[1].Stack.Frames[0].Func.Name = "g" },
 		"mapping":       func(tr *Trace) { tr.Events[1].Stack.Frames[0].Mapping = nil },
 		"line":          func(tr *Trace) { tr.Events[1].Stack.Frames[0].Line = 3 },
-		"label unit":    func(tr *Trace) { tr.Events[1].Labels.List[0].Unit = "" },
+		"label unit":    func(tr *Trace) { tr.Events[1].Labels.List()[0].Unit = "" },
 		"no labels":     func(tr *Trace) { tr.Events[1].Labels = nil },
 		"threads one":   func(tr *Trace) { tr.Events[1].Thread, tr.Events[1].Capture = tr.Events[0].Thread, tr.Events[0].Thread },
 		"threads three": func(tr *Trace) { th := *tr.Events[2].Thread; tr.Events[2].Thread = &th },

@@ -289,7 +289,7 @@ func (g *traceGen) payload(e *ntconv.Event) []byte {
 func (g *traceGen) mark() {
 	m := &ntconv.Mark{}
 	if g.flushes {
-		m.Flags = rapid.Uint32Range(0, 3).Draw(g.t, "flags")
+		m.Flags = ntconv.MarkFlags(rapid.Uint32Range(0, 3).Draw(g.t, "flags"))
 	}
 	g.start = g.latest
 	for _, th := range g.threads {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/corpus"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 )
 
 // BenchmarkReader reads whole traces in memory, and as streams, which costs a copy: small ones of testdata, and larger ones where they

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/wire/text"
+	"github.com/ntconv/ntconv/internal/testing/wiretext"
 )
 
 var update = flag.Bool("update", false, "write the outcomes in testdata/cases anew; the test fails all the same")
@@ -31,7 +31,7 @@ func TestCases(t *testing.T) {
 			}
 			head, rest, _ := strings.Cut(string(content), "== trace\n")
 			trace, _, _ := strings.Cut(rest, "== lenient\n")
-			data, err := text.Assemble(trace)
+			data, err := wiretext.Assemble(trace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func describe(e *ntconv.Event) string {
 		s += fmt.Sprintf(", stack %#x", e.Stack.PCs)
 	}
 	if e.Labels != nil {
-		s += fmt.Sprintf(", %d labels", len(e.Labels.List))
+		s += fmt.Sprintf(", %d labels", len(e.Labels.List()))
 	}
 	if e.Flags&ntconv.FlagPlaceholder != 0 {
 		s += ", placeholder"

@@ -11,11 +11,11 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/corpus"
-	"github.com/ntconv/ntconv/internal/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -516,7 +516,7 @@ func (p *plainReader) sameLabels(h *wire.EventHeader, l *ntconv.Labels) bool {
 	if l == nil {
 		return len(want) == 0
 	}
-	return slices.EqualFunc(want, l.List, func(a wire.Label, b ntconv.Label) bool {
+	return slices.EqualFunc(want, l.List(), func(a wire.Label, b ntconv.Label) bool {
 		return uint8(a.Kind) == uint8(b.Kind) && a.Key == b.Key && a.Str == b.Str && a.ID == b.ID
 	})
 }

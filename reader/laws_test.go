@@ -14,7 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
@@ -37,8 +37,8 @@ func digest(e *ntconv.Event) uint64 {
 		d.num(e.Stack.PCs...)
 	}
 	if e.Labels != nil {
-		for i := range e.Labels.List {
-			l := &e.Labels.List[i]
+		for i := range e.Labels.List() {
+			l := &e.Labels.List()[i]
 			d.num(uint64(l.Kind), uint64(l.Num))
 			d.text(l.Key, l.Str, l.Unit, string(l.ID[:]))
 		}

@@ -24,8 +24,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/corpus"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -534,9 +534,9 @@ func (v *view) stack(s *ntconv.Stack) uint64 {
 }
 
 func (v *view) list(l *ntconv.Labels) uint64 {
-	h := uint64(len(l.List))
-	for i := range l.List {
-		e := &l.List[i]
+	h := uint64(len(l.List()))
+	for i := range l.List() {
+		e := &l.List()[i]
 		h = v.text(mix(mix(h, uint64(e.Kind)), uint64(e.Num)), e.Key, e.Str, e.Unit)
 		h = mix(h, maphash.Bytes(v.seed, e.ID[:]))
 	}

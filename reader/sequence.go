@@ -54,7 +54,7 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 	if len(sp.Threads) > r.limits.Threads {
 		return r.limit(b.offset, "sequence point", "%d threads in use, at most %d", len(sp.Threads), r.limits.Threads)
 	}
-	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: sp.Flags}
+	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: ntconv.MarkFlags(sp.Flags)}
 	r.threads.settle()
 	if len(sp.Threads) > 0 {
 		mark.Threads = make([]ntconv.ThreadSeq, 0, len(sp.Threads))

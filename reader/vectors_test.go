@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // A deviation is a conformance vector on which this reader differs from Microsoft's on purpose in strict mode.

@@ -7,6 +7,11 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
+var (
+	_ ntconv.AddressWanter = (*Table)(nil)
+	_ ntconv.EpochSettler  = (*Table)(nil)
+)
+
 // wanted is what a consumer has told about the addresses that it will ask for, of one process. A rundown, which comes at
 // the end of most traces, describes every method of the process, and few of them were ever on a stack: the others need
 // not be kept.

@@ -303,13 +303,13 @@ func (w *Writer) labelList(l *ntconv.Labels) (uint32, error) {
 	if l == t.last && l != nil {
 		return t.id, nil
 	}
-	if l == nil || len(l.List) == 0 {
+	if l == nil || len(l.List()) == 0 {
 		return 0, nil
 	}
 	id, ok := t.seen[l]
 	if !ok {
 		var err error
-		if t.list, err = appendLabels(t.list[:0], l.List); err != nil {
+		if t.list, err = appendLabels(t.list[:0], l.List()); err != nil {
 			return 0, err
 		}
 		t.scratch = wire.AppendLabels(t.scratch[:0], t.list, false)

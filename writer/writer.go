@@ -238,7 +238,7 @@ func (w *Writer) mark(e *ntconv.Event) error {
 	}
 	switch e.Mark.Kind {
 	case ntconv.MarkSequencePoint:
-		return w.sequencePoint(wire.SequencePoint{Time: uint64(e.Time), Flags: e.Mark.Flags, Threads: threads})
+		return w.sequencePoint(wire.SequencePoint{Time: uint64(e.Time), Flags: uint32(e.Mark.Flags), Threads: threads})
 	case ntconv.MarkThreadsRemoved:
 		b := make([]byte, wire.BlockHeaderSize)
 		for _, ts := range threads {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -69,7 +69,7 @@ func items(t *testing.T, data []byte) (list []item, lost int) {
 			}
 			labels := []ntconv.Label{}
 			if e.Labels != nil {
-				labels = e.Labels.List
+				labels = e.Labels.List()
 			}
 			i.rest = fmt.Sprintf("%d %d %s v%d cpu%d %x %x %v", e.Time, e.Thread.TID, e.Type.Name, e.Version(), e.CPU, e.Payload, stack, labels)
 			list = append(list, i)

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
-	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/cobra"
 )
 

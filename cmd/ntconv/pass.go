@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -79,10 +78,10 @@ func (p *pass) strayed(sink ntconv.Sink) bool {
 	if p.first || !p.in.raw.Again() {
 		return false
 	}
-	if t, ok := p.namer.(*symbol.Table); ok && t.Missed() > 0 {
+	if t, ok := p.namer.(ntconv.AddressWanter); ok && t.Missed() > 0 {
 		return true
 	}
-	u, ok := sink.(formats.Unordered)
+	u, ok := sink.(ntconv.OrderSensitive)
 	return ok && p.app.read.Order == reader.FileOrder && p.app.anyOrder && u.OrderMatters()
 }
 

@@ -71,7 +71,7 @@ type Sink struct {
 	done  Summary
 }
 
-var _ ntconv.Sink = (*Sink)(nil)
+var _ ntconv.OrderSensitive = (*Sink)(nil)
 
 // New returns a sink that writes one profile to w when it is closed. It does not close w. A nil namer knows only the names
 // that stacks carry themselves.

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/corpus"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 )
 
 // A refEvent is a line of TraceEvent's dump: a payload and what TraceEvent's parsers make of it.

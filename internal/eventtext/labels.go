@@ -36,7 +36,7 @@ func appendLabels(dst []byte, l *ntconv.Labels) []byte {
 		dst = hex.AppendEncode(append(dst, `,"span_id":"`...), id[:8])
 		dst = append(dst, '"')
 	}
-	return appendOthers(dst, l.List)
+	return appendOthers(dst, l.List())
 }
 
 // other reports whether a label stands in the object of labels. One recorder gives samples without labels one that only

@@ -144,8 +144,8 @@ func (p *Printer) appendTextLabels(dst []byte, l *ntconv.Labels) []byte {
 	if l == nil {
 		return dst
 	}
-	for i := range l.List {
-		a := &l.List[i]
+	for i := range l.List() {
+		a := &l.List()[i]
 		switch a.Kind {
 		case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
 			key := "activity"

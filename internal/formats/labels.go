@@ -35,8 +35,8 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 		return
 	}
 	d.last = e.Labels
-	for i := range e.Labels.List {
-		key := profile.LabelKey(&e.Labels.List[i])
+	for i := range e.Labels.List() {
+		key := profile.LabelKey(&e.Labels.List()[i])
 		if key != "" && (len(d.seen) < maxLabelKeys || slices.Contains(d.keys, key)) {
 			d.seen[key] = true
 		}

@@ -53,7 +53,7 @@ type Format struct {
 	// Order is the order of the events that the format is made of where the user names none.
 	Order reader.Order
 	// AnyOrder says that events may come in another order where reading is quicker so: a sink of the format tells in the end
-	// whether that may have changed the output, see Unordered.
+	// whether that may have changed the output, see ntconv.OrderSensitive.
 	AnyOrder bool
 	// StackDepth is how many frames of a stack the usual readers of the format take. 0: any number.
 	StackDepth int
@@ -88,12 +88,6 @@ type Sink interface {
 	ntconv.Sink
 	// Result is valid after Close.
 	Result() Result
-}
-
-// An Unordered is a sink of a format with AnyOrder.
-type Unordered interface {
-	// OrderMatters reports, before Close, whether events in the order of time might have given another output.
-	OrderMatters() bool
 }
 
 // Result is what a sink has made.

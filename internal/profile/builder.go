@@ -52,7 +52,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		o = &Options{}
 	}
 	if namer == nil {
-		namer = noNames{}
+		namer = ntconv.NoNames()
 	}
 	drop := map[string]bool{}
 	for _, key := range o.Drop {
@@ -129,7 +129,7 @@ func (b *Builder) role(t *ntconv.Type) role {
 // for after the last event and before Finish.
 func (b *Builder) OrderMatters() bool {
 	s := b.set()
-	if n, ok := b.namer.(settler); s.late.n > 0 || ok && !n.Settle() {
+	if n, ok := b.namer.(ntconv.EpochSettler); s.late.n > 0 || ok && !n.Settle() {
 		return true
 	}
 	for i := range s.rows {
@@ -144,10 +144,6 @@ func (b *Builder) OrderMatters() bool {
 	}
 	return false
 }
-
-// A settler is a namer whose epochs are exact only after it was asked for that. It reports whether they are, and whether it would
-// know the same if all events had come in the order of time.
-type settler interface{ Settle() bool }
 
 // set returns the set that the profile is made of.
 func (b *Builder) set() *set {

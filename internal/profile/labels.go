@@ -44,11 +44,11 @@ func newLabelTable(drop map[string]bool) *labelTable {
 
 // id returns the number of a label list.
 func (t *labelTable) id(l *ntconv.Labels) uint32 {
-	if l == nil || len(l.List) == 0 {
+	if l == nil || len(l.List()) == 0 {
 		return 0
 	}
 	if l != t.last {
-		t.last, t.lastID = l, t.find(l.List)
+		t.last, t.lastID = l, t.find(l.List())
 	}
 	return t.lastID
 }

@@ -126,18 +126,13 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	}
 }
 
-// A wanter is a namer that need not keep names which nobody will ask for.
-type wanter interface {
-	Want(*ntconv.Process, *ntconv.Stack)
-}
-
 // want tells a namer about a stack that it will be asked for at the end.
 func (s *set) want(e *ntconv.Event, stack uint32, namer ntconv.Namer) {
 	k := processStack{e.Thread.Process, stack}
 	if _, told := s.wanted[k]; told {
 		return
 	}
-	if w, ok := namer.(wanter); ok {
+	if w, ok := namer.(ntconv.AddressWanter); ok {
 		s.wanted[k] = struct{}{}
 		w.Want(e.Thread.Process, e.Stack)
 	}

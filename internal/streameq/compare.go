@@ -169,7 +169,7 @@ func (c *comparer) labels(a, b *ntconv.Labels) *Difference {
 		if b != nil {
 			y = *b
 		}
-		return differ("labels", x.List, y.List)
+		return differ("labels", x.List(), y.List())
 	}
 	c.lastLabels = [2]*ntconv.Labels{a, b}
 	return nil

@@ -191,8 +191,8 @@ func (m *Matcher) labelTest(t *test, e *ntconv.Event) bool {
 	if e.Labels == nil {
 		return false
 	}
-	for i := len(e.Labels.List) - 1; i >= 0; i-- {
-		switch l := &e.Labels.List[i]; {
+	for i := len(e.Labels.List()) - 1; i >= 0; i-- {
+		switch l := &e.Labels.List()[i]; {
 		case l.Key != t.path[0]:
 		case l.Kind == ntconv.LabelInt:
 			return t.numberTest(signed(l.Num))

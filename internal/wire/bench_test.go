@@ -3,8 +3,8 @@ package wire_test
 import (
 	"testing"
 
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // BenchmarkCompressed decodes the event headers of version 6 files. The yardstick is BenchmarkPlainLoop in package legacy.

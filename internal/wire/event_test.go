@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // TestCompressedRoundTrip: a run of events decodes to itself from compressed headers, whether these are as short as

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // TestRealFiles parses every block of the version 6 traces in testdata and writes it again: the same bytes must come out.

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // checkPair asserts the laws of a Parse and Append pair for one generated row: parsing what was appended gives the row

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/corpus"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // reference is the part of what Microsoft's reader makes of a vector that concerns bytes, not meaning.

@@ -3,9 +3,9 @@ package legacy_test
 import (
 	"testing"
 
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // benchTraces are a trace of small events on many threads, one of small events on few, and two of large payloads.

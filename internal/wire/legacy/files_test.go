@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // TestRealFiles parses every object of the traces of versions 3 to 5 in testdata and writes it again: the same bytes must come

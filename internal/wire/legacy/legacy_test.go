@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 // TestObjectRoundTrip: object headers come back with the body on a multiple of four, at any offset, beyond 4 GiB too.

@@ -3,5 +3,5 @@
 //
 // The command in the folder tracegen puts them out:
 //
-//	go run ./internal/tracegen/tracegen -version 4 -bytes 4.5G | ntconv to pprof - > /tmp/big.pb.gz
+//	go run ./internal/testing/tracegen/tracegen -version 4 -bytes 4.5G | ntconv to pprof - > /tmp/big.pb.gz
 package tracegen

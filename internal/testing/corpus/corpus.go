@@ -22,7 +22,7 @@ type File struct {
 // root returns the module's directory.
 func root() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
 // Path returns the path of a file in testdata.

@@ -1,4 +1,4 @@
-package text_test
+package wiretext_test
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
+	"github.com/ntconv/ntconv/internal/testing/wiretext"
 	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/text"
-	"github.com/ntconv/ntconv/internal/wire/wiretest"
 )
 
 func disassemble(t testing.TB, b []byte) string {
 	t.Helper()
 	var sb strings.Builder
-	if err := text.Disassemble(&sb, b); err != nil {
+	if err := wiretext.Disassemble(&sb, b); err != nil {
 		t.Fatal(err)
 	}
 	return sb.String()
@@ -26,7 +26,7 @@ func disassemble(t testing.TB, b []byte) string {
 func identity(t testing.TB, name string, b []byte) string {
 	t.Helper()
 	s := disassemble(t, b)
-	got, err := text.Assemble(s)
+	got, err := wiretext.Assemble(s)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	} else if !bytes.Equal(got, b) {
@@ -102,7 +102,7 @@ func TestDoc(t *testing.T) {
 		}
 		example.WriteString(line[1:])
 	}
-	b, err := text.Assemble(example.String())
+	b, err := wiretext.Assemble(example.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestDamage(t *testing.T) {
 		{"object", trace4 + "SequencePoint version=3 minreader=9 time=1 size=1000 unclosed", "", 0},
 		{"preview", trace4 + "Event preview min=5 max=5\n  event 5 seq=1 thread=3 stack=2", "0e0003030205", 152},
 	} {
-		b, err := text.Assemble(tt.text)
+		b, err := wiretext.Assemble(tt.text)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -175,7 +175,7 @@ func TestErrors(t *testing.T) {
 		"nettrace 6\nLabelList\n  list num=\"k\"":                         "line 3: list: num wants a key and a number",
 		"nettrace 6\nBlock(99) size=16777216":                             "line 2: Block(99): Block(99) block of 16777216 bytes: limit exceeded",
 	} {
-		if b, err := text.Assemble(in); err == nil || err.Error() != want {
+		if b, err := wiretext.Assemble(in); err == nil || err.Error() != want {
 			t.Errorf("%q:\n%v (%d bytes), want\n%s", in, err, len(b), want)
 		}
 	}
@@ -188,7 +188,7 @@ func FuzzDisassemble(f *testing.F) {
 		"nettrace 4\nTrace pointer=4\nMetadata\n  event 0\n    row 1 \"P\" 2 \"E\" opcode=3 v2\n      v2field \"x\" Array(Int32)\nStack\n  stack 0x1 0x2\nEvent flags=0\n  event 7 metadata=1 padding=000000 payload=ff eventsize=80\nSequencePoint time=3\n  thread 7 seq=1\nEndOfStream",
 		"netperf 3\nTrace\nEvent\n  event 1 metadata=1 thread=2 payload=ff\n    stack bytes=0102",
 	} {
-		b, err := text.Assemble(in)
+		b, err := wiretext.Assemble(in)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func FuzzAssemble(f *testing.F) {
 	f.Add("nettrace 6\nTrace pointer=8 sync=1:2:3:4:5:6:7:8\n  kv \"k\" \"v\"\nEvent preview\n  event 1 sorted fields=0xff\n")
 	f.Add("nettrace 4\nTrace\nMetadata\n  event 0 sorted\n    row 1 \"P\" 2 \"E\" headonly\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		b, err := text.Assemble(s)
+		b, err := wiretext.Assemble(s)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "line ") {
 				t.Errorf("%q: %v", s, err)

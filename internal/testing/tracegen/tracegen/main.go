@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 

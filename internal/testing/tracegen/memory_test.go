@@ -14,7 +14,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	"github.com/ntconv/ntconv/internal/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -90,7 +90,7 @@ func TestPeak(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the peak of a process is not known on this system")
 	}
-	generator, command := build(t, "./tracegen"), build(t, "../../cmd/ntconv")
+	generator, command := build(t, "./tracegen"), build(t, "../../../cmd/ntconv")
 	for _, format := range []string{"pprof", "nettrace"} {
 		for _, o := range forms {
 			t.Run(format+"/"+nameOf(o), func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package text is a line-oriented form of traces, for test data that can be read and compared, and for looking into files.
+// Package wiretext is a line-oriented form of traces, for test data that can be read and compared, and for looking into files.
 //
 // [Assemble] gives back exactly the bytes that [Disassemble] was given, whatever they are. A text may also say what no
 // writer would: wrong sizes and counts, bytes behind the end, damaged rows.
@@ -78,4 +78,4 @@
 // KIND is a name of [wire.OptionalKinds]. headonly says that the field count is missing, v2 that there is a V2Params tag. TYPE is a name of
 // [wire.TypeCodes], with the element in parentheses: Array(Int32), FixedLengthArray(Byte,3), RelLoc(Object). The fields of
 // an object are lines below. A field without TYPE has the bytes in extra instead.
-package text
+package wiretext
