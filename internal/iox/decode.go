@@ -17,6 +17,7 @@ type decoder struct {
 	format compression
 	r      io.Reader // the decompressor
 	limits Limits
+	meter  *meter // nil if the input is not a member
 	out    int64
 	err    error // sticky
 }
@@ -35,6 +36,9 @@ func (d *decoder) Read(p []byte) (int, error) {
 		n -= int(d.out - most)
 		d.out = most
 		d.err = d.limit(limit, flag, value)
+	}
+	if d.meter != nil {
+		n = d.charge(n)
 	}
 	return n, d.err
 }
