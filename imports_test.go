@@ -70,6 +70,24 @@ var importRules = []struct {
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
+		of: []string{"./internal/message"}, only: []string{"std"},
+		why: "the spelling of numbers and names is text to text",
+	},
+	{
+		of: []string{"./internal/formats"}, never: []string{"./internal/input", "./internal/pass", "./internal/selection"},
+		why: "a format gets an input and a sink's target, and does not decide how often an input is read or what is selected of it",
+	},
+	{
+		of: []string{"./internal/input"}, never: []string{"./internal/pass", "./internal/selection"},
+		why: "an input can be read as often as it allows; what is read of it and why is decided by the pass",
+	},
+	{
+		of: []string{"./internal/pass"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
+		},
+		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},

@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/pass"
 )
 
 // A cut decides what of a trace goes into a part of it.
@@ -21,37 +23,24 @@ type cut struct {
 
 // newCut makes a cut by the selection of the command line. If names are to be kept, it reads the input once to learn what the
 // selection leaves.
-func (a *app) newCut(in *input, symbols bool) (*cut, error) {
-	sel, err := a.pick.options()
-	if err != nil {
-		return nil, fail(exitUsage, err)
-	}
-	c := &cut{all: sel.Empty(), symbols: symbols, types: make(map[*ntconv.Type]bool), used: make(map[*ntconv.Thread]bool)}
+func (a *app) newCut(in *input.Input, plan *pass.Plan, symbols bool) (*cut, error) {
+	c := &cut{all: plan.Selection.Empty(), symbols: symbols, types: make(map[*ntconv.Type]bool), used: make(map[*ntconv.Thread]bool)}
 	if !symbols || c.all {
 		return c, nil
 	}
-	var last ntconv.Ticks
-	if sel.NeedsEnd() {
-		if last, err = a.lastOf(in); err != nil {
-			return nil, err
-		}
+	c.left = newSurvivors()
+	first := &pass.Plan{Read: plan.Read, Selection: plan.Selection}
+	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
+	first.Keep = func(e *ntconv.Event, selected bool) bool {
+		c.left.observe(e, selected)
+		return false
 	}
-	src, closer, err := in.source(nil)
+	err := a.follow(first, in, func(p *pass.Pass) error {
+		_, _ = p.Source.Next() // nothing is kept, so it reads to the end; the pass that follows reports errors
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	defer closer.Close()
-	s, err := sel.For(src.Info().Clock, last)
-	if err != nil {
-		return nil, fail(exitUsage, err)
-	}
-	defer a.progress(in, "looking ahead")()
-	c.left = newSurvivors()
-	for e := range ntconv.Events(src) {
-		if e == nil {
-			break // the pass that follows tells what is wrong
-		}
-		c.left.observe(e, e.Kind == ntconv.KindEvent && s.Keep(e))
 	}
 	c.left.finish()
 	return c, nil

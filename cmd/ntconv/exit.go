@@ -62,10 +62,8 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it, and the
-// next step behind them.
-func inputFailure(name string, err error, strict bool) error {
-	err = withName(name, err)
+// inputFailure is an error of an input, as of type *input.Error: a limit, or nothing could be read. The next step is put after it.
+func inputFailure(err error, strict bool) error {
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
 		return fail(exitUsage, err)
@@ -85,23 +83,7 @@ func inputFailure(name string, err error, strict bool) error {
 	return fail(exitInput, err)
 }
 
-// withName puts the name of an input before an error that does not tell it.
-func withName(name string, err error) error {
-	var own *iox.Error
-	var limit *iox.LimitError
-	var one *inputError
-	if errors.As(err, &own) || errors.As(err, &limit) || errors.As(err, &one) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }
-
-// isTruncated reports whether an input ended too early, as a trace or as compressed data.
-func isTruncated(err error) bool {
-	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
-}
 
 // show writes to standard output what a verb makes at once. Its errors are those of an output.
 func (a *app) show(text string) error {

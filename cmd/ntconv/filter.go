@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -18,7 +18,7 @@ type filtering struct {
 }
 
 func (a *app) filterCmd() *cobra.Command {
-	f := filtering{conversion: conversion{to: formats.ByName(formats.Writable(), "nettrace")}}
+	f := filtering{conversion: conversion{to: formats.Nettrace()}}
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the part of a trace that is wanted, as a trace",
@@ -47,8 +47,11 @@ func (a *app) filterCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.take(args)
-			a.readFor(cmd, f.to)
-			return a.filter(&f)
+			plan, err := a.planFor(cmd, f.to.Out, f.creator)
+			if err != nil {
+				return err
+			}
+			return a.filter(&f, plan)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
@@ -58,52 +61,45 @@ func (a *app) filterCmd() *cobra.Command {
 		f.bind(flags)
 	})
 	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(f.to.Order))
+	showOrder(cmd, formats.OrderName(f.to.Out.Order))
 	return cmd
 }
 
 // filter reads an input and writes a part of it.
-func (a *app) filter(f *filtering) error {
+func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	a.sum = &summary{Input: f.in, To: f.to.Name, naming: misnamed(f.to, f.out)}
-	if isStdout(f.out) && terminal(a.stdout) {
-		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
+	if err := a.checkTerminal(f.to, f.out); err != nil {
+		return err
 	}
 	if err := checkOutput(f.out, f.in); err != nil {
 		return err
 	}
-	sel, err := a.pick.options()
-	if err != nil {
-		return fail(exitUsage, err)
-	}
-	in, err := a.openInput(f.in, formats.Readable(), sel.NeedsEnd() || f.symbols && !sel.Empty())
+	in, err := a.open([]string{f.in}, plan.NeedsAgain() || f.symbols && !plan.Selection.Empty())
 	if err != nil {
 		return err
 	}
-	defer in.close()
-	c, err := a.newCut(in, f.symbols)
+	defer in.Close()
+	c, err := a.newCut(in, plan, f.symbols)
 	if err != nil {
 		return err
 	}
-	return a.pass(in, passOptions{keep: c.keep}, func(p *pass) error {
-		p.src = &trimmed{Source: p.src, cut: c}
-		return p.writeCut(f, c)
+	plan.Keep = c.keep
+	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return &trimmed{Source: src, cut: c} })
+	return a.follow(plan, in, func(p *pass.Pass) error {
+		d := a.delivery(p, &f.conversion, f.out)
+		empty := d.empty
+		d.empty = func() string {
+			empty()
+			a.sum.Result.Remark(c.detail())
+			if c.selected == 0 {
+				return "events"
+			}
+			return ""
+		}
+		err := a.deliver(p, d)
+		a.sum.Selected, a.sum.Symbols = c.selected, c.named
+		return err
 	})
-}
-
-// writeCut writes what the pass yields.
-func (p *pass) writeCut(f *filtering, c *cut) error {
-	var sink formats.Sink
-	create := func(out *iox.Output) (_ ntconv.Sink, err error) {
-		sink, err = f.create(out, p.info, p.target())
-		return sink, err
-	}
-	err := p.deliver(f.out, create, func() (string, bool) {
-		p.made(sink.Result())
-		return "events", c.selected == 0
-	}, f.to.Advice)
-	s := p.app.sum
-	s.Selected, s.Symbols, s.Detail = c.selected, c.named, c.detail()
-	return err
 }
 
 // detail tells what else than selected events was kept or left out.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -41,13 +42,18 @@ func (a *app) infoCmd() *cobra.Command {
 
 func (a *app) info(name string, asJSON bool) error {
 	a.sum = &summary{Input: name}
-	return a.passOver([]string{name}, passOptions{names: &symbol.Options{}}, func(p *pass) error {
+	plan, err := a.plan()
+	if err != nil {
+		return err
+	}
+	plan.Names = &symbol.Options{}
+	return a.over([]string{name}, plan, func(p *pass.Pass) error {
 		v := newInventory()
-		fatal, partial := p.drain(v)
+		fatal, partial := a.drain(p, v)
 		if fatal != nil {
 			return fatal
 		}
-		p.sumUp()
+		a.sum.read(p)
 		d := v.describe(p)
 		var b bytes.Buffer
 		if !asJSON {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/pass"
 )
 
 // An inventory is a sink that counts what a trace holds. Its memory is bounded by the trace's types and threads.
@@ -187,27 +188,27 @@ type extractInfo struct {
 }
 
 // describe makes the description of what was counted in a pass.
-func (v *inventory) describe(p *pass) *description {
-	c := p.info.Clock
+func (v *inventory) describe(p *pass.Pass) *description {
+	c := p.Info.Clock
 	d := &description{
-		File:       p.in.name(),
-		Size:       max(0, p.in.raw.Size()),
-		Format:     p.info.Format,
+		File:       p.Input.Name(),
+		Size:       max(0, p.Input.Size()),
+		Format:     p.Info.Format,
 		Clock:      clockInfo{Frequency: c.Freq, SyncTicks: int64(c.Tick), SyncTime: timeText(c.Wall)},
-		Pointer:    p.info.PointerSize,
-		Attributes: attributes(ofTrace(p.info.Attrs)),
+		Pointer:    p.Info.PointerSize,
+		Attributes: attributes(ofTrace(p.Info.Attrs)),
 		Events: eventsInfo{
 			tally: v.all, FirstTicks: int64(v.first), LastTicks: int64(v.last),
 			Duration: int64(c.Since(v.first, v.last)),
 		},
-		Processes: v.processes(p.namer),
-		Threads:   v.threadList(p.namer),
+		Processes: v.processes(p.Namer),
+		Threads:   v.threadList(p.Namer),
 		Providers: v.providers(),
-		Extract:   v.extract(p.in.name()),
+		Extract:   v.extract(p.Input.Name()),
 		Lost:      v.lost,
-		Notes:     p.sel.Notes(),
-		Report:    reportEntries(p.app.read.Report),
-		attrs:     ofTrace(p.info.Attrs),
+		Notes:     p.Selector.Notes(),
+		Report:    reportEntries(p.Report),
+		attrs:     ofTrace(p.Info.Attrs),
 		clock:     c,
 	}
 	if v.all.Events > 0 {

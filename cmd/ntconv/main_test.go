@@ -458,7 +458,7 @@ func TestReportJSON(t *testing.T) {
 		{[]string{"top", trace(t, "cpu-env")}, exitOK},
 	} {
 		r := invoke(t, dir, nil, append(c.args, "--report", "json")...)
-		var s summary
+		var s summaryJSON
 		if err := json.Unmarshal([]byte(r.stderr), &s); err != nil || strings.Count(r.stderr, "\n") != 1 {
 			t.Fatalf("%q: %v: %s", c.args, err, r.stderr)
 		}

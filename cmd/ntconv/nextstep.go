@@ -8,13 +8,14 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
 // nextStep returns what a user can do about an input that could not be read, and "" if the error says so itself. strict tells that
 // --strict is why nothing was kept.
 func nextStep(err error, strict bool) string {
-	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || isTruncated(err)
+	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || input.IsTruncated(err)
 	switch {
 	case formats.IsUnknown(err):
 		return ""

@@ -142,7 +142,7 @@ func TestProfileFlagsWithoutEffect(t *testing.T) {
 		{nettrace, []string{"--label-frames", "endpoint,color", "a.pb.gz"}, exitOK, "--label-frames: no sample has a label color; there are bytes, endpoint"},
 		{nettrace, []string{"--label-frames", "color", "a.pb.gz", "b.pb.gz"}, exitOK, "no sample has a label color; there are bytes, endpoint"},
 		{nettrace, []string{"--sample-type", "cpu", "--label-frames", "x", trace(t, "cpu-env")}, exitOK,
-			"--sample-type has no effect: no input is a profile; --label-frames has no effect"},
+			"--sample-type has no effect: no input is of format pprof; --label-frames has no effect"},
 		{nettrace, []string{"--addresses", "mixed", trace(t, "cpu-env")}, exitOK, "--addresses has no effect: no stack"},
 		{nettrace, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "ntconv: a.pb.gz: --sample-type wall: the profile has no such type; it has samples, cpu\n"},
 		{nettrace, []string{"--sample-type", "cpu", "a.pb.gz", "b.pb.gz"}, exitUsage, "ntconv: b.pb.gz: --sample-type cpu: "},

@@ -9,21 +9,20 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
 )
 
-// ReadOptions are what every format that can be read is opened with.
+// ReadOptions are the options of all formats that can be read. The flags of a single format belong to its Opener.
 type ReadOptions struct {
 	Order           reader.Order
 	Strict          bool
 	AllowPrerelease bool
 	Limits          reader.Limits
 	Report          *ntconv.Report
-	// For profiles: the type of value that becomes the weight, and keys of labels that become frames.
-	SampleType  string
-	LabelFrames []string
-	OutputDepth int           // frames of a stack that the output takes; 0 for any number
-	profiles    *profilesRead // by these options; nil if nobody asks
+	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
+	OutputDepth int
+	DepthAdvice string
 }
 
 // BindRead defines the flags that say how an input is read.
@@ -34,7 +33,7 @@ func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {
-	return &choice[reader.Order]{value: o, choices: []named[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}}}
+	return &choice[reader.Order]{value: o, choices: []choiceValue[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}}}
 }
 
 // OrderName returns what --order calls an order.
@@ -90,8 +89,8 @@ func SizeFlag(flags *pflag.FlagSet, v *int64, name, usage string) {
 	flags.Var((*size64Value)(v), name, usage)
 }
 
-// A named is a value that a flag calls by name.
-type named[T comparable] struct {
+// A choiceValue is a value that a flag calls by name.
+type choiceValue[T comparable] struct {
 	name  string
 	value T
 }
@@ -99,7 +98,7 @@ type named[T comparable] struct {
 // A choice is a flag that takes one of several names.
 type choice[T comparable] struct {
 	value   *T
-	choices []named[T]
+	choices []choiceValue[T]
 }
 
 func (c *choice[T]) Set(s string) error {
@@ -137,7 +136,7 @@ func (c *choice[T]) Type() string {
 func Choice(value *string, names ...string) pflag.Value {
 	c := &choice[string]{value: value}
 	for _, n := range names {
-		c.choices = append(c.choices, named[string]{n, n})
+		c.choices = append(c.choices, choiceValue[string]{n, n})
 	}
 	*value = names[0]
 	return c
@@ -234,4 +233,14 @@ func formatSize(n int64) string {
 		return strconv.FormatInt(n, 10)
 	}
 	return strconv.FormatInt(n, 10) + sizeUnits[i] + "iB"
+}
+
+// NamesFlag defines the flag that chooses how methods are spelled, for commands that show symbols.
+func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
+	o := new(symbol.Options)
+	flags.Var(&choice[symbol.Names]{
+		value:   &o.Names,
+		choices: []choiceValue[symbol.Names]{{"pretty", symbol.NamesPretty}, {"raw", symbol.NamesRaw}},
+	}, "names", "spelling of methods: pretty as in C#, raw as the runtime records them")
+	return o
 }
