@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -80,18 +81,49 @@ func (a *app) filter(f *filtering) error {
 		return err
 	}
 	defer in.close()
-	c, err := a.newCut(in, f.symbols)
+	part, err := a.newSubset(in, f.symbols)
 	if err != nil {
 		return err
 	}
-	return a.pass(in, passOptions{keep: c.keep}, func(p *pass) error {
-		p.src = &trimmed{Source: p.src, cut: c}
-		return p.writeCut(f, c)
+	return a.pass(in, passOptions{keep: part.Keep}, func(p *pass) error {
+		p.src = part.Source(p.src)
+		return p.writeSubset(f, part)
 	})
 }
 
-// writeCut writes what the pass yields.
-func (p *pass) writeCut(f *filtering, c *cut) error {
+// newSubset returns a filter for the selection of the command line. To keep symbols, it reads the input once to learn which processes
+// the selection leaves.
+func (a *app) newSubset(in *input, symbols bool) (*subset.Filter, error) {
+	sel, err := a.pick.options()
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	part := subset.New(subset.Options{All: sel.Empty(), Symbols: symbols})
+	if !part.NeedsLearn() {
+		return part, nil
+	}
+	var last ntconv.Ticks
+	if sel.NeedsEnd() {
+		if last, err = a.lastOf(in); err != nil {
+			return nil, err
+		}
+	}
+	src, closer, err := in.source(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	s, err := sel.For(src.Info().Clock, last)
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	defer a.progress(in, "looking ahead")()
+	part.Learn(src, s.Keep)
+	return part, nil
+}
+
+// writeSubset writes the events of the pass.
+func (p *pass) writeSubset(f *filtering, part *subset.Filter) error {
 	var sink formats.Sink
 	create := func(out *iox.Output) (_ ntconv.Sink, err error) {
 		sink, err = f.create(out, p.info, p.target())
@@ -99,48 +131,25 @@ func (p *pass) writeCut(f *filtering, c *cut) error {
 	}
 	err := p.deliver(f.out, create, func() (string, bool) {
 		p.made(sink.Result())
-		return "events", c.selected == 0
+		return "events", part.Counts().Selected == 0
 	}, f.to.Advice)
+	c := part.Counts()
 	s := p.app.sum
-	s.Selected, s.Symbols, s.Detail = c.selected, c.named, c.detail()
+	s.Selected, s.Symbols, s.Detail = c.Selected, c.Symbols, subsetDetail(c)
 	return err
 }
 
-// detail tells what else than selected events was kept or left out.
-func (c *cut) detail() string {
+// subsetDetail describes what was kept or omitted in addition to the selected events.
+func subsetDetail(c subset.Counts) string {
 	s := ""
-	if c.named > 0 {
-		s = count(c.named, "more event was", "more events were") + " kept for the names of addresses"
+	if c.Symbols > 0 {
+		s = count(c.Symbols, "more event was", "more events were") + " kept for the names of addresses"
 	}
-	if c.opaque > 0 {
+	if c.Opaque > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += fmt.Sprintf("%s of unknown kind left out", count(c.opaque, "block"))
+		s += fmt.Sprintf("%s of unknown kind left out", count(c.Opaque, "block"))
 	}
 	return s
-}
-
-// trimmed is the source of a cut: marks speak only of threads that are in it.
-type trimmed struct {
-	ntconv.Source
-	cut  *cut
-	mark ntconv.Event
-}
-
-// Next implements ntconv.Source.
-func (t *trimmed) Next() (*ntconv.Event, error) {
-	for {
-		e, err := t.Source.Next()
-		if err != nil || e.Kind != ntconv.KindMark || e.Mark == nil || t.cut.all {
-			return e, err
-		}
-		m := t.cut.trim(e.Mark)
-		if m.Kind == ntconv.MarkThreadsRemoved && len(m.Threads) == 0 {
-			continue
-		}
-		t.mark = *e
-		t.mark.Mark = m
-		return &t.mark, nil
-	}
 }

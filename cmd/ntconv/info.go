@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,13 +44,13 @@ func (a *app) infoCmd() *cobra.Command {
 func (a *app) info(name string, asJSON bool) error {
 	a.sum = &summary{Input: name}
 	return a.passOver([]string{name}, passOptions{names: &symbol.Options{}}, func(p *pass) error {
-		v := newInventory()
+		v := inventory.New()
 		fatal, partial := p.drain(v)
 		if fatal != nil {
 			return fatal
 		}
 		p.sumUp()
-		d := v.describe(p)
+		d := p.describe(v)
 		var b bytes.Buffer
 		if !asJSON {
 			b.Write(d.text())
@@ -60,6 +62,35 @@ func (a *app) info(name string, asJSON bool) error {
 		}
 		return partial
 	})
+}
+
+// A description is the output of ntconv info --json.
+type description struct {
+	File string `json:"file"`
+	Size int64  `json:"size,omitempty"` // as stored; absent for a pipe
+	inventory.Description
+	Notes  []string      `json:"notes,omitempty"` // on the command line, in view of the contents of the trace
+	Report []reportEntry `json:"report"`
+	clock  ntconv.Clock
+}
+
+// describe returns the description of what a pass has counted.
+func (p *pass) describe(v *inventory.Sink) *description {
+	return &description{
+		File:        p.in.name(),
+		Size:        max(0, p.in.raw.Size()),
+		Description: *v.Describe(p.info, p.namer, shellWord(p.in.name())),
+		Notes:       p.sel.Notes(),
+		Report:      reportEntries(p.app.read.Report),
+		clock:       p.info.Clock,
+	}
+}
+
+func (d *description) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
 }
 
 // wallFormat is a date and time as texts show it. --from-time reads it.
@@ -118,7 +149,7 @@ func (d *description) writeFacts(w io.Writer) {
 	}
 	fmt.Fprintf(t, "clock\t%s Hz\n", group(d.Clock.Frequency))
 	fmt.Fprintf(t, "pointers\t%s\n", count(int64(d.Pointer), "byte"))
-	for _, a := range d.attrs {
+	for _, a := range d.Attrs {
 		fmt.Fprintf(t, "%s\t%s\n", visibleLine(a.Key), clip(visibleLine(a.Value)))
 	}
 	t.Flush()
@@ -195,9 +226,9 @@ func (d *description) writeEvents(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", group(p.Events), group(p.Bytes), group(p.Stacks), visibleLine(p.Name))
 		for i, e := range p.Types {
 			if i == maxLines && len(p.Types) > maxLines+1 {
-				var rest tally
+				var rest inventory.Tally
 				for _, r := range p.Types[i:] {
-					rest.merge(r.tally)
+					rest.Add(r.Tally)
 				}
 				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", group(rest.Events), group(rest.Bytes), group(rest.Stacks), len(p.Types)-i)
 				break

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -316,12 +317,12 @@ func (p *pass) inventoryAdvice() string {
 
 // content reads the input once more and tells what it holds: the largest providers, and what can be extracted.
 func (p *pass) content() (has, use string) {
-	v := newInventory()
+	v := inventory.New()
 	_, err := p.app.scan(p.in, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory takes everything
 	if err != nil {
 		return err.Error(), ""
 	}
-	list := v.providers()
+	list := v.Providers()
 	for i, provider := range list {
 		if i == 3 {
 			has += fmt.Sprintf(", %d more", len(list)-i)
@@ -332,7 +333,7 @@ func (p *pass) content() (has, use string) {
 		}
 		has += provider.Name + " " + group(provider.Events)
 	}
-	for i, x := range v.extract(p.in.raw.Name()) {
+	for i, x := range v.Extract(shellWord(p.in.raw.Name())) {
 		if i == 2 {
 			break
 		}

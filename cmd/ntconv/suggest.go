@@ -200,3 +200,18 @@ func meantAsOutput(cmd *cobra.Command, name string) bool {
 	}
 	return f != nil && (!exists(name) || f.Name == cmd.Name())
 }
+
+// shellWord quotes a file name for a shell if it needs that.
+func shellWord(name string) string {
+	if name == "standard input" {
+		return "-"
+	}
+	if strings.IndexFunc(name, func(r rune) bool { return !strings.ContainsRune("/._-+:,@%", r) && !isAlnum(r) }) < 0 {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
+func isAlnum(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r >= 0x80
+}
