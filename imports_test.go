@@ -92,6 +92,14 @@ var importRules = []struct {
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile"},
+		why: "the contents of a trace do not depend on its format or on how a command prints them",
+	},
+	{
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr"},
+		why: "which events a smaller trace needs depends neither on the formats nor on the command",
+	},
+	{
 		of: []string{"./symbol"}, never: []string{"./reader", "./writer", "./exporters/...", "./internal/profile", "./internal/wire/...", "./internal/formats"},
 		why: "names are learned from events of any source and asked for by any sink",
 	},

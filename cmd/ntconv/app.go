@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/spf13/cobra"
 )
 
@@ -118,13 +119,13 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return code
 	}
 	if err != nil && !errors.Is(err, errQuiet) {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", visible(err.Error()))
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, visibleLine(a.sum.line()))
+		fmt.Fprintln(a.stderr, message.Line(a.sum.line()))
 	}
 	return code
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
@@ -62,12 +63,12 @@ func inventoryAdvice(p *pass.Pass) string {
 
 // content reads the input once more and says what it holds: the largest providers, and what can be extracted.
 func content(p *pass.Pass) (has, use string) {
-	v := newInventory()
+	v := inventory.New()
 	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory accepts everything
 	if err != nil {
 		return err.Error(), ""
 	}
-	list := v.providers()
+	list := v.Providers()
 	for i, provider := range list {
 		if i == 3 {
 			has += fmt.Sprintf(", %d more", len(list)-i)
@@ -78,7 +79,7 @@ func content(p *pass.Pass) (has, use string) {
 		}
 		has += provider.Name + " " + message.Group(provider.Events)
 	}
-	for i, x := range v.extract(p.Input.FirstName()) {
+	for i, x := range v.Extract(message.ShellWord(p.Input.FirstName())) {
 		if i == 2 {
 			break
 		}

@@ -6,7 +6,10 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -79,64 +82,52 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 		return err
 	}
 	defer in.Close()
-	c, err := a.newCut(in, plan, f.symbols)
-	if err != nil {
-		return err
+	part := subset.New(subset.Options{All: plan.Selection.Empty(), Symbols: f.symbols})
+	if part.NeedsLearn() {
+		if err := a.learn(in, plan, part); err != nil {
+			return err
+		}
 	}
-	plan.Keep = c.keep
-	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return &trimmed{Source: src, cut: c} })
+	plan.Keep = part.Keep
+	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) })
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		d := a.delivery(p, &f.conversion, f.out)
 		empty := d.empty
 		d.empty = func() string {
 			empty()
-			a.sum.Result.Remark(c.detail())
-			if c.selected == 0 {
+			a.sum.Result.Remark(subsetDetail(part.Counts()))
+			if part.Counts().Selected == 0 {
 				return "events"
 			}
 			return ""
 		}
 		err := a.deliver(p, d)
-		a.sum.Selected, a.sum.Symbols = c.selected, c.named
+		a.sum.Selected, a.sum.Symbols = part.Counts().Selected, part.Counts().Symbols
 		return err
 	})
 }
 
-// detail tells what else than selected events was kept or left out.
-func (c *cut) detail() string {
+// learn reads an input once to find the processes of which the selection keeps something.
+func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
+	first := *plan
+	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
+	return a.follow(&first, in, func(p *pass.Pass) error {
+		part.Learn(p.All, p.Selector.Keep)
+		return nil
+	})
+}
+
+// subsetDetail describes what was kept or omitted in addition to the selected events.
+func subsetDetail(c subset.Counts) string {
 	s := ""
-	if c.named > 0 {
-		s = count(c.named, "more event was", "more events were") + " kept for the names of addresses"
+	if c.Symbols > 0 {
+		s = message.Count(c.Symbols, "more event was", "more events were") + " kept for the names of addresses"
 	}
-	if c.opaque > 0 {
+	if c.Opaque > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += fmt.Sprintf("%s of unknown kind left out", count(c.opaque, "block"))
+		s += fmt.Sprintf("%s of unknown kind left out", message.Count(c.Opaque, "block"))
 	}
 	return s
-}
-
-// trimmed is the source of a cut: marks speak only of threads that are in it.
-type trimmed struct {
-	ntconv.Source
-	cut  *cut
-	mark ntconv.Event
-}
-
-// Next implements ntconv.Source.
-func (t *trimmed) Next() (*ntconv.Event, error) {
-	for {
-		e, err := t.Source.Next()
-		if err != nil || e.Kind != ntconv.KindMark || e.Mark == nil || t.cut.all {
-			return e, err
-		}
-		m := t.cut.trim(e.Mark)
-		if m.Kind == ntconv.MarkThreadsRemoved && len(m.Threads) == 0 {
-			continue
-		}
-		t.mark = *e
-		t.mark.Mark = m
-		return &t.mark, nil
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -151,9 +150,3 @@ func (s *summary) line() string {
 	}
 	return b.String()
 }
-
-func count(n int64, noun string, plural ...string) string { return message.Count(n, noun, plural...) }
-func group(n int64) string                                { return message.Group(n) }
-func duration(d time.Duration) string                     { return message.Duration(d) }
-func visible(s string) string                             { return message.Visible(s) }
-func visibleLine(s string) string                         { return message.Line(s) }

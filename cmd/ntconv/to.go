@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ func planSeveral(cmd *cobra.Command, plan *pass.Plan, out string) error {
 	if out == "" {
 		err := errors.New("several inputs: name the output with -o")
 		if last := cmd.Flags().Args()[cmd.Flags().NArg()-1]; meantAsOutput(cmd, last) {
-			err = fmt.Errorf("%w; if that is %s, say -o %s", err, last, shellWord(last))
+			err = fmt.Errorf("%w; if that is %s, say -o %s", err, last, message.ShellWord(last))
 		}
 		return fail(exitUsage, err)
 	}

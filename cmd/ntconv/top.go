@@ -14,6 +14,7 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func (a *app) top(r *ranking) error {
 	if err := rank(r, p, &report); err != nil {
 		return err
 	}
-	if err := a.show(visible(report.String())); err != nil {
+	if err := a.show(message.Visible(report.String())); err != nil {
 		return err
 	}
 	a.sum.done = true
@@ -104,17 +105,17 @@ func (a *app) top(r *ranking) error {
 // keepLines escapes what the report shows of a profile, so that each stays on its line.
 func keepLines(p *profile.Profile) {
 	for _, f := range p.Function {
-		f.Name = visibleLine(f.Name)
+		f.Name = message.Line(f.Name)
 	}
 	for _, m := range p.Mapping {
-		m.File = visibleLine(m.File)
+		m.File = message.Line(m.File)
 	}
 	for _, t := range p.SampleType {
-		t.Type, t.Unit = visibleLine(t.Type), visibleLine(t.Unit)
+		t.Type, t.Unit = message.Line(t.Type), message.Line(t.Unit)
 	}
-	p.DefaultSampleType = visibleLine(p.DefaultSampleType)
+	p.DefaultSampleType = message.Line(p.DefaultSampleType)
 	for i, c := range p.Comments {
-		p.Comments[i] = visibleLine(c)
+		p.Comments[i] = message.Line(c)
 	}
 }
 

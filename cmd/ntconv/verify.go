@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/reader"
@@ -147,14 +148,14 @@ func (a *app) verify(v *verification) error {
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
 			if err := s.damage(); err != nil {
-				return failf(exitIncomplete, "%s equal as far as they can be read, but %w", count(equal, "event is", "events are"), err)
+				return failf(exitIncomplete, "%s equal as far as they can be read, but %w", message.Count(equal, "event is", "events are"), err)
 			}
 		}
 	}
 	if a.quiet {
 		return nil
 	}
-	return a.show(fmt.Sprintf("equal: %s\n", count(equal, "event")))
+	return a.show(fmt.Sprintf("equal: %s\n", message.Count(equal, "event")))
 }
 
 // A side is one of the traces that are compared.

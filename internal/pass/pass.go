@@ -52,6 +52,7 @@ type Pass struct {
 	Plan   *Plan
 	Input  *input.Input
 	Info   *ntconv.Info
+	All    ntconv.Source  // of all events; read it instead of Source, not in addition
 	Source ntconv.Source  // of the selected events
 	Namer  ntconv.Namer   // nil if the plan asks for no names
 	Report *ntconv.Report // of this pass
@@ -122,6 +123,7 @@ func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 	for _, stage := range p.Plan.Before {
 		src = stage(p, src)
 	}
+	p.All = src
 	keep := p.Selector.Keep
 	if p.Plan.Keep != nil {
 		keep = func(e *ntconv.Event) bool { return p.Plan.Keep(e, p.Selector.Keep(e)) }
