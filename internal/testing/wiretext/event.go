@@ -36,7 +36,7 @@ func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 		}
 		k := n.kid("event")
 		printHeader(k, e, &prev, &next)
-		p.printPayload(k, &next, payload, n.word == wire.KindMetadata.String())
+		p.printPayload(k, payload, n.word == wire.KindMetadata.String())
 		if used > size+len(payload) {
 			k.hex("padding", c.Bytes(used-size-len(payload)))
 		}
@@ -76,7 +76,7 @@ func printIDs(k *node, h *wire.EventHeader) {
 }
 
 // printPayload shows a payload as bytes, or as a metadata row if that is what it is.
-func (p *printer) printPayload(k *node, h *wire.EventHeader, payload []byte, row bool) {
+func (p *printer) printPayload(k *node, payload []byte, row bool) {
 	if row && printRow(k, payload) {
 		return
 	}
@@ -202,7 +202,7 @@ func (p *printer) printEventsV3(n *node, c *bin.Cursor) error {
 		k.num("metadata", uint64(e.Header.MetadataID), 0)
 		k.num("thread", e.Header.Thread, 0)
 		printIDs(k, &e.Header)
-		p.printPayload(k, &e.Header, e.Payload, e.Header.MetadataID == 0)
+		p.printPayload(k, e.Payload, e.Header.MetadataID == 0)
 		if len(e.Stack) > 0 {
 			p.printStack(k, e.Stack)
 		}
