@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
@@ -130,7 +131,7 @@ func FuzzStream(f *testing.F) {
 // perform makes a trace of a program: an operation a byte, with operands behind it.
 func perform(v wire.Version, program []byte) []byte {
 	var out bytes.Buffer
-	s := tracegen.NewStream(&out, v)
+	s := wirestream.New(&out, v)
 	next := func() (b byte) {
 		if len(program) > 0 {
 			b, program = program[0], program[1:]
@@ -160,19 +161,19 @@ func perform(v wire.Version, program []byte) []byte {
 			s.SequencePoint(h.Time, uint32(next()&3), wire.ThreadSeq{Thread: uint64(next() & 3), Sequence: uint32(next())})
 		case 8:
 			block.Flush()
-			s.Stacks(uint32(next()&3), tracegen.Addresses(uint64(next())), nil, tracegen.Addresses(1, uint64(next())))
+			s.Stacks(uint32(next()&3), wirestream.Addresses(uint64(next())), nil, wirestream.Addresses(1, uint64(next())))
 		case 9:
 			id := next()
 			block.Flush()
-			s.Types(tracegen.Type{ID: uint32(id & 3), Provider: "P", Event: uint32(id >> 2), Name: "E"})
+			s.Types(wirestream.Type{ID: uint32(id & 3), Provider: "P", Event: uint32(id >> 2), Name: "E"})
 		case 10:
 			block.Flush()
 			performThreads(s, v, next(), next())
 		default:
 			block.Flush()
 			if v == wire.V6 {
-				body := wire.AppendIDRange(nil, wire.IDRange{First: uint32(next() & 3), Count: 1})
-				s.Block(wire.KindLabelList, wire.AppendLabels(body, []wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: int64(next())}}}, false))
+				first := uint32(next() & 3)
+				s.Labels(first, []wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: int64(next())}}})
 			}
 		}
 	}
@@ -181,7 +182,7 @@ func perform(v wire.Version, program []byte) []byte {
 	return out.Bytes()
 }
 
-func performThreads(s *tracegen.Stream, v wire.Version, id, tid byte) {
+func performThreads(s *wirestream.Stream, v wire.Version, id, tid byte) {
 	switch {
 	case v != wire.V6:
 	case id&0x80 != 0:

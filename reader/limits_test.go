@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -98,8 +99,8 @@ func TestNameLimit(t *testing.T) {
 		{wire.V6, 101, 100, "name of 101 bytes, at most 100"},
 	} {
 		var b bytes.Buffer
-		s := tracegen.NewStream(&b, test.version)
-		s.Types(tracegen.Type{ID: 1, Provider: "P", Name: "E"}, tracegen.Type{ID: 2, Provider: "P", Name: strings.Repeat("n", test.units)})
+		s := wirestream.New(&b, test.version)
+		s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "E"}, wirestream.Type{ID: 2, Provider: "P", Name: strings.Repeat("n", test.units)})
 		s.End()
 		for _, strict := range []bool{false, true} {
 			n, err := count(b.Bytes(), &Options{Strict: strict, Limits: Limits{Name: test.limit}})
@@ -131,8 +132,8 @@ func count(data []byte, opts *Options) (n int, err error) {
 // TestStackDepth: what is beyond the limit of a stack is cut off at its root, and counted.
 func TestStackDepth(t *testing.T) {
 	var b bytes.Buffer
-	s := tracegen.NewStream(&b, wire.V4)
-	s.Stacks(1, tracegen.Addresses(1, 2, 3), tracegen.Addresses(1, 2, 3, 4), tracegen.Addresses(5))
+	s := wirestream.New(&b, wire.V4)
+	s.Stacks(1, wirestream.Addresses(1, 2, 3), wirestream.Addresses(1, 2, 3, 4), wirestream.Addresses(5))
 	e := s.Events()
 	for i := range uint32(3) {
 		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: i + 1, Thread: 1, CaptureThread: 1, StackID: i + 1, Time: 1e9}, nil)
@@ -202,7 +203,7 @@ func TestWindowLimits(t *testing.T) {
 // TestWindowMemory: the limit on bytes is one on memory. Small blocks are read into pieces that are larger than they.
 func TestWindowMemory(t *testing.T) {
 	var b bytes.Buffer
-	s := tracegen.NewStream(&b, wire.V4)
+	s := wirestream.New(&b, wire.V4)
 	payload := make([]byte, 17<<10)
 	for i := range 500 {
 		e := s.Events()
@@ -383,8 +384,8 @@ func TestStrictBeforeCut(t *testing.T) {
 	for _, order := range []Order{FileOrder, ByTime} {
 		for _, sorted := range []bool{true, false} {
 			var b bytes.Buffer
-			s := tracegen.NewStream(&b, wire.V4)
-			s.Types(tracegen.Type{ID: 1, Provider: "P", Name: "E"})
+			s := wirestream.New(&b, wire.V4)
+			s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "E"})
 			e := s.Events()
 			for i, id := range []uint32{1, 7, 1} {
 				e.Add(&wire.EventHeader{MetadataID: id, Sequence: uint32(i + 1), Thread: 1, CaptureThread: 1, Time: 1e9, Sorted: sorted}, nil)
@@ -402,7 +403,7 @@ func TestStrictBeforeCut(t *testing.T) {
 // TestThreadZero: a thread id of 0 is one like any other, also as the first of the trace.
 func TestThreadZero(t *testing.T) {
 	var b bytes.Buffer
-	s := tracegen.NewStream(&b, wire.V4)
+	s := wirestream.New(&b, wire.V4)
 	e := s.Events()
 	e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
 	e.Flush()

@@ -12,8 +12,8 @@ import (
 const (
 	// HeaderSizeV3 is the length of a version 3 event header.
 	HeaderSizeV3 = 56
-	// MaxStackV3 is the longest stack, in bytes, that Microsoft's reader accepts in a version 3 event.
-	MaxStackV3 = math.MaxUint16 - 8
+	// maxStackV3 is the longest stack, in bytes, that Microsoft's reader accepts in a version 3 event.
+	maxStackV3 = math.MaxUint16 - 8
 )
 
 // An EventV3 is an event of version 3 (netperf): it carries its stack, and its metadata too, since events with
@@ -28,7 +28,7 @@ type EventV3 struct {
 }
 
 // ParseEventV3 reads one event of a version 3 EventBlock. EventSize frames it, padding included. A stack beyond
-// [MaxStackV3] is ErrLimit, as in Microsoft's reader, with the event complete in e and c behind it. With any
+// 65,527 bytes is ErrLimit, as in Microsoft's reader, with the event complete in e and c behind it. With any
 // other error c is failed as well.
 func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	at := *c
@@ -53,8 +53,8 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 		return e, c.Err()
 	}
 	*c = at
-	if len(e.Stack) > MaxStackV3 {
-		stack.Fail("Event/StackSize", fmt.Errorf("%w: %d, want at most %d", bin.ErrLimit, len(e.Stack), MaxStackV3))
+	if len(e.Stack) > maxStackV3 {
+		stack.Fail("Event/StackSize", fmt.Errorf("%w: %d, want at most %d", bin.ErrLimit, len(e.Stack), maxStackV3))
 	}
 	return e, stack.Err()
 }
