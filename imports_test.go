@@ -70,7 +70,11 @@ var importRules = []struct {
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr"},
+		of: []string{"./internal/origin"}, only: []string{"std", "./"},
+		why: "an imported profile is described in the same words whatever format it had",
+	},
+	{
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
@@ -83,7 +87,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -93,7 +97,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
@@ -127,7 +128,8 @@ func (s *Sink) Close() error {
 func (s *Sink) write(w io.Writer) error {
 	p := s.build.Finish()
 	t := newTables()
-	t.verbatim = p.Origin != nil
+	imported := origin.Merge(p.Adopted)
+	t.verbatim = imported != nil
 	e := newEncoder(w)
 	for _, v := range p.Types {
 		e.valueType(fieldSampleType, t.text(v.Type), t.text(v.Unit))
@@ -141,18 +143,18 @@ func (s *Sink) write(w io.Writer) error {
 		}
 	}
 	s.done = summarize(p, t, e.samples)
-	if p.Origin != nil {
+	if imported != nil {
 		t.orderMappings(t.importedMappings(main.process(), main.order, s.namer))
 	} else {
 		t.orderMappings(main.choose(s.namer, t))
 	}
 	e.tables(t)
-	if p.Origin != nil {
-		e.importedHeader(p.Origin, t)
+	if imported != nil {
+		e.importedHeader(imported, t)
 	} else {
 		e.header(p, s.info, t)
 	}
-	for _, c := range s.comments(p) {
+	for _, c := range s.comments(p, imported) {
 		e.number(fieldComment, t.text(c))
 	}
 	e.strings(t) // last: everything else adds to them
@@ -184,9 +186,9 @@ func summarize(p *profile.Profile, t *tables, samples int) Summary {
 }
 
 // comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has its own.
-func (s *Sink) comments(p *profile.Profile) []string {
-	if p.Origin != nil {
-		return p.Origin.Comments
+func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
+	if imported != nil {
+		return imported.Comments
 	}
 	list := append([]string(nil), s.o.Comments...)
 	for _, e := range s.o.Report.Entries() {

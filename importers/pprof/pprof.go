@@ -32,7 +32,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // Options change how a profile is read. The zero value is a good choice.
@@ -106,7 +106,7 @@ type source struct {
 	o    *Options
 	info ntconv.Info
 
-	origin  profile.Origin
+	origin  origin.Origin
 	weight  weight
 	typ     *ntconv.Type
 	capture *ntconv.Thread
@@ -159,26 +159,26 @@ func (s *source) prepare() error {
 }
 
 // originOf returns what the profile says about itself.
-func (s *source) originOf() profile.Origin {
+func (s *source) originOf() origin.Origin {
 	p := s.profile
-	o := profile.Origin{
-		Default: p.DefaultSampleType, Period: p.Period, Time: p.TimeNanos, Duration: p.DurationNanos,
+	o := origin.Origin{
+		Columns: origin.Columns{Default: p.DefaultSampleType, Period: p.Period}, Time: p.TimeNanos, Duration: p.DurationNanos,
 		Comments: p.Comments, DropFrames: p.DropFrames, KeepFrames: p.KeepFrames, DocURL: p.DocURL,
 	}
 	for _, t := range p.SampleType {
-		o.Types = append(o.Types, profile.ValueType{Type: t.Type, Unit: t.Unit})
+		o.Types = append(o.Types, origin.ValueType{Type: t.Type, Unit: t.Unit})
 	}
 	if p.PeriodType != nil {
-		o.PeriodType = profile.ValueType{Type: p.PeriodType.Type, Unit: p.PeriodType.Unit}
+		o.PeriodType = origin.ValueType{Type: p.PeriodType.Type, Unit: p.PeriodType.Unit}
 	}
 	return o
 }
 
 // chooseWeight finds the type of value that becomes the weight.
 func (s *source) chooseWeight() error {
-	column := s.origin.MainType()
+	column := s.origin.Main()
 	if name := s.o.SampleType; name != "" {
-		column = slices.IndexFunc(s.origin.Types, func(t profile.ValueType) bool { return t.Type == name })
+		column = slices.IndexFunc(s.origin.Types, func(t origin.ValueType) bool { return t.Type == name })
 		if column < 0 {
 			e := &SampleTypeError{Name: name}
 			for _, t := range s.origin.Types {
@@ -209,10 +209,7 @@ func (e *SampleTypeError) Error() string {
 func (s *source) describe() {
 	s.typ = &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: 1, Name: "cpu",
-		Fields: []ntconv.Field{{Name: "Value", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}},
-	}
-	for _, t := range s.origin.Types {
-		s.typ.Fields = append(s.typ.Fields, ntconv.Field{Name: t.Type, Type: ntconv.FieldType{Code: ntconv.TypeVarInt}})
+		Fields: s.origin.Fields(),
 	}
 	s.shorten()
 	s.typ.Attrs = s.origin.Attrs()
