@@ -74,6 +74,10 @@ var importRules = []struct {
 		why: "an imported profile is described in the same words whatever format it had",
 	},
 	{
+		of: []string{"./internal/pproflegacy"}, only: []string{"std", "github.com/google/pprof/profile"},
+		why: "the older formats are translated to profile.proto, bytes to bytes",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
@@ -97,7 +101,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",

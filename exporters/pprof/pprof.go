@@ -24,26 +24,6 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// Kind says what a profile counts.
-type Kind = profile.Kind
-
-// Kinds of profiles.
-const (
-	// Auto is Wall if the trace has samples of the .NET sampler, else CPU if it has samples of a machine-wide profiler, else
-	// Imported.
-	Auto = profile.Auto
-	// Wall is the time of managed threads by the .NET sampler, running or waiting.
-	Wall = profile.Wall
-	// CPU is processor time by a machine-wide profiler.
-	CPU = profile.CPU
-	// Imported is what the samples of a profile say that the trace was made of: its own types of values, labels and comments,
-	// and every location, line and mapping as it was.
-	Imported = profile.Imported
-)
-
-// ParseKind returns the kind of that name: auto, wall, cpu or imported.
-func ParseKind(name string) (Kind, error) { return profile.ParseKind(name) }
-
 // Options changes what is written. The zero value is a good choice.
 type Options struct {
 	Kind   Kind
@@ -81,7 +61,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	if opts != nil {
 		s.o = *opts
 	}
-	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind, Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span})
+	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span})
 	return s
 }
 
@@ -163,26 +143,6 @@ func (s *Sink) write(w io.Writer) error {
 		return fmt.Errorf("pprof: write: %w", e.err)
 	}
 	return nil
-}
-
-// Summary is what a profile holds, for people.
-type Summary struct {
-	Kind       Kind
-	Events     uint64 // events that were samples; 0 if the trace has none of the kind
-	Samples    int    // distinct ones, as written
-	Functions  int
-	Locations  int
-	Unresolved string // how much has no name and why; empty if everything has one
-}
-
-// Summary returns what was written. It is complete after Close.
-func (s *Sink) Summary() Summary { return s.done }
-
-func summarize(p *profile.Profile, t *tables, samples int) Summary {
-	return Summary{
-		Kind: p.Kind, Events: p.Events, Samples: samples, Functions: len(t.functions), Locations: len(t.locations),
-		Unresolved: p.Unresolved.String(),
-	}
 }
 
 // comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has its own.

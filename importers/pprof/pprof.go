@@ -41,10 +41,11 @@ type Options struct {
 	SampleType string
 	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no labels.
 	LabelFrames []string
-	// SeenLabel, if not nil, is called by New with the key of every label, for those who want to know whether LabelFrames are there.
-	SeenLabel func(key string)
-	Limits    Limits
-	Report    *ntconv.Report // may be nil
+	// OnLabel, if not nil, is called by New for every label of every sample, in their order, with the key of the label. It shows
+	// which keys a profile has before the first event, for example whether those of LabelFrames exist.
+	OnLabel func(key string)
+	Limits  Limits
+	Report  *ntconv.Report // may be nil
 }
 
 // New reads a profile, packed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The error wraps
@@ -145,7 +146,7 @@ func (s *source) prepare() error {
 		}
 		s.weight.try(s.sample.values[s.weight.column])
 		s.owners.count(&s.sample)
-		if see := s.o.SeenLabel; see != nil {
+		if see := s.o.OnLabel; see != nil {
 			for i := range s.sample.labels {
 				see(s.sample.labels[i].key)
 			}

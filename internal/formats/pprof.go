@@ -7,7 +7,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	importer "github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/internal/pproflegacy"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/spf13/pflag"
 )
 
@@ -18,7 +19,7 @@ func pprofFormat() *Format {
 		Doc:     "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		Makes:   "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		Binary:  true,
-		Sniff:   importer.IsLegacy,
+		Sniff:   pproflegacy.Match,
 		Hint:    func(head []byte) bool { return isPprof("", head) },
 		Open:    openPprof,
 		Ordered: true,
@@ -65,7 +66,21 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 
 func (s pprofSink) Result() Result {
 	d := s.Summary()
-	return Result{Items: int64(d.Samples), Unit: "sample", Events: int64(d.Events), Kind: d.Kind.String(), Detail: d.Unresolved, Notes: s.dropped.notes(d.Kind)}
+	return Result{Items: int64(d.Samples), Unit: "sample", Events: int64(d.Events), Kind: d.Kind.String(), Detail: unresolved(&d), Notes: s.dropped.notes(d.Kind == pprof.Imported)}
+}
+
+// unresolved describes the frames of a profile without a symbol in a sentence. It is "" if there are none.
+func unresolved(d *pprof.Summary) string {
+	u := profile.Unresolved{
+		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
+		Module: d.Unresolved.Module, Main: profile.ValueType(d.Main),
+	}
+	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
+	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol
+	if d.Kind == pprof.Wall {
+		u.Kind = profile.Wall
+	}
+	return u.String()
 }
 
 // isPprof walks over the first fields of what could be a profile: top-level fields 1 to 15 of profile.proto with their

@@ -47,7 +47,7 @@ func openPprof(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	if p := o.profiles; p != nil {
 		p.any = true
 		if len(o.LabelFrames) > 0 {
-			opts.SeenLabel = func(key string) { p.labels[key] = true }
+			opts.OnLabel = func(key string) { p.labels[key] = true }
 		}
 	}
 	src, err := pprof.New(r, &opts)
