@@ -42,8 +42,8 @@ var importRules = []struct {
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
-		of: []string{"./internal/iox"}, only: []string{"std", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
-		why: "inputs and outputs work for any format",
+		of: []string{"./internal/iox"}, only: []string{"std", "./", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},

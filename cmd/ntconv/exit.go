@@ -71,16 +71,16 @@ func inputFailure(name string, err error, strict bool) error {
 		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
-		if packed := (*iox.LimitError)(nil); errors.As(err, &packed) {
-			err = packed // it says all, and what reads the bytes would say again that a limit was reached
+		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
+			err = packed // the position of the reader in the decompressed data adds nothing
 		}
 		if flag := formats.LimitFlag(err); flag != "" {
-			err = fmt.Errorf("%w; %s raises it", err, flag)
+			err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
 		}
 		return fail(exitLimit, err)
 	}
 	if next := nextStep(err, strict); next != "" {
-		err = fmt.Errorf("%w; %s", err, next)
+		err = &ntconv.AdviceError{Err: err, Advice: next}
 	}
 	return fail(exitInput, err)
 }
@@ -88,15 +88,14 @@ func inputFailure(name string, err error, strict bool) error {
 // withName puts the name of an input before an error that does not tell it.
 func withName(name string, err error) error {
 	var own *iox.Error
-	var limit *iox.LimitError
 	var one *inputError
-	if errors.As(err, &own) || errors.As(err, &limit) || errors.As(err, &one) {
+	if errors.As(err, &own) || errors.As(err, &one) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }
+func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 
 // isTruncated reports whether an input ended too early, as a trace or as compressed data.
 func isTruncated(err error) bool {

@@ -233,7 +233,7 @@ func (p *pass) ended(err error) (fatal, partial error) {
 	case err == nil:
 		return nil, p.incomplete()
 	case !errors.As(err, &src) && isLimit(err):
-		return fail(exitLimit, fmt.Errorf("%w; --allow-large of ntconv to nettrace writes it, for readers other than Microsoft's", err)), nil
+		return fail(exitLimit, err), nil
 	case !errors.As(err, &src):
 		return outputFailure(err), nil
 	case isLimit(err), p.app.read.Strict, p.total == 0:

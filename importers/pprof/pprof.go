@@ -91,7 +91,7 @@ func readAll(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > most {
-		return nil, located(most, "profile", fmt.Errorf("%w: more than %d bytes", ntconv.ErrLimit, most))
+		return nil, located(most, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"})
 	}
 	return data, nil
 }
@@ -142,7 +142,7 @@ func (s *source) prepare() error {
 			return err
 		}
 		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
-			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, most))
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
 		}
 		s.weight.try(s.sample.values[s.weight.column])
 		s.owners.count(&s.sample)
