@@ -44,8 +44,8 @@ var importRules = []struct {
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
-		of: []string{"./internal/iox"}, only: []string{"std", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
-		why: "inputs and outputs work for any format",
+		of: []string{"./internal/iox"}, only: []string{"std", "./", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
@@ -90,11 +90,19 @@ var importRules = []struct {
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr"},
+		of: []string{"./internal/origin"}, only: []string{"std", "./"},
+		why: "an imported profile is described in the same words whatever format it had",
+	},
+	{
+		of: []string{"./internal/pproflegacy"}, only: []string{"std", "github.com/google/pprof/profile"},
+		why: "the older formats are translated to profile.proto, bytes to bytes",
+	},
+	{
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin"},
 		why: "the contents of a trace do not depend on its format or on how a command prints them",
 	},
 	{
@@ -111,7 +119,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -121,7 +129,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",

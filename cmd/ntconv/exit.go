@@ -69,21 +69,21 @@ func inputFailure(err error, strict bool) error {
 		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
-		if packed := (*iox.LimitError)(nil); errors.As(err, &packed) {
-			err = packed // it says all, and what reads the bytes would say again that a limit was reached
+		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
+			err = packed // the position of the reader in the decompressed data adds nothing
 		}
 		if flag := formats.LimitFlag(err); flag != "" {
-			err = fmt.Errorf("%w; %s raises it", err, flag)
+			err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
 		}
 		return fail(exitLimit, err)
 	}
 	if next := nextStep(err, strict); next != "" {
-		err = fmt.Errorf("%w; %s", err, next)
+		err = &ntconv.AdviceError{Err: err, Advice: next}
 	}
 	return fail(exitInput, err)
 }
 
-func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }
+func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 
 // show writes to standard output what a verb makes at once. Its errors are those of an output.
 func (a *app) show(text string) error {

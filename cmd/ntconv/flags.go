@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/spf13/cobra"
@@ -53,9 +52,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
 		a.read.BindLimits(flags)
 		formats.SizeFlag(flags, &a.memory.most, strings.TrimPrefix(flagMemory, "--"), "memory of the command; 0 for any")
-		flags.Int64Var(&a.limits.Ratio, strings.TrimPrefix(iox.FlagRatio, "--"), a.limits.Ratio, "decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any")
-		formats.SizeFlag(flags, &a.limits.Output, strings.TrimPrefix(iox.FlagOutput, "--"), "decompressed bytes; 0 for any")
-		formats.SizeFlag(flags, &a.limits.Window, strings.TrimPrefix(iox.FlagWindow, "--"), "window of zstd data; 0 for any")
+		formats.BindCompression(flags, &a.limits)
 	})
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/ntconv/ntconv"
@@ -101,7 +100,7 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	var of *pass.SinkError
 	switch {
 	case errors.As(fatal, &of) && isLimit(of.Err):
-		return fail(exitLimit, fmt.Errorf("%w; --allow-large of ntconv to nettrace writes it, for readers other than Microsoft's", of.Err)), nil
+		return fail(exitLimit, of.Err), nil
 	case errors.As(fatal, &of):
 		return outputFailure(of.Err), nil
 	case errors.As(fatal, &src):

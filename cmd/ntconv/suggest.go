@@ -124,7 +124,11 @@ func wanted(err *pflag.InvalidValueError) error {
 	default:
 		want = "want a number"
 	}
-	return errors.New(strings.TrimSuffix(err.Error(), cause.Error()) + want)
+	flag, name := err.GetFlag(), "--"+err.GetFlag().Name
+	if flag.Shorthand != "" {
+		name = "-" + flag.Shorthand + ", " + name
+	}
+	return fmt.Errorf("invalid argument %q for %q flag: %s", err.GetValue(), name, want)
 }
 
 // misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in their places.

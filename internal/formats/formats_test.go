@@ -377,7 +377,7 @@ func TestLimitFlag(t *testing.T) {
 		}
 	}
 	// No trace here has label lists enough.
-	if f := LimitFlag(fmt.Errorf("%w: 1 label lists in a window", ntconv.ErrLimit)); f != "--max-label-lists" {
+	if f := LimitFlag(fmt.Errorf("a window: %w", &ntconv.LimitError{Limit: reader.LimitLabelLists, Value: 1, Asked: 2})); f != "--max-label-lists" {
 		t.Error(f)
 	}
 	if f := LimitFlag(errors.New("threads in use")); f != "" {

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"strings"
 
@@ -154,7 +155,19 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 			}
 		}
 	}
-	return s.Sink.Write(e)
+	return allowLarge(s.Sink.Write(e))
+}
+
+// Close reports errors of events, too: what is written in another goroutine may fail late.
+func (s *nettraceSink) Close() error { return allowLarge(s.Sink.Close()) }
+
+// allowLarge returns the error of a writer with the flag that makes it accept what it has refused, where there is one.
+func allowLarge(err error) error {
+	var exceeded *ntconv.LimitError
+	if errors.As(err, &exceeded) && (exceeded.Limit == writer.LimitPayload || exceeded.Limit == writer.LimitStack) {
+		return &ntconv.AdviceError{Err: err, Advice: "TraceEvent cannot read it, --allow-large writes it for other readers"}
+	}
+	return err
 }
 
 func (s *nettraceSink) Result() Result {

@@ -7,8 +7,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	importer "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/pproflegacy"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/spf13/pflag"
 )
 
@@ -19,7 +20,7 @@ func pprofFormat() *Format {
 		Exts: []string{".pb.gz", ".pb", ".pprof", ".prof"},
 		Doc:  "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		In: &In{
-			Sniff:   importer.IsLegacy,
+			Sniff:   pproflegacy.Match,
 			Hint:    func(head []byte) bool { return isPprof("", head) },
 			Ordered: true,
 			Bind:    bindPprofInput,
@@ -114,9 +115,23 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 func (s pprofSink) Result() Result {
 	d := s.Summary()
 	return &profileResult{
-		Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: d.Unresolved,
-		notes: s.dropped.notes(d.Kind),
+		Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d),
+		notes: s.dropped.notes(d.Kind == pprof.Imported),
 	}
+}
+
+// unresolved describes the frames of a profile without a symbol in a sentence. It is "" if there are none.
+func unresolved(d *pprof.Summary) string {
+	u := profile.Unresolved{
+		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
+		Module: d.Unresolved.Module, Main: profile.ValueType(d.Main),
+	}
+	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
+	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol
+	if d.Kind == pprof.Wall {
+		u.Kind = profile.Wall
+	}
+	return u.String()
 }
 
 // isPprof walks over the first fields of what could be a profile: top-level fields 1 to 15 of profile.proto with their

@@ -52,7 +52,7 @@ func (p *pprofOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		opts.Limits.Stack = min(opts.Limits.Defaults().Stack, o.OutputDepth)
 	}
 	if len(p.labelFrames) > 0 {
-		opts.SeenLabel = func(key string) { p.labels[key] = true }
+		opts.OnLabel = func(key string) { p.labels[key] = true }
 	}
 	src, err := pprof.New(r, &opts)
 	var missing *pprof.SampleTypeError

@@ -18,9 +18,8 @@ type Error struct {
 // Error names the input once, also where the cause names it.
 func (e *Error) Error() string {
 	var own *iox.Error
-	var limit *iox.LimitError
 	var one *Error
-	if errors.As(e.Err, &own) || errors.As(e.Err, &limit) || errors.As(e.Err, &one) {
+	if errors.As(e.Err, &own) || errors.As(e.Err, &one) {
 		return e.Err.Error()
 	}
 	return fmt.Sprintf("%s: %v", e.Name, e.Err)

@@ -155,7 +155,7 @@ func (in *Input) Close() error {
 // A Read of the stream returns as soon as it has anything, and otherwise waits for no more input than the
 // decompressor needs for its next byte. Compressed regular files are decompressed ahead of the reader in a
 // goroutine that ends with Close, which must be called. Errors come after all the bytes before them and stay:
-// see [ErrLimit], [ErrCorrupt], io.ErrUnexpectedEOF (compressed data that ends early); a failure of the reader
+// see [Error], [ErrCorrupt], io.ErrUnexpectedEOF (compressed data that ends early); a failure of the reader
 // below is an [*Error] that wraps it. The stream is for one goroutine at a time.
 func (in *Input) Stream() (io.ReadCloser, error) {
 	if in.dir != nil {

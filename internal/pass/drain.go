@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -33,7 +32,7 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 		p.Cause = partial
 	case !errors.As(err, &src):
 		return &SinkError{err}, nil
-	case isLimit(err), p.Plan.Read.Strict, p.Total == 0:
+	case errors.Is(err, ntconv.ErrLimit), p.Plan.Read.Strict, p.Total == 0:
 		return src, nil
 	default:
 		p.Cause = src.Err
@@ -87,5 +86,3 @@ func (p *Pass) Span() (first, last ntconv.Ticks, ok bool) {
 
 // Filtered reports whether a selection may omit events.
 func (p *Pass) Filtered() bool { return !p.Plan.Selection.Empty() }
-
-func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }
