@@ -143,3 +143,52 @@ func isSearch(s *ast.SelectorExpr) bool {
 	}
 	return false
 }
+
+// TestLimitNames: no two limits of the module have the same name, so that a name alone tells which limit it is.
+func TestLimitNames(t *testing.T) {
+	names := map[string]string{}
+	for _, p := range listPackages(t) {
+		if p.DepOnly {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range limitNames(f) {
+				name = p.ImportPath + "." + name
+				if other, taken := names[text]; taken {
+					t.Errorf("%s and %s are both %s", other, name, text)
+				}
+				names[text] = name
+			}
+		}
+	}
+	if len(names) < 30 {
+		t.Errorf("only %d names of limits: %v", len(names), names)
+	}
+}
+
+// limitNames returns the texts of the constants of a file that are called Limit or limit and something.
+func limitNames(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, decl := range f.Decls {
+		d, ok := decl.(*ast.GenDecl)
+		if !ok || d.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range d.Specs {
+			v := spec.(*ast.ValueSpec)
+			for i, name := range v.Names {
+				if i >= len(v.Values) || !strings.HasPrefix(strings.ToLower(name.Name), "limit") {
+					continue
+				}
+				if text, ok := v.Values[i].(*ast.BasicLit); ok && text.Kind == token.STRING {
+					names[name.Name] = text.Value
+				}
+			}
+		}
+	}
+	return names
+}
