@@ -71,8 +71,11 @@ func (s *source) read(i int, out *sample) error {
 	for _, l := range out.labels {
 		text += len(l.key) + len(l.text) + len(l.unit)
 	}
-	if len(out.labels) > s.limits.Labels || text > s.limits.LabelText {
-		return located(from, fmt.Sprintf("sample %d", i), fmt.Errorf("%w: %d labels of %d bytes", ntconv.ErrLimit, len(out.labels), text))
+	if n, most := len(out.labels), s.limits.Labels; n > most {
+		return located(from, fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitLabels, Value: int64(most), Asked: int64(n)})
+	}
+	if most := s.limits.LabelText; text > most {
+		return located(from, fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"})
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -43,17 +44,26 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: a file without a name is not of the format", e)
 			}
 		}
-		if (f.Open == nil) != (f.Sniff == nil) {
-			t.Errorf("%s: a format that can be opened can be recognized, and the other way round", f.Name)
-		}
-		if f.Open == nil && f.Create == nil {
+		if f.In == nil && f.Out == nil {
 			t.Errorf("%s: can neither be read nor written", f.Name)
 		}
-		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "" || f.Makes == "" || strings.HasSuffix(f.Makes, ".")) {
+		if in := f.In; in != nil && (in.Sniff == nil && in.Hint == nil && in.SniffDir == nil || in.Bind == nil || in.NoEvents.Text == "") {
+			t.Errorf("%s: inputs cannot be recognized or opened, or have no advice for one without events", f.Name)
+		}
+		if out := f.Out; out != nil && (len(out.Examples) == 0 || out.Advice == "" || out.Doc == "" || strings.HasSuffix(out.Doc, ".") || out.Bind == nil) {
 			t.Errorf("%s: no example, no advice, or no phrase that says what becomes of an input", f.Name)
 		}
 	}
 }
+
+// A stream is an Input of which only the content can be had.
+type stream struct {
+	*iox.Input
+	r io.Reader
+}
+
+func (s stream) Stream() (io.Reader, error)   { return s.r, nil }
+func (s stream) Member(string) (Input, error) { return nil, errors.ErrUnsupported }
 
 func traces(t *testing.T) []string {
 	t.Helper()
@@ -94,15 +104,20 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 					t.Fatal(err)
 				}
 				report := new(ntconv.Report)
-				src, err := from.Open(io.MultiReader(bytes.NewReader(head[:n]), s), &ReadOptions{Report: report})
+				src, err := new(Openers).Open(from, stream{in, io.MultiReader(bytes.NewReader(head[:n]), s)}, &ReadOptions{Report: report})
 				if err != nil {
 					t.Fatal(err)
 				}
 				flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-				create := to.Create(flags)
+				creator := to.Out.Bind(flags)
 				table := symbol.New(nil)
-				var out bytes.Buffer
-				sink, err := create(&out, src.Info(), &Target{Namer: table, Report: report})
+				file := filepath.Join(t.TempDir(), "out")
+				out, err := iox.CreateOutputs(file, iox.OutputsOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer out.Abort()
+				sink, err := creator.Create(out, src.Info(), &Target{Namer: table, Report: report})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -114,17 +129,32 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 				if err := sink.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if sink.Result().Unit == "" {
-					t.Error("a result without a unit")
+				if err := out.Commit(); err != nil {
+					t.Fatal(err)
 				}
-				checkOutput(t, to, out.Bytes(), sink.Result())
+				b, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkOutput(t, to, b, sink.Result())
 			})
 		}
 	}
 }
 
 // checkOutput lets an independent reader of the format look at an output.
-func checkOutput(t *testing.T, f *Format, out []byte, r Result) {
+func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
+	t.Helper()
+	var r struct {
+		Items int64
+		Unit  string
+	}
+	if b, err := json.Marshal(result); err != nil || json.Unmarshal(b, &r) != nil || r.Unit == "" && r.Items > 0 {
+		t.Errorf("%v: a result without a unit: %s", err, b)
+	}
+	if (r.Items == 0) != (result.Empty() != "") || result.Line(Read{Input: "x", Events: 3, Selected: 2}) == "" {
+		t.Errorf("%d items: %q is missing", r.Items, result.Empty())
+	}
 	switch f.Name {
 	case "pprof":
 		p, err := profile.ParseData(out)
@@ -252,7 +282,7 @@ func TestSniffQuickly(t *testing.T) {
 			continue // no live stream: the runtime writes that format to files
 		}
 		_, s := open(t, path)
-		head := make([]byte, QuickSize)
+		head := make([]byte, SniffSize)
 		if _, err := io.ReadFull(s, head); err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +377,7 @@ func TestLimitFlag(t *testing.T) {
 		}
 	}
 	// No trace here has label lists enough.
-	if f := LimitFlag(fmt.Errorf("%w: 1 label lists in a window", ntconv.ErrLimit)); f != "--max-label-lists" {
+	if f := LimitFlag(fmt.Errorf("a window: %w", &ntconv.LimitError{Limit: reader.LimitLabelLists, Value: 1, Asked: 2})); f != "--max-label-lists" {
 		t.Error(f)
 	}
 	if f := LimitFlag(errors.New("threads in use")); f != "" {
@@ -362,7 +392,7 @@ func (discard) Close() error              { return nil }
 
 func TestPprofFlags(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	create := ByName(All(), "pprof").Create(flags)
+	creator := bindPprof(flags)
 	for _, bad := range []string{"--kind=heap", "--gzip-level=x"} {
 		if err := flags.Parse([]string{bad}); err == nil {
 			t.Errorf("%s was accepted", bad)
@@ -371,8 +401,8 @@ func TestPprofFlags(t *testing.T) {
 	if err := flags.Parse([]string{"--gzip-level=12"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := create(io.Discard, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil {
-		t.Error("gzip level 12 was accepted")
+	if _, err := creator.Create(iox.NoOutputs(), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
+		t.Error("gzip level 12 was accepted: ", err)
 	}
 }
 

@@ -20,9 +20,6 @@ import (
 
 // Sentinels. Errors of this package wrap at most one of them, beside their own cause.
 var (
-	// ErrLimit says that compressed input was not read to its end because a limit of [Limits] was reached.
-	// The error in the chain is a [*LimitError].
-	ErrLimit = errors.New("limit reached")
 	// ErrCorrupt says that compressed input contradicts its format or its checksum. Everything that could be
 	// decompressed before was delivered. Input that merely ends early wraps io.ErrUnexpectedEOF instead.
 	ErrCorrupt = errors.New("corrupt compressed data")
@@ -30,7 +27,8 @@ var (
 	ErrAborted = errors.New("output aborted")
 )
 
-// An Error is a failed operation on an input or output.
+// An Error is a failed operation on an input or output. If a limit of [Limits] ends the decompression, the cause is an
+// *ntconv.LimitError.
 type Error struct {
 	// Name is the input or output as the user called it.
 	Name string

@@ -100,7 +100,7 @@ func ParseBlockHeader(b []byte) BlockHeader {
 // or'ed into the kind, as one-collect does, it would turn the block into another kind.
 func AppendBlockHeader(dst []byte, h BlockHeader) ([]byte, error) {
 	if h.Size < 0 || h.Size > MaxBlockSize {
-		return dst, fmt.Errorf("%v block of %d bytes: %w", h.Kind, h.Size, bin.ErrLimit)
+		return dst, fmt.Errorf("%v block: %w", h.Kind, &bin.LimitError{Limit: LimitBlock, Value: MaxBlockSize, Asked: int64(h.Size), Unit: "bytes"})
 	}
 	return append(dst, byte(h.Size), byte(h.Size>>8), byte(h.Size>>16), byte(h.Kind)), nil
 }

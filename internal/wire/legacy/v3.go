@@ -12,8 +12,10 @@ import (
 const (
 	// HeaderSizeV3 is the length of a version 3 event header.
 	HeaderSizeV3 = 56
-	// maxStackV3 is the longest stack, in bytes, that Microsoft's reader accepts in a version 3 event.
-	maxStackV3 = math.MaxUint16 - 8
+	// MaxStackV3 is the longest stack, in bytes, that Microsoft's reader accepts in a version 3 event.
+	MaxStackV3 = math.MaxUint16 - 8
+	// LimitStackV3 is the name of that limit.
+	LimitStackV3 = "stack of netperf"
 )
 
 // An EventV3 is an event of version 3 (netperf): it carries its stack, and its metadata too, since events with
@@ -53,8 +55,8 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 		return e, c.Err()
 	}
 	*c = at
-	if len(e.Stack) > maxStackV3 {
-		stack.Fail("Event/StackSize", fmt.Errorf("%w: %d, want at most %d", bin.ErrLimit, len(e.Stack), maxStackV3))
+	if len(e.Stack) > MaxStackV3 {
+		stack.Fail("Event/StackSize", &bin.LimitError{Limit: LimitStackV3, Value: MaxStackV3, Asked: int64(len(e.Stack)), Unit: "bytes"})
 	}
 	return e, stack.Err()
 }
