@@ -98,10 +98,14 @@ func FuzzStream(f *testing.F) {
 	f.Add(uint8(4), []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08"))
 	f.Add(uint8(6), []byte("\x05\x01\x02\x00\x01\x10\x00\x81\x00\x06\x33\x00\x01\x44\x03\x00\x55\x02\x04\x07\x01"))
 	f.Add(uint8(6), bytes.Repeat([]byte("\x05\x01\x00\x21\x00\x11\x02\x04\x06\x02"), 20))
+	f.Add(uint8(3), []byte("\x08\x01\x02\x03\x09\x05\x01\x00\x21\x11\x02\x04\x06\x02\x05\x01\x51\x06"))
 	l := newLaws()
 	f.Fuzz(func(t *testing.T, version uint8, program []byte) {
 		v := wire.V4
-		if version%2 == 0 {
+		switch {
+		case version == 3:
+			v = wire.V3
+		case version%2 == 0:
 			v = wire.V6
 		}
 		data := perform(v, program)
@@ -149,7 +153,7 @@ func perform(v wire.Version, program []byte) []byte {
 			h.Thread, h.CaptureThread = uint64(who&3), uint64(who>>2&3)
 			h.MetadataID, h.StackID, h.LabelList = uint32(who>>4&3), uint32(who>>6), uint32(op>>4&3)
 			h.Sequence += uint32(op>>5) - 1
-			if v == wire.V4 {
+			if v != wire.V6 {
 				h.Activity[0], h.LabelList = op>>4&1, 0
 			}
 			h.PayloadSize = uint32(op % 3)

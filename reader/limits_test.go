@@ -116,6 +116,9 @@ func TestNameLimit(t *testing.T) {
 		limit   int
 		unit    string // of the error; none if empty
 	}{
+		{wire.V3, most, 0, ""},
+		{wire.V3, most + 1, 0, "name of 65537 UTF-16 units, at most 65536"},
+		{wire.V3, 101, 100, "name of 101 UTF-16 units, at most 100"},
 		{wire.V4, most, 0, ""},
 		{wire.V4, most + 1, 0, "UTF-16 units"},
 		{wire.V4, 100, 100, ""},
@@ -158,31 +161,33 @@ func count(data []byte, opts *Options) (n int, err error) {
 
 // TestStackDepth: what is beyond the limit of a stack is cut off at its root, and counted.
 func TestStackDepth(t *testing.T) {
-	var b bytes.Buffer
-	s := wirestream.New(&b, wire.V4)
-	s.Stacks(1, wirestream.Addresses(1, 2, 3), wirestream.Addresses(1, 2, 3, 4), wirestream.Addresses(5))
-	e := s.Events()
-	for i := range uint32(3) {
-		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: i + 1, Thread: 1, CaptureThread: 1, StackID: i + 1, Time: 1e9}, nil)
-	}
-	e.Flush()
-	s.End()
-	var report ntconv.Report
-	r, err := New(&b, &Options{Report: &report, Limits: Limits{StackDepth: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for e, err := range ntconv.Events(r) {
+	for _, v := range []wire.Version{wire.V3, wire.V4, wire.V6} {
+		var b bytes.Buffer
+		s := wirestream.New(&b, v)
+		s.Stacks(1, wirestream.Addresses(1, 2, 3), wirestream.Addresses(1, 2, 3, 4), wirestream.Addresses(5))
+		e := s.Events()
+		for i := range uint32(3) {
+			e.Add(&wire.EventHeader{MetadataID: 1, Sequence: i + 1, Thread: 1, CaptureThread: 1, StackID: i + 1, Time: 1e9}, nil)
+		}
+		e.Flush()
+		s.End()
+		var report ntconv.Report
+		r, err := New(&b, &Options{Report: &report, Limits: Limits{StackDepth: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind == ntconv.KindEvent {
-			got = append(got, fmt.Sprint(e.Stack.PCs))
+		var got []string
+		for e, err := range ntconv.Events(r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Kind == ntconv.KindEvent {
+				got = append(got, fmt.Sprint(e.Stack.PCs))
+			}
 		}
-	}
-	if want := "[1 2 3] [1 2 3] [5]"; strings.Join(got, " ") != want || report.Count(ntconv.CodeStackCut) != 1 {
-		t.Errorf("stacks %v, %v; want %s and one cut", got, report.Entries(), want)
+		if want := "[1 2 3] [1 2 3] [5]"; strings.Join(got, " ") != want || report.Count(ntconv.CodeStackCut) != 1 {
+			t.Errorf("version %d: stacks %v, %v; want %s and one cut", v, got, report.Entries(), want)
+		}
 	}
 }
 
@@ -429,13 +434,15 @@ func TestStrictBeforeCut(t *testing.T) {
 
 // TestThreadZero: a thread id of 0 is one like any other, also as the first of the trace.
 func TestThreadZero(t *testing.T) {
-	var b bytes.Buffer
-	s := wirestream.New(&b, wire.V4)
-	e := s.Events()
-	e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
-	e.Flush()
-	s.End()
-	if n, err := count(b.Bytes(), nil); n != 2 || err != nil {
-		t.Errorf("%d events, %v", n, err)
+	for _, v := range []wire.Version{wire.V3, wire.V4} {
+		var b bytes.Buffer
+		s := wirestream.New(&b, v)
+		e := s.Events()
+		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
+		e.Flush()
+		s.End()
+		if n, err := count(b.Bytes(), nil); n != 2 || err != nil {
+			t.Errorf("version %d: %d events, %v", v, n, err)
+		}
 	}
 }

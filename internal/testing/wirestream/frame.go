@@ -7,8 +7,8 @@ import (
 
 // A Frame is what encloses the body of a block: a block header in version 6, an object header and an end tag before.
 type Frame struct {
-	Stream wire.StreamHeader
-	Kind   wire.Kind
+	stream wire.StreamHeader
+	kind   wire.Kind
 	// Version and MinReader are those of the object. Version 6 has none.
 	Version, MinReader int32
 	// Unclosed omits the end tag of an object.
@@ -17,7 +17,7 @@ type Frame struct {
 
 // NewFrame returns a frame with the object versions that recorders write.
 func NewFrame(s wire.StreamHeader, kind wire.Kind) Frame {
-	f := Frame{Stream: s, Kind: kind, Version: 2, MinReader: 2}
+	f := Frame{stream: s, kind: kind, Version: 2, MinReader: 2}
 	switch {
 	case s.Version == wire.V3 && kind == wire.KindTrace:
 		f.Version, f.MinReader = 3, 0
@@ -33,19 +33,19 @@ func NewFrame(s wire.StreamHeader, kind wire.Kind) Frame {
 // an object, so the length of the result does not depend on size. The error is that of a size that version 6 cannot express.
 func (f *Frame) AppendHeader(dst []byte, offset, size int64) ([]byte, error) {
 	switch {
-	case !f.Stream.Objects():
-		return wire.AppendBlockHeader(dst, wire.BlockHeader{Kind: f.Kind, Size: int(size)})
-	case f.Kind == wire.KindEnd:
+	case !f.stream.Objects():
+		return wire.AppendBlockHeader(dst, wire.BlockHeader{Kind: f.kind, Size: int(size)})
+	case f.kind == wire.KindEnd:
 		return legacy.AppendObject(dst, &legacy.Object{End: true}, offset), nil
 	}
 	return legacy.AppendObject(dst, &legacy.Object{
-		Private: f.Stream.Version != wire.V3, Name: wire.Kinds[f.Kind].Object, Version: f.Version, MinReader: f.MinReader, Size: int32(size),
+		Private: f.stream.Version != wire.V3, Name: wire.Kinds[f.kind].Object, Version: f.Version, MinReader: f.MinReader, Size: int32(size),
 	}, offset), nil
 }
 
 // AppendEnd appends what follows the body.
 func (f *Frame) AppendEnd(dst []byte) []byte {
-	if f.Stream.Objects() && f.Kind != wire.KindEnd && !f.Unclosed {
+	if f.stream.Objects() && f.kind != wire.KindEnd && !f.Unclosed {
 		return legacy.AppendEndObject(dst)
 	}
 	return dst

@@ -29,7 +29,7 @@ func New(w io.Writer, version wire.Version) *Stream {
 		Sync: wire.SystemTime{2026, 1, 4, 15, 12, 0, 0, 0}, SyncTicks: 1_000_000_000, Frequency: 1_000_000_000, PointerSize: 8,
 		ProcessID: 4242, Processors: 8, SamplingRate: 1_000_000,
 	}
-	s.Raw(wire.AppendStreamHeader(nil, s.header))
+	s.raw(wire.AppendStreamHeader(nil, s.header))
 	if s.header.Objects() {
 		s.Block(wire.KindTrace, legacy.AppendTrace(nil, &t))
 		return s
@@ -50,8 +50,8 @@ func (s *Stream) Offset() int64 { return s.offset }
 // Err returns the error of the underlying writer.
 func (s *Stream) Err() error { return s.err }
 
-// Raw writes bytes as they are.
-func (s *Stream) Raw(b []byte) {
+// raw writes bytes as they are.
+func (s *Stream) raw(b []byte) {
 	if s.err != nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (s *Stream) Raw(b []byte) {
 // Block writes a block. Before version 6 the kind must have an object name.
 func (s *Stream) Block(kind wire.Kind, body []byte) {
 	f := s.Claim(kind, len(body), body)
-	s.Raw(f.AppendEnd(nil))
+	s.raw(f.AppendEnd(nil))
 }
 
 // Claim writes a block header that claims a body of size bytes, and any body, without an end tag. It returns the frame.
@@ -72,8 +72,8 @@ func (s *Stream) Claim(kind wire.Kind, size int, body []byte) Frame {
 	header, err := f.AppendHeader(s.buf[:0], s.offset, int64(size))
 	must(err)
 	s.buf = header
-	s.Raw(header)
-	s.Raw(body)
+	s.raw(header)
+	s.raw(body)
 	return f
 }
 
