@@ -103,6 +103,10 @@ var importRules = []struct {
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
+		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/profile"},
+		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
+	},
+	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},
