@@ -142,7 +142,7 @@ func TestTolerance(t *testing.T) {
 		{"[no stack] 4\n", " = 4", 0, 0},
 		{"f_[i];g_[i];_[k];h_[x] 4\n", "f_[i] | g INLINED | _[k] | h_[x] = 4", 0, 0},
 		{" a ; b 1\n", "a | b = 1", 0, 0},
-		{"a;;b; 1\n", "a | b = 1", ntconv.CodeRepaired, 2},
+		{"a;;b;  1\n", "a | (no name) | b | (no name) = 1", ntconv.CodeRepaired, 2},
 		{"a\xff\xfe;b 1\na\xff\xfe 2\n", "a\ufffd | b = 1, a\ufffd = 2", ntconv.CodeRepaired, 1},
 		{"a 1.5\nb 0.4\nc 2.0\n", "a = 2, b = 0, c = 2", ntconv.CodeNotCarried, 2},
 		{"a 1\nb\nc -1\nd 1e6\ne .5\n7\n 8\nf 1.2.3\ng 9223372036854775808\nh 9223372036854775807\n", "a = 1, h = 9223372036854775807", ntconv.CodeRowSkipped, 8},

@@ -11,6 +11,9 @@ import (
 // noStack is the only frame of a line for samples without a stack, as exporters/folded writes it.
 const noStack = "[no stack]"
 
+// noName is the name of frames without one, as exporters write it.
+const noName = "(no name)"
+
 // names are the frames of all lines so far, by text.
 type names struct {
 	o         *Options
@@ -79,9 +82,9 @@ func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
 		from := bytes.LastIndexByte(text[:end], ';') + 1
 		next := bytes.TrimSpace(text[from:end])
 		end = from - 1
-		if len(next) == 0 {
-			s.o.Report.Note(ntconv.CodeRepaired, 1, at, "frames without a name were omitted")
-			continue
+		if len(next) == 0 { // stackcollapse-perf.pl writes them: omitting one would credit its caller
+			s.o.Report.Note(ntconv.CodeRepaired, 1, at, "frames without a name")
+			next = []byte(noName)
 		}
 		if len(frames) == limit {
 			s.o.Report.Add(ntconv.CodeStackCut, 1, at)
