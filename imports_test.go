@@ -124,6 +124,10 @@ var importRules = []struct {
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/profile", "./internal/origin"},
+		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
+	},
+	{
 		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
 		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
 	},
@@ -133,6 +137,10 @@ var importRules = []struct {
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/profile", "./internal/origin"},
+		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},

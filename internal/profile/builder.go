@@ -15,6 +15,8 @@ type Options struct {
 	// Drop lists keys of labels that samples are not told apart by: the Label constants of this package, "state", and
 	// whatever keys the events have. Dropping "thread id" drops "thread" too.
 	Drop []string
+	// Unlabeled adds up samples of a stack and owner regardless of the labels of their events.
+	Unlabeled bool
 	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the events
 	// tell it.
 	Span func() (first, last ntconv.Ticks, ok bool)
@@ -62,9 +64,11 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if drop[LabelThreadID] {
 		drop[LabelThread] = true
 	}
+	labels := newLabelTable(drop)
+	labels.none = o.Unlabeled
 	b := &Builder{
 		info: info, namer: namer, report: o.Report,
-		pool:  pool{drop, newStackTable(), newLabelTable(drop), newTagTable()},
+		pool:  pool{drop, newStackTable(), labels, newTagTable()},
 		roles: map[*ntconv.Type]role{},
 		span:  o.Span,
 	}
