@@ -41,7 +41,9 @@ func near(cmd *cobra.Command, word string) []string {
 		if len(word) >= 4 || slices.Contains(otherNames[name], word) {
 			return false
 		}
-		return !strings.EqualFold(word[:min(1, len(word))], name[:1]) || len(name) > len(word) && !strings.HasPrefix(name, word)
+		// Of a longer name a short word is the beginning, or has its first and last letter.
+		longer := len(name) > len(word) && !strings.HasPrefix(name, word) && name[len(name)-1] != word[len(word)-1]
+		return word == "" || !strings.EqualFold(word[:1], name[:1]) || longer
 	})
 }
 
