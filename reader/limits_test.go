@@ -33,18 +33,21 @@ func shape(t testing.TB, name string, n int) []byte {
 	return nil
 }
 
+func num(limit string, value, asked int64) ntconv.LimitError {
+	return ntconv.LimitError{Limit: limit, Value: value, Asked: asked}
+}
+
+func size(limit string, value, asked int64) ntconv.LimitError {
+	return ntconv.LimitError{Limit: limit, Value: value, Asked: asked, Unit: "bytes"}
+}
+
+func levels(value int64) ntconv.LimitError {
+	return ntconv.LimitError{Limit: LimitFieldDepth, Value: value, Asked: value + 1, Unit: "levels"}
+}
+
 // TestLimits: exceeding a limit is an error with the place, the name of the limit, its value and what was asked for. Events before
 // that place are delivered.
 func TestLimits(t *testing.T) {
-	num := func(name string, value, asked int64) ntconv.LimitError {
-		return ntconv.LimitError{Limit: name, Value: value, Asked: asked}
-	}
-	size := func(name string, value, asked int64) ntconv.LimitError {
-		return ntconv.LimitError{Limit: name, Value: value, Asked: asked, Unit: "bytes"}
-	}
-	levels := func(value int64) ntconv.LimitError {
-		return ntconv.LimitError{Limit: LimitFieldDepth, Value: value, Asked: value + 1, Unit: "levels"}
-	}
 	for _, test := range []struct {
 		shape  string
 		n      int

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -43,8 +44,8 @@ const (
 	LabelsUnsigned
 )
 
-// Limits bound what an input can make a Reader hold. A zero member means its default. If an input exceeds a limit, Next returns an error
-// with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member: LimitTypes for Types. Three members are
+// Limits bound what an input can make a Reader hold. A zero member means its default. If an input exceeds a limit, New or Next
+// returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member: LimitTypes for Types. Three members are
 // not the cause of errors: the reader truncates stacks to StackDepth and delivers a window above WindowEvents or WindowBytes in parts.
 // It reports both.
 type Limits struct {
@@ -71,6 +72,12 @@ const (
 	LimitThreads    = "threads"        // Limits.Threads
 	LimitLabelLists = "label lists"    // Limits.LabelLists
 	LimitTableBytes = "tables"         // Limits.TableBytes, in bytes
+
+	// Compressed input has limits that no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
+	// decompressed data, and a zstd window of 64 MiB. A caller who wants others decompresses the input.
+	LimitRatio  = iox.LimitRatio  // "decompression ratio"
+	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
+	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
 )
 
 func (l Limits) withDefaults() Limits {

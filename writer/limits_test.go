@@ -96,6 +96,9 @@ func TestLimits(t *testing.T) {
 			if !errors.Is(err, want) || want == nil && err != nil {
 				t.Errorf("%s (allow large: %v): %v, want %v", c.name, allow, err, want)
 			}
+			if l := (*ntconv.LimitError)(nil); errors.Is(err, ntconv.ErrLimit) && (!errors.As(err, &l) || l.Limit == "" || l.Asked <= l.Value || l.Value <= 0) {
+				t.Errorf("%s: %v has no data", c.name, err)
+			}
 			if err != nil && !allow && !(strings.Contains(err.Error(), c.says) && strings.Contains(err.Error(), "event 2 (byte 7 of the input)")) {
 				t.Errorf("%s: the error does not say %q and where: %v", c.name, c.says, err)
 			}

@@ -1,5 +1,7 @@
 package pprof
 
+import "github.com/ntconv/ntconv/internal/iox"
+
 // Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
 const (
 	LimitBytes     = "profile"                // Limits.Bytes, in bytes, or 4 GiB - 1 if that is less
@@ -14,6 +16,12 @@ const (
 	LimitLabels    = "labels of a sample"     // Limits.Labels
 	LimitLabelText = "label text of a sample" // Limits.LabelText, in bytes
 	LimitFrames    = "frames in all stacks"   // Limits.Frames
+
+	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
+	// decompressed data, and a zstd window of 64 MiB.
+	LimitRatio  = iox.LimitRatio  // "decompression ratio"
+	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
+	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
 )
 
 // Limits bound what a profile can make the importer hold. Zero is the default of a field. If a profile exceeds a limit, New returns an

@@ -16,8 +16,10 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 )
@@ -348,40 +350,146 @@ func TestReadFlags(t *testing.T) {
 	}
 }
 
-// A limit that is reached names the flag that raises it.
+// Every flag of a limit whose excess is an error sets the limit that the error reports, and is found by it, whatever the error's text
+// says.
 func TestLimitFlag(t *testing.T) {
-	for flag, limits := range map[string]reader.Limits{
-		"--max-types":       {Types: 1},
-		"--max-block":       {BlockBytes: 100},
-		"--max-fields":      {Fields: 1},
-		"--max-field-depth": {FieldDepth: 1},
-		"--max-name":        {Name: 20},
-		"--max-threads":     {Threads: 1},
+	shapes := map[string]string{
+		"max-block": "no-barrier", "max-types": "types", "max-fields": "fields", "max-field-depth": "nested-100", "max-name": "types",
+		"max-threads": "threads", "max-label-lists": "labels", "max-tables": "types",
+	}
+	for _, f := range limitFlags(new(reader.Limits)) {
+		if (f.limit != "") != (shapes[f.name] != "") {
+			t.Errorf("--%s: no shape, or one in vain", f.name)
+			continue
+		} else if f.limit == "" {
+			continue
+		}
+		var o ReadOptions
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.BindLimits(flags)
+		if err := flags.Parse([]string{"--" + f.name + "=2"}); err != nil {
+			t.Fatal(err)
+		}
+		src, err := nettraceOpener{}.Open(stream{r: bytes.NewReader(shape(t, shapes[f.name]))}, &o)
+		if err == nil {
+			_, err = ntconv.Copy(discard{}, src)
+		}
+		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
+	}
+	for _, err := range []error{errors.New("threads"), ntconv.ErrLimit, &ntconv.LimitError{Limit: "pages"}, &ntconv.LimitError{Limit: writer.LimitBlock}} {
+		if f := LimitFlag(err); f != "" {
+			t.Errorf("%s for %v", f, err)
+		}
+	}
+}
+
+// TestCompressionFlag is TestLimitFlag for the limits on compressed input.
+func TestCompressionFlag(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string][]byte{
+		"max-ratio": packed.Bytes(), "max-decompressed": packed.Bytes(), "max-zstd-window": {0x28, 0xb5, 0x2f, 0xfd, 0, 0x81, 1, 0, 0},
+	}
+	for _, f := range compressionFlags(new(iox.Limits)) {
+		var l iox.Limits
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		BindCompression(flags, &l)
+		if err := flags.Parse([]string{"--" + f.name + "=2"}); err != nil {
+			t.Fatal(err)
+		}
+		in, err := iox.FromReader("x", bytes.NewReader(inputs[f.name]), iox.InputOptions{Limits: &l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := in.Stream()
+		if err == nil {
+			_, err = io.Copy(io.Discard, s)
+		}
+		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
+	}
+}
+
+// checkLimit checks an error that a flag has caused. want.Asked may be any larger number.
+func checkLimit(t *testing.T, err error, f limitFlag, want ntconv.LimitError) {
+	t.Helper()
+	var l *ntconv.LimitError
+	if !errors.As(err, &l) || l.Limit != want.Limit || l.Value != want.Value || l.Asked <= l.Value {
+		t.Errorf("--%s: %v", f.name, err)
+	}
+	for _, other := range append(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits))...) {
+		if got := LimitFlag(fmt.Errorf("block of %s, --%s, raises it: %w", other.limit, other.name, err)); got != "--"+f.name {
+			t.Errorf("--%s: advice is %q", f.name, got)
+		}
+	}
+}
+
+// shape returns a stream that exceeds limits.
+func shape(t *testing.T, name string) []byte {
+	t.Helper()
+	for _, s := range tracegen.Shapes() {
+		if s.Name == name {
+			var b bytes.Buffer
+			if err := s.Write(&b, 5000); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		}
+	}
+	t.Fatalf("no shape %q", name)
+	return nil
+}
+
+// Only the nettrace output advises --allow-large, and only for what the flag makes it accept.
+func TestAllowLarge(t *testing.T) {
+	large := func(change func(*ntconv.Event)) *ntconv.Event {
+		e := &ntconv.Event{Kind: ntconv.KindEvent, Type: &ntconv.Type{Provider: "P", Name: "E"}, Capture: &ntconv.Thread{TID: 1}, Time: 1}
+		e.Thread = e.Capture
+		change(e)
+		return e
+	}
+	for name, c := range map[string]struct {
+		event *ntconv.Event
+		limit string
+		want  [2]string // advice without the flag and with it
+	}{
+		"payload":  {large(func(e *ntconv.Event) { e.Payload = make([]byte, 1<<16) }), writer.LimitPayload, [2]string{"--allow-large", "none"}},
+		"stack":    {large(func(e *ntconv.Event) { e.Stack = &ntconv.Stack{PCs: make([]uint64, 8191)} }), writer.LimitStack, [2]string{"--allow-large", "none"}},
+		"type":     {large(func(e *ntconv.Event) { e.Type.Name = strings.Repeat("n", 1<<16) }), writer.LimitType, [2]string{"", ""}},
+		"a block":  {large(func(e *ntconv.Event) { e.Payload = make([]byte, 1<<24) }), writer.LimitPayload, [2]string{"--allow-large", ""}},
+		"all fine": {large(func(*ntconv.Event) {}), "", [2]string{"none", "none"}},
 	} {
-		found := ""
-		for _, path := range traces(t) {
-			_, s := open(t, path)
-			src, err := reader.New(s, &reader.Options{Limits: limits})
-			if err == nil {
-				_, err = ntconv.Copy(discard{}, src)
+		for i, args := range [][]string{nil, {"--allow-large"}} {
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			creator := bindNettrace(flags)
+			if err := flags.Parse(args); err != nil {
+				t.Fatal(err)
 			}
-			if errors.Is(err, ntconv.ErrLimit) {
-				if found = LimitFlag(err); found == flag {
-					break
-				}
-				t.Errorf("%s: %v: %q", flag, err, found)
+			out, err := iox.CreateOutputs(filepath.Join(t.TempDir(), "out"), iox.OutputsOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Abort()
+			sink, err := creator.Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}, PointerSize: 8}, &Target{Report: new(ntconv.Report)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = errors.Join(sink.Write(c.event), sink.Close())
+			var l *ntconv.LimitError
+			var advice *ntconv.AdviceError
+			switch want := c.want[i]; {
+			case want == "none" && err != nil, want != "none" && !errors.As(err, &l), want != "none" && i == 0 && l.Limit != c.limit:
+				t.Errorf("%s, %v: %v", name, args, err)
+			case want == "none":
+			case errors.As(err, &advice) != (want != "") || advice != nil && !strings.Contains(advice.Advice, want):
+				t.Errorf("%s, %v: advice %v", name, args, advice)
 			}
 		}
-		if found == "" {
-			t.Errorf("%s: no trace reached the limit", flag)
-		}
-	}
-	// No trace here has label lists enough.
-	if f := LimitFlag(fmt.Errorf("a window: %w", &ntconv.LimitError{Limit: reader.LimitLabelLists, Value: 1, Asked: 2})); f != "--max-label-lists" {
-		t.Error(f)
-	}
-	if f := LimitFlag(errors.New("threads in use")); f != "" {
-		t.Errorf("%s for what is no limit", f)
 	}
 }
 

@@ -8,6 +8,10 @@
 // An [Output] collects its bytes in a temporary file beside the destination. Commit syncs and renames it,
 // Abort removes it, and whatever fails in between leaves the destination as it was.
 //
+// [Outputs] is a set of named members that one conversion writes: one file, or a directory that appears as a whole
+// by the same means. Members are the counterpart for inputs: the files of a directory or of a zip archive are
+// opened through the handle of that input and share its limits.
+//
 // The package knows bytes only: what they mean is decided elsewhere.
 package iox
 

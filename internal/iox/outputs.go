@@ -195,7 +195,7 @@ type nothing struct {
 }
 
 func (*nothing) create(member string) (*Member, error) {
-	return nil, &Error{Name: member, Op: "create member", Bytes: -1, Err: errors.New("this output has no files")}
+	return nil, fmt.Errorf("create member %q: this output writes no files", member)
 }
 
 func (*nothing) written() int64 { return 0 }

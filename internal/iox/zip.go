@@ -104,7 +104,8 @@ func (a *archive) open(in *Input, name string) (*Input, error) {
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		return nil, fmt.Errorf("zip compression method %d; extract it first: %w", f.Method, errors.ErrUnsupported)
 	case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
-		return nil, fmt.Errorf("zip archive: %w: stored in %d bytes but claims %d", ErrCorrupt, f.CompressedSize64, f.UncompressedSize64)
+		return nil, fmt.Errorf("zip archive: %w: stored without compression, but %d bytes give %d",
+			ErrCorrupt, f.CompressedSize64, f.UncompressedSize64)
 	}
 	begin, err := f.DataOffset()
 	if err != nil {
