@@ -133,7 +133,7 @@ func (a *app) convert(c *conversion) error {
 	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
 		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
 	}
-	return a.passOver(inputs, passOptions{names: c.names, first: c.to.Names == formats.NamesFirst}, func(p *pass) error {
+	return a.passOver(inputs, passOptions{names: c.names, first: c.to.Names == formats.NamesFirst, weights: c.to.Weights}, func(p *pass) error {
 		var sink formats.Sink
 		create := func(out *iox.Output) (_ ntconv.Sink, err error) {
 			sink, err = c.create(out, p.info, p.target())

@@ -85,7 +85,7 @@ func (a *app) filter(f *filtering) error {
 	if err != nil {
 		return err
 	}
-	return a.pass(in, passOptions{keep: part.Keep}, func(p *pass) error {
+	return a.pass(in, passOptions{keep: part.Keep, weights: true}, func(p *pass) error {
 		p.src = part.Source(p.src)
 		return p.writeSubset(f, part)
 	})

@@ -31,8 +31,10 @@ type pass struct {
 	sel      *selection.Selector
 	recorded profile.Recording // the input
 	notes    []string          // on what was made
-	first    bool              // passOptions.first
-	close    func()            // ends it; may be called again
+	watch    func(*ntconv.Event)
+	weights  *profile.Weights // of a selection that is written as a trace, or nil
+	first    bool             // passOptions.first
+	close    func()           // ends it; may be called again
 }
 
 // passOptions say what a pass is for.
@@ -43,6 +45,8 @@ type passOptions struct {
 	first bool
 	// keep, if not nil, has the last word on what is kept; it is told whether an event is selected.
 	keep func(e *ntconv.Event, selected bool) bool
+	// weights asks for events that keep the weights of samples if not all of them are selected.
+	weights bool
 }
 
 // errShortcut says that a pass took a shortcut that the trace does not allow.
@@ -130,7 +134,13 @@ func (a *app) begin(in *input, o passOptions) (*pass, error) {
 	if o.keep != nil {
 		keep = func(e *ntconv.Event) bool { return o.keep(e, p.sel.Keep(e)) }
 	}
-	p.src = ntconv.Observe(ntconv.Filter(ntconv.Observe(src, p.counting(see)), keep), p.countKept)
+	src = ntconv.Observe(src, p.counting(see))
+	if o.weights && !sel.Empty() {
+		p.weights = profile.NewWeights(src, func(e *ntconv.Event) bool { return p.countKept(e, keep(e)) }, a.read.Report)
+		p.src = p.weights
+	} else {
+		p.src = ntconv.Filter(src, func(e *ntconv.Event) bool { return p.countKept(e, keep(e)) })
+	}
 	return p, nil
 }
 
@@ -175,6 +185,9 @@ func (p *pass) counting(see func(*ntconv.Event)) func(*ntconv.Event) {
 			p.recorded.Observe(e)
 		}
 		see(e)
+		if p.watch != nil {
+			p.watch(e)
+		}
 	}
 }
 
@@ -198,10 +211,11 @@ func (p *pass) times() string {
 	return s
 }
 
-func (p *pass) countKept(e *ntconv.Event) {
-	if e.Kind == ntconv.KindEvent {
+func (p *pass) countKept(e *ntconv.Event, kept bool) bool {
+	if kept && e.Kind == ntconv.KindEvent {
 		p.kept++
 	}
+	return kept
 }
 
 // scan reads the whole input, shows every event to see, and returns the time of the last one. What is wrong with the input
@@ -347,6 +361,9 @@ func (p *pass) content() (has, use string) {
 
 // drain runs a pass into a sink and closes it. partial is told after what the sink has made is kept.
 func (p *pass) drain(sink ntconv.Sink) (fatal, partial error) {
+	if w, ok := sink.(ntconv.Watcher); ok && !p.picked.Empty() {
+		p.watch = w.Watch
+	}
 	_, err := ntconv.Copy(sink, p.src)
 	p.close()
 	if fatal, partial = p.ended(err); fatal != nil {

@@ -77,6 +77,9 @@ func (p *pass) sumUp() *summary {
 	if s.naming != "" {
 		s.Notes = append(s.Notes, s.naming)
 	}
+	if p.weights != nil && p.weights.Added() > 0 {
+		s.Notes = append(s.Notes, count(p.weights.Added(), "event")+" added that state the weights of samples")
+	}
 	s.Notes = append(s.Notes, p.notes...)
 	return s
 }

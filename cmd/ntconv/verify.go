@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
@@ -186,6 +187,9 @@ func (a *app) openSide(name string) (_ *side, err error) {
 	if err != nil {
 		s.close()
 		return nil, fail(exitUsage, err)
+	}
+	if !sel.Empty() {
+		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
 	}
 	s.src = &ending{Source: ntconv.Filter(src, keep), failed: &s.failed}
 	return s, nil

@@ -27,6 +27,7 @@ func nettrace() *Format {
 		Create:  createNettrace,
 		Reading: func(flags *pflag.FlagSet, o *ReadOptions) { o.BindProfile(flags) },
 		Merges:  true,
+		Weights: true,
 
 		StackDepth: 8190,
 

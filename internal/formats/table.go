@@ -48,6 +48,9 @@ type Format struct {
 	Names  Names
 	// Reading defines flags that say how inputs are read for this output. Nil: none.
 	Reading func(flags *pflag.FlagSet, o *ReadOptions)
+	// Weights says that the format holds samples and not their weights: a selection of events is written with events that state
+	// them (profile.Weights).
+	Weights bool
 	// Merges says that several inputs can go into one output.
 	Merges bool
 	// Order is the order of the events that the format is made of where the user names none.
