@@ -42,30 +42,27 @@ const (
 )
 
 func weightClassOf(t *ntconv.Type) weightClass {
-	if t.Provider == weightProvider && len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint {
-		switch t.Name {
-		case sampleWeight:
-			return weightExplicit
-		case medianInterval:
-			return weightMedian
-		}
-	}
-	if specs[Wall].matches(t) {
+	switch {
+	case IsWeight(t) && t.Name == sampleWeight:
+		return weightExplicit
+	case IsWeight(t):
+		return weightMedian
+	case specs[Wall].matches(t):
 		return weightSample
 	}
 	return weightNone
 }
 
-// IsWeight reports whether events of a type describe the weights of samples: Weights writes them, and a Builder reads them. They
-// belong to a selection and not to what was recorded.
-func IsWeight(t *ntconv.Type) bool { return weightClassOf(t) >= weightExplicit }
+// IsWeight reports whether events of a type state the weights of samples: Weights writes them, and a Builder reads them. They belong to
+// a selection and not to what was recorded.
+func IsWeight(t *ntconv.Type) bool {
+	return t.Provider == weightProvider && (t.Name == sampleWeight || t.Name == medianInterval) &&
+		len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint
+}
 
 // WithoutWeights returns src without the events that state weights and without definitions of their types.
 func WithoutWeights(src ntconv.Source) ntconv.Source {
-	types := newWeightTypes()
-	return ntconv.Filter(src, func(e *ntconv.Event) bool {
-		return e.Type == nil || types.of(e.Type) < weightExplicit
-	})
+	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Type == nil || !IsWeight(e.Type) })
 }
 
 // weightTypes caches the class of each type.

@@ -66,7 +66,14 @@ func predicates(last ntconv.Ticks) *rapid.Generator[predicate] {
 // sampledTrace generates a trace of samples in file order: each thread's samples in order, those of different threads in order only
 // where a sequence point divides them. Threads end and others begin with their IDs, and tables are flushed.
 func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
-	newThread := func(tid int) *ntconv.Thread { return &ntconv.Thread{TID: uint64(tid), Name: fmt.Sprint("thread ", tid), Process: shop} }
+	flushes, threads := rapid.Bool().Draw(t, "flushes"), 0
+	newThread := func(tid int) *ntconv.Thread {
+		th := &ntconv.Thread{TID: uint64(tid), Name: fmt.Sprint("thread ", tid), Process: shop}
+		if threads++; flushes { // a reader takes a thread that was flushed for another one with its name and ID
+			th.Name = fmt.Sprint("thread ", tid, " number ", threads)
+		}
+		return th
+	}
 	sampler := &ntconv.Thread{TID: 100, Process: shop}
 	live := []*ntconv.Thread{newThread(0), newThread(1), newThread(2), newThread(3)}
 	oneRecorder := rapid.Bool().Draw(t, "one recorder")
@@ -80,7 +87,10 @@ func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
 		th := live[i]
 		switch rapid.IntRange(0, 19).Draw(t, "step") {
 		case 0:
-			flags := ntconv.MarkFlags(rapid.IntRange(0, 3).Draw(t, "flags"))
+			flags := ntconv.MarkFlags(0)
+			if flushes {
+				flags = ntconv.MarkFlags(rapid.IntRange(0, 3).Draw(t, "flags"))
+			}
 			mark(&ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: flags})
 			start = last
 			continue
