@@ -135,6 +135,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	}
 	a.sum.naming = misnamed(c.to, outName)
 	plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
+	plan.Weights = c.to.Out.Weights
 	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
 }
 

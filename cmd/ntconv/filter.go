@@ -88,7 +88,7 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 			return err
 		}
 	}
-	plan.Keep = part.Keep
+	plan.Keep, plan.Weights = part.Keep, f.to.Out.Weights
 	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) })
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		d := a.delivery(p, &f.conversion, f.out)

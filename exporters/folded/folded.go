@@ -81,7 +81,10 @@ type Sink struct {
 	done  Summary
 }
 
-var _ ntconv.OrderSensitive = (*Sink)(nil)
+var (
+	_ ntconv.OrderSensitive = (*Sink)(nil)
+	_ ntconv.Watcher        = (*Sink)(nil)
+)
 
 // New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that stacks carry
 // themselves. opts may be nil.
@@ -110,6 +113,11 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.build.Add(e)
 	return nil
 }
+
+// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, also if that one is not
+// written. Call it for every event of the trace, and Write with the same event next if the event is selected. If all events are
+// written, it changes nothing and need not be called. It borrows the event until it returns.
+func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 
 // OrderMatters reports whether events in time order might have given another output. Call it after the last Write and before Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }

@@ -32,6 +32,7 @@ func Nettrace() *Format {
 			Binary:  true,
 			Merges:  true,
 			InFlags: true,
+			Weights: true,
 			Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
 			Advice:  noEvents.Next,
 			Bind:    bindNettrace,

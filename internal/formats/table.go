@@ -86,6 +86,9 @@ type Out struct {
 	Doc    string // a phrase that follows "NAME: ": what becomes of an input
 	Binary bool   // not for terminals
 	Names  Names
+	// Weights means that the format holds samples and not their weights: a selection is written with events that state them
+	// (profile.Weights).
+	Weights bool
 	// Merges means that several inputs can go into one output.
 	Merges bool
 	// Order is the order in which the events are written unless the user chooses one.

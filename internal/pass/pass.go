@@ -33,6 +33,8 @@ type Plan struct {
 	NamesFirst bool
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
 	Keep func(e *ntconv.Event, selected bool) bool
+	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
+	Weights bool
 	// Before are stages that see every event, in their order.
 	Before []Stage
 	// After are stages that see selected events, in their order.
@@ -59,6 +61,9 @@ type Pass struct {
 	Order  reader.Order   // in which events come
 	// Selector is the selection, bound to the trace.
 	Selector *selection.Selector
+
+	// Weights has the stage that Plan.Weights asks for, nil if the selection omits nothing.
+	Weights *profile.Weights
 
 	Total, Kept int64 // events read so far, before and after the selection
 	Cause       error // why the input is incomplete, nil as long as nothing is missing
@@ -124,25 +129,31 @@ func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 		src = stage(p, src)
 	}
 	p.All = src
-	keep := p.Selector.Keep
-	if p.Plan.Keep != nil {
-		keep = func(e *ntconv.Event) bool { return p.Plan.Keep(e, p.Selector.Keep(e)) }
+	if p.Plan.Weights && p.Filtered() {
+		p.Weights = profile.NewWeights(src, p.keep, p.Report)
+		src = p.Weights
+	} else {
+		src = ntconv.Filter(src, p.keep)
 	}
-	src = ntconv.Filter(src, func(e *ntconv.Event) bool {
-		if p.watch != nil {
-			p.watch(e)
-		}
-		return keep(e)
-	})
-	src = ntconv.Observe(src, func(e *ntconv.Event) {
-		if e.Kind == ntconv.KindEvent {
-			p.Kept++
-		}
-	})
 	for _, stage := range p.Plan.After {
 		src = stage(p, src)
 	}
 	return src
+}
+
+// keep shows an event to the sink if it is a Watcher, and reports whether the event passes the selection.
+func (p *Pass) keep(e *ntconv.Event) bool {
+	if p.watch != nil {
+		p.watch(e)
+	}
+	kept := p.Selector.Keep(e)
+	if p.Plan.Keep != nil {
+		kept = p.Plan.Keep(e, kept)
+	}
+	if kept && e.Kind == ntconv.KindEvent {
+		p.Kept++
+	}
+	return kept
 }
 
 // observe sees every event of the input.
