@@ -38,12 +38,14 @@ var importRules = []struct {
 		why: "bytes and numbers only",
 	},
 	{
-		of: []string{"./internal/wire/...", "./internal/testing/wiretext"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wiretext"},
+		of: []string{"./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
+			"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext",
+		},
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
-		of: []string{"./internal/iox"}, only: []string{"std", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
-		why: "inputs and outputs work for any format",
+		of: []string{"./internal/iox"}, only: []string{"std", "./", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
@@ -70,8 +72,42 @@ var importRules = []struct {
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr"},
+		of: []string{"./internal/message"}, only: []string{"std"},
+		why: "the spelling of numbers and names is text to text",
+	},
+	{
+		of: []string{"./internal/formats"}, never: []string{"./internal/input", "./internal/pass", "./internal/selection"},
+		why: "a format gets an input and a sink's target, and does not decide how often an input is read or what is selected of it",
+	},
+	{
+		of: []string{"./internal/input"}, never: []string{"./internal/pass", "./internal/selection"},
+		why: "an input can be read as often as it allows; what is read of it and why is decided by the pass",
+	},
+	{
+		of: []string{"./internal/pass"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
+		},
+		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
+	},
+	{
+		of: []string{"./internal/origin"}, only: []string{"std", "./"},
+		why: "an imported profile is described in the same words whatever format it had",
+	},
+	{
+		of: []string{"./internal/pproflegacy"}, only: []string{"std", "github.com/google/pprof/profile"},
+		why: "the older formats are translated to profile.proto, bytes to bytes",
+	},
+	{
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
+	},
+	{
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin"},
+		why: "the contents of a trace do not depend on its format or on how a command prints them",
+	},
+	{
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr"},
+		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
 		of: []string{"./symbol"}, never: []string{"./reader", "./writer", "./exporters/...", "./internal/profile", "./internal/wire/...", "./internal/formats"},
@@ -83,12 +119,12 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/profile"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/origin", "./internal/profile"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
@@ -97,13 +133,13 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/profile", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/profile"},
+		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
 	},
 	{

@@ -7,9 +7,9 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +24,7 @@ type app struct {
 	lines      bool   // lines go to standard output while the input is read
 	from       string // format of the input, "" to recognize it
 	read       formats.ReadOptions
-	anyOrder   bool // read.Order is not the user's choice, and another one may do: see app.pass
+	openers    *formats.Openers
 	limits     iox.Limits
 	memory     memoryLimit
 	pick       pickFlags
@@ -43,8 +43,7 @@ const (
 
 // run is the command: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), memory: memoryLimit{most: defaultMemory}}
-	a.read.Report = new(ntconv.Report)
+	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), memory: memoryLimit{most: defaultMemory}}
 	stop := a.catchSignals()
 	defer stop()
 	defer a.temps.remove()
@@ -120,13 +119,13 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return code
 	}
 	if err != nil && !errors.Is(err, errQuiet) {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", visible(err.Error()))
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, visibleLine(a.sum.line()))
+		fmt.Fprintln(a.stderr, message.Line(a.sum.line()))
 	}
 	return code
 }

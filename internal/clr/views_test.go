@@ -347,16 +347,6 @@ func TestValue(t *testing.T) {
 	}
 }
 
-func TestTier(t *testing.T) {
-	for flags, want := range map[uint32]string{
-		8 | 3<<7: "QuickJitted", 8 | 4<<7: "OptimizedTier1", 8 | 5<<7 | 1<<28: "OptimizedTier1OSR", 8: "", 0: "ReadyToRun", MethodDynamic: "", 9 | 2<<7: "Optimized",
-	} {
-		if got := (&Method{Flags: flags}).Tier(); got != want {
-			t.Errorf("%#x: %q, want %q", flags, got, want)
-		}
-	}
-}
-
 func TestViewsDoNotAllocate(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(5, 5)), 8}
 	var events []*ntconv.Event

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // Options says what to count and what to tell apart. The zero value is a good choice.
@@ -87,8 +88,8 @@ func (b *Builder) Add(e *ntconv.Event) {
 		b.event(e)
 	case ntconv.KindDefine:
 		for _, s := range b.sets {
-			if s.kind == Imported && s.declared == nil && e.Type != nil {
-				s.declared = OriginOf(e.Type)
+			if s.kind == Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
+				s.declared = e.Type
 			}
 		}
 	case ntconv.KindMark:
@@ -163,8 +164,8 @@ func (b *Builder) set() *set {
 // Finish ends the samples that wait for a successor and returns the profile. The builder must not be used afterwards.
 func (b *Builder) Finish() *Profile {
 	s := b.set()
-	if s.kind == Imported && s.origin == nil && s.declared != nil { // a profile without samples comes back, too
-		s.take(s.declared)
+	if s.imported == nil && s.declared != nil { // a profile without samples is restored, too
+		s.take(s.declared, origin.ColumnsOf(s.declared))
 	}
 	period := b.period()
 	s.finish(b.ticks(period))
@@ -173,14 +174,14 @@ func (b *Builder) Finish() *Profile {
 	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
-		Events: s.events, Origin: s.origin, b: b, s: s,
+		Events: s.events, Adopted: s.adopted, b: b, s: s,
 	}
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
 	}
 	p.Start, p.End = b.recorded(s)
-	if o := s.origin; o != nil {
-		p.Main, p.PeriodType, p.Period = o.MainType(), o.PeriodType, o.Period
+	if c := s.imported; c != nil {
+		p.Main, p.PeriodType, p.Period = c.Main(), c.PeriodType, c.Period
 	}
 	return p
 }

@@ -1,46 +1,44 @@
-package main
+package inventory
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// A subject is something that a trace may hold and that people come for.
-type subject struct {
+// An Extractable is a kind of data that a trace contains, with the command that extracts it.
+type Extractable struct {
+	What    string `json:"what"` // plural noun
+	Events  int64  `json:"events"`
+	Command string `json:"command"`
+}
+
+// An extractable is a kind of data that a trace may contain.
+type extractable struct {
 	what    string // plural noun
-	is      func(*typeCount) bool
+	matches func(*typeCount) bool
 	command string // IN is the trace
 }
 
-// event is a test for one event of a provider.
+// event matches events of a provider by name.
 func event(provider string, names ...string) func(*typeCount) bool {
-	return func(t *typeCount) bool {
-		if t.typ.Provider != provider {
-			return false
-		}
-		for _, n := range names {
-			if t.name == n {
-				return true
-			}
-		}
-		return false
-	}
+	return func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) }
 }
 
 func class(c clr.Class) func(*typeCount) bool {
 	return func(t *typeCount) bool { return clr.ClassOf(t.typ) == c }
 }
 
-// subjects are in the order in which they are listed.
-func subjects() []subject {
-	return []subject{
+// extractables returns all kinds in the order of the list that users see.
+func extractables() []extractable {
+	return []extractable{
 		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
 		{"samples of processors", func(t *typeCount) bool {
-			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && profile.OriginOf(t.typ) == nil
+			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
 		}, "ntconv to pprof --kind cpu IN"},
-		{"samples of profiles", func(t *typeCount) bool { return profile.OriginOf(t.typ) != nil }, "ntconv top --kind imported IN"},
+		{"samples of profiles", func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }, "ntconv top --kind imported IN"},
 		{"switches of threads", class(clr.ClassUniversalCSwitch), "ntconv print --event cswitch --symbols IN"},
 		{"sampled allocations", event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
 			"ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
@@ -60,34 +58,20 @@ func subjects() []subject {
 	}
 }
 
-// extract returns the subjects that the trace holds.
-func (v *inventory) extract(file string) []extractInfo {
-	list := []extractInfo{}
-	for _, s := range subjects() {
+// Extract returns the kinds of data that the trace contains. input is how commands refer to the trace: a file name, quoted for a
+// shell.
+func (v *Sink) Extract(input string) []Extractable {
+	list := []Extractable{}
+	for _, x := range extractables() {
 		n := int64(0)
 		for _, t := range v.types {
-			if s.is(t) {
+			if x.matches(t) {
 				n += t.Events
 			}
 		}
 		if n > 0 {
-			list = append(list, extractInfo{What: s.what, Events: n, Command: strings.Replace(s.command, " IN", " "+shellWord(file), 1)})
+			list = append(list, Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)})
 		}
 	}
 	return list
-}
-
-// shellWord quotes a file name for a shell if it needs that.
-func shellWord(name string) string {
-	if name == "standard input" {
-		return "-"
-	}
-	if strings.IndexFunc(name, func(r rune) bool { return !strings.ContainsRune("/._-+:,@%", r) && !isAlnum(r) }) < 0 {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-}
-
-func isAlnum(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r >= 0x80
 }
