@@ -12,7 +12,7 @@ type Summary struct {
 	// The following include samples that are not written because their value is zero.
 	Main       SampleType // the sample type that a pprof profile would show first
 	Total      int64      // sum of the values of Main
-	Frames     int64 // frames of the stacks of all events; of kind Imported, of all distinct stacks
+	Frames     int64      // frames of the stacks of all events; of kind Imported, of all distinct stacks
 	Unresolved Unresolved
 }
 
