@@ -27,7 +27,8 @@ type Format struct {
 type In struct {
 	// Sniff reports whether an input that begins with head is of this format. Nil if the format has no magic number.
 	Sniff func(head []byte) bool
-	// Hint is Sniff for formats without a magic number: Detect calls it when no Sniff matches.
+	// Hint is Sniff for formats without a magic number. Detect calls it with HeadSize bytes, or all that there are, when no Sniff
+	// matches and the input is nothing else that is known.
 	Hint func(head []byte) bool
 	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
 	SniffDir func(members []string) bool
@@ -135,7 +136,7 @@ type Sink interface {
 }
 
 // All returns the table.
-func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat()} }
+func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat()} }
 
 // Readable returns the formats that can be read.
 func Readable() []*Format {
