@@ -74,7 +74,7 @@ func TestProducers(t *testing.T) {
 		want []string
 	}{
 		{"stackcollapse-perf", folded.Options{ProcessRoot: true}, []string{
-			`java-?/8173 1 "" 1: start_thread | JavaMain | Lorg/mozilla/javascript/Context | .call MANAGED | Ljava/util/HashMap | .get MANAGED = 12`,
+			`java-?/8173 1 "" 1: start_thread | JavaMain | Lorg/mozilla/javascript/Context:.call MANAGED | Ljava/util/HashMap:.get MANAGED = 12`,
 			`java-?/8173 1 "" 1: start_thread | [unknown] | __libc_read | entry_SYSCALL_64_fastpath KERNEL | sys_read KERNEL | vfs_read KERNEL = 3`,
 			`swapper-0/0 2 "" 2: start_kernel KERNEL | rest_init KERNEL | cpu_startup_entry KERNEL | default_idle KERNEL | native_safe_halt KERNEL = 4871`,
 			`mysqld 2121 "" 2121: clone | start_thread | std::vector<int, std::allocator<int> >::push_back(int const&) INLINED | operator new(unsigned long) = 7`,
