@@ -124,7 +124,7 @@ var importRules = []struct {
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/origin", "./internal/profile"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
@@ -139,7 +139,7 @@ var importRules = []struct {
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
 	},
 	{
