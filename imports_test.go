@@ -107,6 +107,10 @@ var importRules = []struct {
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
+		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
+		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/pproflegacy has the older formats",
+	},
+	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},
