@@ -24,7 +24,7 @@ func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) (
 	}
 	e := encoder{b: dst, start: len(dst), mode: modeOf(pointerSize)}
 	n := len(fields)
-	for n > 0 && values[n-1].kind == ValueNull && fields[n-1].Type.Code != TypePad64 {
+	for n > 0 && omissible(fields[n-1].Type.Code, values[n-1]) {
 		n--
 	}
 	for i := range n {
@@ -43,11 +43,20 @@ func AppendValue(dst []byte, f *Field, v Value, pointerSize int) ([]byte, error)
 	return AppendFields(dst, []Field{*f}, []Value{v}, pointerSize)
 }
 
+// omissible reports whether a payload may end before a trailing field with this value.
+func omissible(c TypeCode, v Value) bool {
+	if c == TypeRest {
+		return v.kind == ValueNull || v.kind == ValueBytes && len(v.raw) == 0
+	}
+	return v.kind == ValueNull && c != TypePad64
+}
+
 type encoder struct {
 	b     []byte
 	start int
 	mode  mode
 	locs  []pendingLoc
+	ended bool // a TypeRest was written: no byte may follow
 }
 
 // pendingLoc is a location whose elements are still to be written.
@@ -58,6 +67,9 @@ type pendingLoc struct {
 }
 
 func (e *encoder) value(t *FieldType, v Value) error {
+	if e.ended {
+		return fmt.Errorf("%v after %v: %w", t.Code, TypeRest, ErrValue)
+	}
 	switch t.Code {
 	case TypeObject:
 		return e.object(t, v)
@@ -96,6 +108,9 @@ func (e *encoder) value(t *FieldType, v Value) error {
 		e.b = append(e.b, 0, 0, 0, 0)
 	case TypePad64:
 		e.b = append(e.b, make([]byte, e.mode.ptr-4)...)
+	case TypeRest:
+		e.b, e.ended = append(e.b, v.raw...), true
+		return wrongUnless(v.kind == ValueBytes || v.kind == ValueNull, t.Code, v)
 	default:
 		return e.scalar(t.Code, v)
 	}
@@ -299,6 +314,9 @@ func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 
 // patch writes what the locations point to.
 func (e *encoder) patch() error {
+	if e.ended && len(e.locs) > 0 {
+		return fmt.Errorf("elements of %v after %v: %w", e.locs[0].typ.Code, TypeRest, ErrValue)
+	}
 	for i := 0; i < len(e.locs); i++ { // elements may hold locations of their own
 		l := e.locs[i]
 		from := e.start

@@ -112,7 +112,7 @@ func (m mode) sizeOrOne(t *FieldType) int {
 		return int(m.ptr) - 4
 	case TypeObject:
 		return len(t.Fields)
-	case TypeCounted:
+	case TypeCounted, TypeRest:
 		return 0
 	}
 	return 1
@@ -176,6 +176,8 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 			return d.fail(errPayloadShort)
 		}
 		return Value{}
+	case TypeRest:
+		return Value{kind: ValueBytes, raw: d.take(len(d.b) - d.off)}
 	}
 	return d.fail(errTypeCode)
 }

@@ -123,6 +123,7 @@ const (
 	TypeANSIString TypeCode = 129 // 8-bit characters up to a zero byte
 	TypePad64      TypeCode = 130 // 4 bytes where pointers have 8, nothing where they have 4
 	TypeCounted    TypeCode = 131 // elements counted by an earlier field
+	TypeRest       TypeCode = 132 // bytes up to the end of the payload, possibly none; must be the last field
 )
 
 var typeCodeNames = map[TypeCode]string{
@@ -132,6 +133,7 @@ var typeCodeNames = map[TypeCode]string{
 	TypeUTF16String: "string", TypeArray: "array", TypeVarInt: "varint", TypeVarUint: "varuint", TypeFixedArray: "fixedarray",
 	TypeUTF8Unit: "utf8", TypeRelLoc: "relloc", TypeDataLoc: "dataloc", TypeBool8: "bool8",
 	TypePointer: "pointer", TypeANSIString: "ansistring", TypePad64: "pad64", TypeCounted: "counted",
+	TypeRest: "rest",
 }
 
 // String returns a short name in lower case.
