@@ -37,7 +37,7 @@ func checkAgain(t *testing.T, e *ntconv.Event, l *Layout, values []ntconv.Value,
 // generic decodes an event by its layout into text by field name; absent fields are not in it.
 func generic(e *ntconv.Event) (out map[string]string, whole bool) {
 	out, whole = map[string]string{}, true
-	for f, v := range Fields(e) {
+	for f, v := range values(e) {
 		switch v.Kind() {
 		case ntconv.ValueNull:
 		case ntconv.ValueError:
@@ -64,15 +64,6 @@ func view(e *ntconv.Event) (out map[string]string, ok bool) {
 			"MethodID": n(m.MethodID), "ModuleID": n(m.ModuleID), "MethodStartAddress": n(m.Start), "MethodSize": n(m.Size),
 			"MethodToken": n(m.Token), "MethodFlags": n(m.Flags), "ClrInstanceID": n(m.Instance), "ReJITID": n(m.ReJITID),
 			"MethodNamespace": wide(m.Namespace), "MethodName": wide(m.Name), "MethodSignature": wide(m.Signature),
-		}
-	case ClassModule:
-		var m Module
-		ok = ParseModule(e, &m)
-		out = map[string]string{
-			"ModuleID": n(m.ModuleID), "AssemblyID": n(m.AssemblyID), "ModuleFlags": n(m.Flags), "ModuleILPath": wide(m.ILPath),
-			"ModuleNativePath": wide(m.NativePath), "ManagedPdbSignature": n(m.ManagedPDB.Signature), "ManagedPdbAge": n(m.ManagedPDB.Age),
-			"ManagedPdbBuildPath": wide(m.ManagedPDB.Path), "NativePdbSignature": n(m.NativePDB.Signature), "NativePdbAge": n(m.NativePDB.Age),
-			"NativePdbBuildPath": wide(m.NativePDB.Path),
 		}
 	case ClassSample:
 		var s Sample
@@ -116,7 +107,7 @@ func checkViews(t *testing.T, e *ntconv.Event) {
 		return
 	}
 	want, whole := generic(e)
-	whole = whole && len(want) == len(LayoutOf(e).Fields)
+	whole = whole && len(want) == len(LayoutOf(e.Type, e.Version()).Fields)
 	if whole && !ok {
 		t.Fatalf("%s: the view refuses what decodes to %v", Name(e), want)
 	}
@@ -166,7 +157,7 @@ func TestViewsAgreeWithLayouts(t *testing.T) {
 		}
 	}
 	for _, c := range []Class{
-		ClassMethod, ClassModule, ClassSample, ClassUniversalProcess, ClassUniversalMapping, ClassUniversalSymbol,
+		ClassMethod, ClassSample, ClassUniversalProcess, ClassUniversalMapping, ClassUniversalSymbol,
 		ClassUniversalMappingMetadata, ClassUniversalCPU, ClassUniversalCSwitch,
 	} {
 		if seen[c] == 0 {
@@ -182,8 +173,7 @@ func TestShortPayloads(t *testing.T) {
 		need int
 	}{
 		{ntconv.Type{Provider: Runtime, ID: 141}, 36}, {ntconv.Type{Provider: Runtime, ID: 143}, 42},
-		{ntconv.Type{Provider: Rundown, ID: 144}, 42}, {ntconv.Type{Provider: Runtime, ID: 152}, 28},
-		{ntconv.Type{Provider: Rundown, ID: 154}, 28}, {ntconv.Type{Provider: SampleProfiler}, 4},
+		{ntconv.Type{Provider: Rundown, ID: 144}, 42}, {ntconv.Type{Provider: SampleProfiler}, 4},
 		{ntconv.Type{Provider: UniversalSystem, ID: 1}, 5}, {ntconv.Type{Provider: UniversalSystem, ID: 3}, 7},
 		{ntconv.Type{Provider: UniversalSystem, ID: 4}, 6}, {ntconv.Type{Provider: UniversalSystem, ID: 5}, 5},
 		{ntconv.Type{Provider: UniversalEvents, ID: 9, Name: "cpu"}, 1},
@@ -215,26 +205,14 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s %d: %v verbose %t, want %s", c.provider, c.id, m.Action, m.Verbose, c.want)
 		}
 	}
-	for _, c := range []struct {
-		provider string
-		id       uint32
-		want     string
-	}{{Runtime, 152, "load"}, {Runtime, 153, "unload"}, {Rundown, 153, "rundown start"}, {Rundown, 154, "rundown end"}} {
-		var m Module
-		e := &ntconv.Event{Type: &ntconv.Type{Provider: c.provider, ID: c.id}, Payload: zeros}
-		if !ParseModule(e, &m) || m.Action.String() != c.want {
-			t.Errorf("%s %d: %v, want %s", c.provider, c.id, m.Action, c.want)
-		}
-	}
 	for _, typ := range []ntconv.Type{
 		{Provider: Runtime, ID: 140}, {Provider: Runtime, ID: 145}, {Provider: "Shop", ID: 143}, {Provider: Rundown, ID: 152},
 		{Provider: Runtime, ID: 154}, {Provider: UniversalSystem, ID: 1},
 	} {
 		e := &ntconv.Event{Type: &typ, Payload: zeros}
 		var m Method
-		var mod Module
-		if ParseMethod(e, &m) || ParseModule(e, &mod) {
-			t.Errorf("%s %d is taken for a method or module", typ.Provider, typ.ID)
+		if ParseMethod(e, &m) {
+			t.Errorf("%s %d is taken for a method", typ.Provider, typ.ID)
 		}
 	}
 }
@@ -370,7 +348,6 @@ func TestViewsDoNotAllocate(t *testing.T) {
 		for _, e := range events {
 			var (
 				method   Method
-				module   Module
 				sample   Sample
 				process  Process
 				mapping  Mapping
@@ -381,8 +358,6 @@ func TestViewsDoNotAllocate(t *testing.T) {
 			case ClassMethod:
 				ParseMethod(e, &method)
 				DecodeUTF16(text[:0], method.Signature)
-			case ClassModule:
-				ParseModule(e, &module)
 			case ClassSample:
 				ParseSample(e, &sample)
 			case ClassUniversalProcess:

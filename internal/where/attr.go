@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // attr is a property that every event can have, whatever its payload.
@@ -87,7 +87,7 @@ func attrList() string {
 }
 
 // property compares a property of an event.
-func (m *Matcher) property(t *test, e *ntconv.Event) bool {
+func (m *Matcher) property(t *test, s *schema.Schema, e *ntconv.Event) bool {
 	switch attrs[t.attr].kind {
 	case kindTime:
 		return m.timeTest(t, e)
@@ -96,9 +96,9 @@ func (m *Matcher) property(t *test, e *ntconv.Event) bool {
 		return ok && t.numberTest(n)
 	case kindText:
 		if t.attr == attrProvider {
-			m.scratch = append(m.scratch[:0], e.Type.Provider...)
+			m.scratch = append(m.scratch[:0], s.Provider...)
 		} else {
-			m.scratch = append(m.scratch[:0], clr.Name(e)...)
+			m.scratch = append(m.scratch[:0], s.Name...)
 		}
 		return t.textTest(m.scratch)
 	case kindID:

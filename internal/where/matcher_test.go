@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/schema"
 )
 
 func f(name string, code ntconv.TypeCode) ntconv.Field {
@@ -253,7 +254,7 @@ func TestRuntimeEvents(t *testing.T) {
 }
 
 func value(e *ntconv.Event, name string) ntconv.Value {
-	for f, v := range clr.Fields(e) {
+	for f, v := range new(schema.Table).Of(e).Values(e) {
 		if f.Name == name {
 			return v
 		}
