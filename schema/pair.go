@@ -64,7 +64,8 @@ const (
 )
 
 // knownPairs are those of the runtime's manifests and of sources whose events carry IDs of their own. An event that reports
-// only a count, such as WorkerThreadCreate, does not say whose time it begins: it is not in the table.
+// only a count, such as WorkerThreadCreate, does not say whose time it begins: it is not in the table. Nor is ThreadCreated:
+// .NET does not write ThreadTerminated.
 var knownPairs = [...]known{
 	{clr.Runtime, "GC", "GCStart", [2]string{"GCEnd"}, KeyField, "Count"},
 	{clr.Runtime, "GCSuspendEE", "GCSuspendEEBegin", [2]string{"GCSuspendEEEnd"}, KeyProcess, ""},
@@ -76,7 +77,6 @@ var knownPairs = [...]known{
 	{clr.Runtime, "ThreadPoolQueue", "ThreadPoolEnqueue", [2]string{"ThreadPoolDequeue"}, KeyField, "WorkID"},
 	{clr.Runtime, "ThreadPoolIOQueue", "ThreadPoolIOEnqueue", [2]string{"ThreadPoolIODequeue"}, KeyField, "NativeOverlapped"},
 	{clr.Runtime, "ThreadCreation", "ThreadCreating", [2]string{"ThreadRunning"}, KeyField, "ID"},
-	{clr.Runtime, "Thread", "ThreadCreated", [2]string{"ThreadTerminated"}, KeyField, "ManagedThreadID"},
 	{clr.Runtime, "TypeLoad", "TypeLoadStart", [2]string{"TypeLoadStop"}, KeyField, "TypeLoadStartID"},
 	{clr.Runtime, "Exception", "ExceptionThrown", [2]string{"ExceptionThrownStop"}, KeyThread, ""},
 	{clr.Runtime, "ExceptionCatch", "ExceptionCatchStart", [2]string{"ExceptionCatchStop"}, KeyThread, ""},
@@ -143,10 +143,14 @@ func (k *known) pair() Pair {
 
 // pair returns the one pointer for a pair.
 func (t *Table) pair(p Pair) *Pair {
-	if t.pairs[p] == nil {
-		t.pairs[p] = &p
+	if known := t.pairs[p]; known != nil {
+		return known
 	}
-	return t.pairs[p]
+	if t.pairs == nil {
+		t.pairs = make(map[Pair]*Pair)
+	}
+	t.pairs[p] = &p
+	return &p
 }
 
 const (

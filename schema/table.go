@@ -40,7 +40,7 @@ func (t *Table) Of(e *ntconv.Event) *Schema {
 
 func (t *Table) add(typ *ntconv.Type, version uint8) *Schema {
 	if t.schemas == nil {
-		t.schemas, t.pairs = make(map[typeVersion]*Schema), make(map[Pair]*Pair)
+		t.schemas = make(map[typeVersion]*Schema)
 	}
 	s := newSchema(typ, version)
 	s.begins, s.ends = t.pairsOf(s)
