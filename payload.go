@@ -13,12 +13,16 @@ import (
 // decoded is a ValueError, and so are all that follow it; fields behind the end of the payload are ValueNull.
 //
 // Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for others.
-// Where a type has such a field, the sizes under which the payload comes out even are taken.
+// Where a type has such a field, the sizes under which the payload comes out even are taken. An event without a Type, such as a
+// mark or a loss, has no fields.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined: nothing escapes
 }
 
 func eachField(e *Event, yield func(*Field, Value) bool) {
+	if e.Type == nil {
+		return
+	}
 	m := modeOf(e.PointerSize())
 	if e.Type.layoutOf()&layoutAmbiguous != 0 {
 		m.narrow = narrow(e.Type.Fields, e.Payload, m)
@@ -27,7 +31,7 @@ func eachField(e *Event, yield func(*Field, Value) bool) {
 	d.each(e.Type.Fields, yield)
 }
 
-// Field returns the first field of that name of the payload, and false if the Type has none.
+// Field returns the first field of that name of the payload, and false if there is none.
 func (e *Event) Field(name string) (Value, bool) {
 	for f, v := range e.Fields() {
 		if f.Name == name {
