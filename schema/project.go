@@ -47,6 +47,39 @@ type plan struct {
 type fixedLoad struct {
 	load
 	from, to int // position in the payload
+	number   number
+}
+
+// number says how the bytes of an integer are read without a decoder.
+type number uint8
+
+const (
+	numberNone number = iota
+	numberUnsigned
+	numberSigned
+)
+
+func numberOf(t *ntconv.FieldType) number {
+	switch t.Code {
+	case ntconv.TypeUint8, ntconv.TypeUint16, ntconv.TypeUint32, ntconv.TypeUint64, ntconv.TypePointer:
+		return numberUnsigned
+	case ntconv.TypeInt8, ntconv.TypeInt16, ntconv.TypeInt32, ntconv.TypeInt64:
+		return numberSigned
+	}
+	return numberNone
+}
+
+// value returns the little-endian integer of all bytes in b, of which there are 1 to 8.
+func (n number) value(b []byte) ntconv.Value {
+	var u uint64
+	for i := len(b) - 1; i >= 0; i-- {
+		u = u<<8 | uint64(b[i])
+	}
+	if n == numberUnsigned {
+		return ntconv.UintValue(u)
+	}
+	unused := 64 - 8*len(b)
+	return ntconv.IntValue(int64(u<<unused) >> unused)
 }
 
 // Project prepares reading the fields that paths, as ParsePath reads them, lead to. missing are the paths that lead nowhere:
@@ -183,6 +216,10 @@ func (p *Projection) readByPlan(e *ntconv.Event, dst []ntconv.Value) bool {
 	fields := p.s.Fields
 	for i := range pl.fixed {
 		l := &pl.fixed[i]
+		if l.number != numberNone {
+			dst[l.column] = l.number.value(e.Payload[l.from:l.to])
+			continue
+		}
 		for _, v := range ntconv.DecodeFields(fields[l.index:l.index+1], e.Payload[l.from:l.to], ptr) {
 			dst[l.column] = v
 		}
@@ -238,7 +275,7 @@ func (s *Schema) planFor(loads []load, ptr int) plan {
 			break
 		}
 		if wanted {
-			pl.fixed = append(pl.fixed, fixedLoad{loads[0], pl.size, pl.size + n})
+			pl.fixed = append(pl.fixed, fixedLoad{loads[0], pl.size, pl.size + n, numberOf(&f.Type)})
 			loads = loads[1:]
 		}
 		pl.size += n

@@ -174,7 +174,7 @@ func TestPaths(t *testing.T) {
 func BenchmarkProjection(b *testing.B) {
 	for _, e := range sampleEvents(b) {
 		s := of(e)
-		if s.Name != "GCAllocationTick" {
+		if s.Name != "GCAllocationTick" || s.Lookup(Path{"ObjectSize"}) == nil {
 			continue
 		}
 		for _, paths := range [][]string{{"AllocationAmount64"}, {"TypeName"}, {"TypeName", "ObjectSize"}} {
