@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // ErrValue is wrapped by errors of AppendFields and AppendValue: a value cannot be written as its type.
@@ -230,7 +231,7 @@ func (e *encoder) terminated(c TypeCode, v Value) error {
 		return fmt.Errorf("%q with a NUL in it as %v: %w", s, c, ErrValue)
 	}
 	if c == TypeUTF16String {
-		e.b = append(appendUnits(e.b, s), 0, 0)
+		e.b = append(bin.AppendUTF16(e.b, s), 0, 0)
 		return nil
 	}
 	for _, r := range s {
@@ -291,7 +292,7 @@ func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 		return len(s), nil
 	case t.Code == TypeUTF16Unit && v.kind == ValueString:
 		before := len(e.b)
-		e.b = appendUnits(e.b, v.String())
+		e.b = bin.AppendUTF16(e.b, v.String())
 		return (len(e.b) - before) / 2, nil
 	case t.Code == TypeUint8 && v.kind == ValueBytes:
 		e.b = append(e.b, v.raw...)
@@ -334,17 +335,4 @@ func (e *encoder) patch() error {
 		binary.LittleEndian.PutUint32(e.b[l.at:], uint32(size)<<16|uint32(pos-from))
 	}
 	return nil
-}
-
-// appendUnits appends s as little-endian UTF-16.
-func appendUnits(dst []byte, s string) []byte {
-	for _, r := range s {
-		if r > 0xffff {
-			hi, lo := utf16.EncodeRune(r)
-			dst = binary.LittleEndian.AppendUint16(dst, uint16(hi))
-			r = lo
-		}
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(r))
-	}
-	return dst
 }

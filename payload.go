@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
@@ -156,9 +157,9 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 	case TypeObject:
 		return d.object(t)
 	case TypeUTF16String:
-		return d.terminated(2, encUTF16)
+		return d.utf16String()
 	case TypeANSIString:
-		return d.terminated(1, encLatin1)
+		return d.ansiString()
 	case TypeVarInt, TypeVarUint:
 		return d.varint(t.Code)
 	case TypeArray:
@@ -243,36 +244,25 @@ func (d *decoder) object(t *FieldType) Value {
 	return d.inside(ValueObject, t, start, d.off)
 }
 
-// terminated decodes a string that ends with a zero unit of that size.
-func (d *decoder) terminated(unit int, enc encoding) Value {
+// utf16String decodes a string that ends with a zero unit.
+func (d *decoder) utf16String() Value {
+	text, rest, ok := bin.CutUTF16(d.b[d.off:])
+	if !ok {
+		return d.fail(errPayloadShort)
+	}
+	d.off = len(d.b) - len(rest)
+	return Value{kind: ValueString, enc: encUTF16, raw: text}
+}
+
+// ansiString decodes a string that ends with a zero byte.
+func (d *decoder) ansiString() Value {
 	rest := d.b[d.off:]
 	n := bytes.IndexByte(rest, 0)
-	if unit == 2 {
-		n = zeroUnit(rest)
-	}
 	if n < 0 {
 		return d.fail(errPayloadShort)
 	}
-	d.off += n + unit
-	return Value{kind: ValueString, enc: enc, raw: rest[:n:n]}
-}
-
-// zeroUnit returns the position of the first 16-bit unit that is zero, or -1. It looks at four units at a time.
-func zeroUnit(b []byte) int {
-	const ones, tops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		if zero := (x - ones) &^ x & tops; zero != 0 {
-			return i + bits.TrailingZeros64(zero)/16*2
-		}
-	}
-	for ; i+2 <= len(b); i += 2 {
-		if b[i]|b[i+1] == 0 {
-			return i
-		}
-	}
-	return -1
+	d.off += n + 1
+	return Value{kind: ValueString, enc: encLatin1, raw: rest[:n:n]}
 }
 
 func (d *decoder) varint(code TypeCode) Value {
