@@ -175,9 +175,6 @@ func sourcePair(s *Schema) (p Pair, opcode uint8) {
 		return p, opcode
 	}
 	// The opcode alone makes it a begin or an end: both have the task's name, or one with another suffix.
-	if s.layout != nil {
-		task = s.layout.Task
-	}
 	for _, suffix := range [...]string{"Begin", "End"} {
 		if rest, ok := strings.CutSuffix(task, suffix); ok && rest != "" {
 			p.Name, p.Begin, p.End[0] = rest, rest+"Begin", rest+"End"

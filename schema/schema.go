@@ -15,8 +15,8 @@ type Schema struct {
 	// Name is the name in the metadata, or else the symbol of the runtime's manifest without its version suffix
 	// (GCAllocationTick for GCAllocationTick_V4). It is empty if neither exists.
 	Name string
-	// Task groups the events of one activity: the task of the manifest, or else the name without a suffix Start or Stop, as
-	// .NET derives it.
+	// Task groups events that belong together: the task of the runtime's manifest, or else the name without a suffix Start or
+	// Stop.
 	Task string
 	// Opcode is the opcode in the metadata, or else the one of the manifest: traces do not record opcodes of runtime events.
 	// OpcodeOf considers the labels of an event.
@@ -55,7 +55,7 @@ func newSchema(t *ntconv.Type, version uint8) *Schema {
 	}
 	s.chooseFields()
 	if l := s.layout; l != nil {
-		if s.Task = l.Task; s.Name == "" {
+		if s.Name == "" {
 			s.Name = l.Name()
 		}
 		if s.Opcode == 0 && !t.HasOpcode {
@@ -64,6 +64,9 @@ func newSchema(t *ntconv.Type, version uint8) *Schema {
 		if s.Level == 0 && s.Keywords == 0 {
 			s.Level, s.Keywords = l.Level, l.Keywords
 		}
+	}
+	if s.layout != nil && clr.IsRuntime(s.Provider) {
+		s.Task = s.layout.Task
 	} else {
 		s.Task, _ = cutPhase(s.Name)
 	}
