@@ -6,7 +6,10 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -18,7 +21,7 @@ type filtering struct {
 }
 
 func (a *app) filterCmd() *cobra.Command {
-	f := filtering{conversion: conversion{to: formats.ByName(formats.Writable(), "nettrace")}}
+	f := filtering{conversion: conversion{to: formats.Nettrace()}}
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the part of a trace that is wanted, as a trace",
@@ -47,8 +50,11 @@ func (a *app) filterCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.take(args)
-			a.readFor(cmd, f.to)
-			return a.filter(&f)
+			plan, err := a.planFor(cmd, f.to.Out, f.creator)
+			if err != nil {
+				return err
+			}
+			return a.filter(&f, plan)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
@@ -58,89 +64,70 @@ func (a *app) filterCmd() *cobra.Command {
 		f.bind(flags)
 	})
 	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(f.to.Order))
+	showOrder(cmd, formats.OrderName(f.to.Out.Order))
 	return cmd
 }
 
 // filter reads an input and writes a part of it.
-func (a *app) filter(f *filtering) error {
+func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	a.sum = &summary{Input: f.in, To: f.to.Name, naming: misnamed(f.to, f.out)}
-	if isStdout(f.out) && terminal(a.stdout) {
-		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
+	if err := a.checkTerminal(f.to, f.out); err != nil {
+		return err
 	}
 	if err := checkOutput(f.out, f.in); err != nil {
 		return err
 	}
-	sel, err := a.pick.options()
-	if err != nil {
-		return fail(exitUsage, err)
-	}
-	in, err := a.openInput(f.in, formats.Readable(), sel.NeedsEnd() || f.symbols && !sel.Empty())
+	in, err := a.open([]string{f.in}, plan.NeedsAgain() || f.symbols && !plan.Selection.Empty())
 	if err != nil {
 		return err
 	}
-	defer in.close()
-	c, err := a.newCut(in, f.symbols)
-	if err != nil {
-		return err
+	defer in.Close()
+	part := subset.New(subset.Options{All: plan.Selection.Empty(), Symbols: f.symbols})
+	if part.NeedsLearn() {
+		if err := a.learn(in, plan, part); err != nil {
+			return err
+		}
 	}
-	return a.pass(in, passOptions{keep: c.keep}, func(p *pass) error {
-		p.src = &trimmed{Source: p.src, cut: c}
-		return p.writeCut(f, c)
+	plan.Keep, plan.Weights = part.Keep, f.to.Out.Weights
+	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) })
+	return a.follow(plan, in, func(p *pass.Pass) error {
+		d := a.delivery(p, &f.conversion, f.out)
+		empty := d.empty
+		d.empty = func() string {
+			empty()
+			a.sum.Result.Remark(subsetDetail(part.Counts()))
+			if part.Counts().Selected == 0 {
+				return "events"
+			}
+			return ""
+		}
+		err := a.deliver(p, d)
+		a.sum.Selected, a.sum.Symbols = part.Counts().Selected, part.Counts().Symbols
+		return err
 	})
 }
 
-// writeCut writes what the pass yields.
-func (p *pass) writeCut(f *filtering, c *cut) error {
-	var sink formats.Sink
-	create := func(out *iox.Output) (_ ntconv.Sink, err error) {
-		sink, err = f.create(out, p.info, p.target())
-		return sink, err
-	}
-	err := p.deliver(f.out, create, func() (string, bool) {
-		p.made(sink.Result())
-		return "events", c.selected == 0
-	}, f.to.Advice)
-	s := p.app.sum
-	s.Selected, s.Symbols, s.Detail = c.selected, c.named, c.detail()
-	return err
+// learn reads an input once to find the processes of which the selection keeps something.
+func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
+	first := *plan
+	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
+	return a.follow(&first, in, func(p *pass.Pass) error {
+		part.Learn(p.All, p.Selector.Keep)
+		return nil
+	})
 }
 
-// detail tells what else than selected events was kept or left out.
-func (c *cut) detail() string {
+// subsetDetail describes what was kept or omitted in addition to the selected events.
+func subsetDetail(c subset.Counts) string {
 	s := ""
-	if c.named > 0 {
-		s = count(c.named, "more event was", "more events were") + " kept for the names of addresses"
+	if c.Symbols > 0 {
+		s = message.Count(c.Symbols, "more event was", "more events were") + " kept for the names of addresses"
 	}
-	if c.opaque > 0 {
+	if c.Opaque > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += fmt.Sprintf("%s of unknown kind left out", count(c.opaque, "block"))
+		s += fmt.Sprintf("%s of unknown kind left out", message.Count(c.Opaque, "block"))
 	}
 	return s
-}
-
-// trimmed is the source of a cut: marks speak only of threads that are in it.
-type trimmed struct {
-	ntconv.Source
-	cut  *cut
-	mark ntconv.Event
-}
-
-// Next implements ntconv.Source.
-func (t *trimmed) Next() (*ntconv.Event, error) {
-	for {
-		e, err := t.Source.Next()
-		if err != nil || e.Kind != ntconv.KindMark || e.Mark == nil || t.cut.all {
-			return e, err
-		}
-		m := t.cut.trim(e.Mark)
-		if m.Kind == ntconv.MarkThreadsRemoved && len(m.Threads) == 0 {
-			continue
-		}
-		t.mark = *e
-		t.mark.Mark = m
-		return &t.mark, nil
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/inventory"
 )
 
 // A list of the text that is cut says what has all of it.
@@ -39,11 +41,11 @@ func TestInfo(t *testing.T) {
 		if d.Events.Events != int64(len(printed)) || d.Events.Bytes != int64(size) {
 			t.Errorf("%s: %d events and %d bytes, printed are %d and %v", name, d.Events.Events, d.Events.Bytes, len(printed), size)
 		}
-		var types, providers tally
+		var types, providers inventory.Tally
 		for _, p := range d.Providers {
-			providers.merge(p.tally)
+			providers.Add(p.Tally)
 			for _, e := range p.Types {
-				types.merge(e.tally)
+				types.Add(e.Tally)
 			}
 		}
 		ofThreads, ofProcesses := int64(0), int64(0)
@@ -53,8 +55,8 @@ func TestInfo(t *testing.T) {
 		for _, p := range d.Processes {
 			ofProcesses += p.Events
 		}
-		if types != d.Events.tally || providers != d.Events.tally || ofThreads != d.Events.Events || ofProcesses != d.Events.Events {
-			t.Errorf("%s: sums differ: %+v, %+v, %+v, %d, %d", name, d.Events.tally, types, providers, ofThreads, ofProcesses)
+		if types != d.Events.Tally || providers != d.Events.Tally || ofThreads != d.Events.Events || ofProcesses != d.Events.Events {
+			t.Errorf("%s: sums differ: %+v, %+v, %+v, %d, %d", name, d.Events.Tally, types, providers, ofThreads, ofProcesses)
 		}
 		text := invoke(t, t.TempDir(), nil, "info", trace(t, name))
 		for _, p := range d.Providers {
@@ -78,9 +80,9 @@ func TestInfoText(t *testing.T) {
 			}
 		}
 	}
-	d := description{Processes: []processInfo{
+	d := description{Description: inventory.Description{Processes: []inventory.Process{
 		{PID: 1, CommandLine: strings.Repeat("é", maxText)}, {PID: 2, CommandLine: "x" + strings.Repeat("é", 10*maxText), Host: "h"},
-	}}
+	}}}
 	text := string(d.text())
 	for _, want := range []string{"  " + strings.Repeat("é", maxText) + "\n", "  x" + strings.Repeat("é", maxText-1) + "… on h\n"} {
 		if !strings.Contains(text, want) {

@@ -110,7 +110,7 @@ func checkViews(t *testing.T, e *ntconv.Event) {
 	want, whole := generic(e)
 	whole = whole && len(want) == len(LayoutOf(e.Type, e.Version()).Fields)
 	if whole && !ok {
-		t.Fatalf("%s: the view refuses what decodes to %v", Name(e), want)
+		t.Fatalf("%s: the view refuses what decodes to %v", LayoutOf(e.Type, e.Version()).Name(), want)
 	}
 	if !ok {
 		return
@@ -118,7 +118,7 @@ func checkViews(t *testing.T, e *ntconv.Event) {
 	for name, v := range want {
 		// Strings of the two differ in where they put U+FFFD for invalid UTF-8.
 		if g, read := got[name]; read && g != v && !(zeroes[g] && !whole) && !strings.ContainsRune(v, utf8.RuneError) {
-			t.Fatalf("%s.%s: %q, by the layout %q", Name(e), name, g, v)
+			t.Fatalf("%s.%s: %q, by the layout %q", LayoutOf(e.Type, e.Version()).Name(), name, g, v)
 		}
 	}
 }
@@ -326,16 +326,6 @@ func TestValue(t *testing.T) {
 	}
 }
 
-func TestTier(t *testing.T) {
-	for flags, want := range map[uint32]string{
-		8 | 3<<7: "QuickJitted", 8 | 4<<7: "OptimizedTier1", 8 | 5<<7 | 1<<28: "OptimizedTier1OSR", 8: "", 0: "ReadyToRun", MethodDynamic: "", 9 | 2<<7: "Optimized",
-	} {
-		if got := (&Method{Flags: flags}).Tier(); got != want {
-			t.Errorf("%#x: %q, want %q", flags, got, want)
-		}
-	}
-}
-
 func TestViewsDoNotAllocate(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(5, 5)), 8}
 	var events []*ntconv.Event
@@ -372,7 +362,7 @@ func TestViewsDoNotAllocate(t *testing.T) {
 			default:
 				Value(e)
 			}
-			Name(e)
+			LayoutOf(e.Type, e.Version())
 		}
 	})
 	if n != 0 {

@@ -223,7 +223,7 @@ func TestRuntimeEvents(t *testing.T) {
 	}{
 		{"exceptions", `ExceptionType =~ "[.]" && $provider =~ "Runtime$"`, func(e *ntconv.Event) bool { return e.Type.Provider == clr.Runtime && e.Type.ID == 80 }},
 		{"alloc-verbose", `$event == "GCAllocationTick" && AllocationKind == "Large"`, func(e *ntconv.Event) bool {
-			return clr.Name(e) == "GCAllocationTick" && value(e, "AllocationKind").Uint() == 1
+			return e.Type.Provider == clr.Runtime && e.Type.ID == 10 && value(e, "AllocationKind").Uint() == 1
 		}},
 		{"counters", `Payload.Name == "cpu-usage" && has("".Payload.Mean) && Payload.Mean >= 0`, func(e *ntconv.Event) bool {
 			outer, _ := e.Field("")

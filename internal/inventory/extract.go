@@ -1,0 +1,77 @@
+package inventory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/origin"
+)
+
+// An Extractable is a kind of data that a trace contains, with the command that extracts it.
+type Extractable struct {
+	What    string `json:"what"` // plural noun
+	Events  int64  `json:"events"`
+	Command string `json:"command"`
+}
+
+// An extractable is a kind of data that a trace may contain.
+type extractable struct {
+	what    string // plural noun
+	matches func(*typeCount) bool
+	command string // IN is the trace
+}
+
+// event matches events of a provider by name.
+func event(provider string, names ...string) func(*typeCount) bool {
+	return func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) }
+}
+
+func class(c clr.Class) func(*typeCount) bool {
+	return func(t *typeCount) bool { return clr.ClassOf(t.typ) == c }
+}
+
+// extractables returns all kinds in the order of the list that users see.
+func extractables() []extractable {
+	return []extractable{
+		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
+		{"samples of processors", func(t *typeCount) bool {
+			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
+		}, "ntconv to pprof --kind cpu IN"},
+		{"samples of profiles", func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }, "ntconv top --kind imported IN"},
+		{"switches of threads", class(clr.ClassUniversalCSwitch), "ntconv print --event cswitch --symbols IN"},
+		{"sampled allocations", event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
+			"ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
+		{"exceptions", event(clr.Runtime, "ExceptionThrown"), "ntconv print --event ExceptionThrown --symbols IN"},
+		{"waits for locks", event(clr.Runtime, "ContentionStart"), "ntconv print --event 'Contention*' --symbols IN"},
+		{"garbage collections", event(clr.Runtime, "GCStart"), "ntconv print --event GCStart,GCEnd IN"},
+		{"heap dumps' nodes", event(clr.Runtime, "GCBulkNode"), "ntconv print --event 'GCBulk*' IN"},
+		{"ends of spans (DiagnosticSource)", func(t *typeCount) bool {
+			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
+		}, "ntconv print --json --provider " + clr.DiagnosticSource + " IN"},
+		{"log messages", func(t *typeCount) bool { return t.typ.Provider == "Microsoft-Extensions-Logging" },
+			"ntconv print --json --provider Microsoft-Extensions-Logging IN"},
+		{"values of counters", func(t *typeCount) bool { return t.name == "EventCounters" }, "ntconv print --json --event EventCounters IN"},
+		{"values of metrics", func(t *typeCount) bool {
+			return t.typ.Provider == "System.Diagnostics.Metrics" && strings.HasSuffix(t.name, "Published")
+		}, "ntconv print --json --provider System.Diagnostics.Metrics IN"},
+	}
+}
+
+// Extract returns the kinds of data that the trace contains. input is how commands refer to the trace: a file name, quoted for a
+// shell.
+func (v *Sink) Extract(input string) []Extractable {
+	list := []Extractable{}
+	for _, x := range extractables() {
+		n := int64(0)
+		for _, t := range v.types {
+			if x.matches(t) {
+				n += t.Events
+			}
+		}
+		if n > 0 {
+			list = append(list, Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package subset
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// keptProcesses are the processes with at least one selected event, and the mappings that they refer to. A recorder describes a file
+// that several processes map only once, in events of any of these processes.
+type keptProcesses struct {
+	processes map[hostID]bool         // by PID
+	mapped    map[hostID][]mappingRef // by PID, until finish
+	refs      map[mappingRef]bool     // of the kept processes
+}
+
+// A hostID is an ID that is unique on one host.
+type hostID struct {
+	host string
+	id   uint64
+}
+
+// A mappingRef identifies the symbols or the metadata of a mapping.
+type mappingRef struct {
+	class clr.Class
+	hostID
+}
+
+func newKeptProcesses() *keptProcesses {
+	return &keptProcesses{processes: make(map[hostID]bool), mapped: make(map[hostID][]mappingRef), refs: make(map[mappingRef]bool)}
+}
+
+func processOf(t *ntconv.Thread) hostID {
+	if t == nil || t.Process == nil {
+		return hostID{id: ^uint64(0)}
+	}
+	return hostID{t.Process.Host, t.Process.PID}
+}
+
+// observe learns from an event of the whole trace.
+func (k *keptProcesses) observe(e *ntconv.Event, selected bool) {
+	id := processOf(e.Thread)
+	if selected {
+		k.processes[id] = true
+	}
+	var m clr.Mapping
+	if clr.ClassOf(e.Type) == clr.ClassUniversalMapping && clr.ParseMapping(e, &m) {
+		k.mapped[id] = append(k.mapped[id],
+			mappingRef{clr.ClassUniversalSymbol, hostID{id.host, m.ID}},
+			mappingRef{clr.ClassUniversalMappingMetadata, hostID{id.host, m.MetadataID}})
+	}
+}
+
+// finish is called after the last event.
+func (k *keptProcesses) finish() {
+	for p := range k.processes {
+		for _, ref := range k.mapped[p] {
+			k.refs[ref] = true
+		}
+	}
+	k.mapped = nil
+}
+
+// contain reports whether the process of a thread is kept. A nil receiver keeps all processes.
+func (k *keptProcesses) contain(t *ntconv.Thread) bool { return k == nil || k.processes[processOf(t)] }
+
+// needs reports whether an event that gives symbols is about a kept process.
+func (k *keptProcesses) needs(e *ntconv.Event) bool {
+	if k.contain(e.Thread) {
+		return true
+	}
+	class, host := clr.ClassOf(e.Type), processOf(e.Thread).host
+	var symbol clr.Symbol
+	var meta clr.MappingMetadata
+	switch {
+	case class == clr.ClassUniversalSymbol && clr.ParseSymbol(e, &symbol):
+		return k.refs[mappingRef{class, hostID{host, symbol.MappingID}}]
+	case class == clr.ClassUniversalMappingMetadata && clr.ParseMappingMetadata(e, &meta):
+		return k.refs[mappingRef{class, hostID{host, meta.ID}}]
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package subset_test
+
+import (
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"pgregory.net/rapid"
+)
+
+// A subset without symbols holds the selected events, and its marks mention no thread that has no event in it.
+func TestSubsetOfGeneratedTraces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := ntconvtest.Traces().Draw(t, "trace")
+		n, modulus := 0, rapid.IntRange(1, 4).Draw(t, "modulus")
+		want := int64(0)
+		f := subset.New(subset.Options{})
+		src := f.Source(ntconv.Filter(tr.Source(), func(e *ntconv.Event) bool {
+			n++
+			selected := e.Kind == ntconv.KindMark || n%modulus == 0
+			if e.Kind == ntconv.KindEvent && selected {
+				want++
+			}
+			return f.Keep(e, selected)
+		}))
+		got := int64(0)
+		used := map[*ntconv.Thread]bool{}
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e.Kind {
+			case ntconv.KindEvent:
+				got++
+				used[e.Capture] = true
+			case ntconv.KindLost:
+				used[e.Capture] = true
+			case ntconv.KindDefine:
+				t.Fatal("a definition in a subset, where definitions follow use")
+			case ntconv.KindMark:
+				for _, th := range e.Mark.Threads {
+					if !used[th.Thread] {
+						t.Fatalf("a mark mentions thread %v, which has no event", th.Thread)
+					}
+				}
+			}
+		}
+		if got != want || f.Counts() != (subset.Counts{Selected: want, Opaque: f.Counts().Opaque}) {
+			t.Fatalf("%d events and counts %+v, want %d", got, f.Counts(), want)
+		}
+	})
+}
+
+// The subset of everything is the trace.
+func TestEverythingIsTheTrace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := ntconvtest.Traces().Draw(t, "trace")
+		f := subset.New(subset.Options{All: true, Symbols: true})
+		if f.NeedsLearn() {
+			t.Fatal("a filter that keeps everything wants to read the trace first")
+		}
+		src := f.Source(ntconv.Filter(tr.Source(), func(e *ntconv.Event) bool { return f.Keep(e, true) }))
+		if err := ntconvtest.EqualStreams(tr.Source(), src, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
