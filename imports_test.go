@@ -68,7 +68,11 @@ var importRules = []struct {
 		why: "what .NET events mean does not depend on the file that they came from",
 	},
 	{
-		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr"},
+		of: []string{"./schema"}, only: []string{"std", "./", "./schema", "./internal/clr"},
+		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
+	},
+	{
+		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
@@ -98,11 +102,11 @@ var importRules = []struct {
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin", "./schema"},
 		why: "the contents of a trace do not depend on its format or on how a command prints them",
 	},
 	{
@@ -119,7 +123,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},

@@ -182,6 +182,10 @@ func (m mode) size(t *FieldType) (n int, ok bool) {
 	return f.size, ok
 }
 
+// Size returns the bytes that a value of the type takes in a payload with that pointer size, and false if they depend on the
+// value. A location has the size of its reference.
+func (t *FieldType) Size(pointerSize int) (n int, fixed bool) { return modeOf(pointerSize).size(t) }
+
 const (
 	layoutKnown     = 1 << iota
 	layoutAmbiguous // has a field whose size the type code does not settle
