@@ -161,9 +161,9 @@ func TestReadmeTables(t *testing.T) {
 	readme := page(t, "README.md")
 	for _, f := range formats.All() {
 		way := "in"
-		if f.Open == nil {
+		if f.In == nil {
 			way = "out"
-		} else if f.Create != nil {
+		} else if f.Out != nil {
 			way = "in, out"
 		}
 		row := fmt.Sprintf("| %s | %s | `%s` | %s |", f.Name, way, strings.Join(f.Exts, "` `"), f.Doc)

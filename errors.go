@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // Sentinels that errors of readers and writers wrap.
@@ -16,7 +17,7 @@ var (
 	ErrCorrupt = errors.New("input is damaged")
 	// ErrUnsupported: the input is sound, but of a version or shape that cannot be read.
 	ErrUnsupported = errors.New("not supported")
-	// ErrLimit: a limit on size, depth or number was reached. The text names the limit.
+	// ErrLimit means that a size, depth or count exceeds a limit. The error in the chain is a LimitError.
 	ErrLimit = errors.New("limit reached")
 )
 
@@ -38,3 +39,52 @@ func (e *FormatError) Error() string {
 
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
+
+// A LimitError reports which limit an input or an output exceeds, and by how much. It wraps ErrLimit. Library users find it with
+// errors.As and compare Limit with the constants of the package that enforces the limit.
+type LimitError struct {
+	// Limit is the name of the limit, such as reader.LimitTypes. Each limit of the module has its own name.
+	Limit string
+	// Value is the limit that was in effect.
+	Value int64
+	// Asked is the size or count that exceeded the limit. The rest of the input may need more.
+	Asked int64
+	// Unit is the unit of Value and Asked: "bytes", "levels", "UTF-16 units"; empty for a count of what Limit names.
+	Unit string
+}
+
+// Error names the limit and both numbers.
+func (e *LimitError) Error() string {
+	if e.Unit == "" {
+		return fmt.Sprintf("too many %s: limit %d, got %d", e.Limit, e.Value, e.Asked)
+	}
+	if e.Unit != "bytes" {
+		return fmt.Sprintf("%s too large: limit %d %s, got %d", e.Limit, e.Value, e.Unit, e.Asked)
+	}
+	return fmt.Sprintf("%s too large: limit %s, got %s", e.Limit, byteCount(e.Value), byteCount(e.Asked))
+}
+
+// Unwrap returns ErrLimit.
+func (e *LimitError) Unwrap() error { return ErrLimit }
+
+// byteCount returns a number of bytes with a binary prefix if it is a multiple of 1,024.
+func byteCount(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for ; i < len(units)-1 && n != 0 && n%1024 == 0; i++ {
+		n /= 1024
+	}
+	return strconv.FormatInt(n, 10) + " " + units[i]
+}
+
+// An AdviceError adds the next step to an error where the package that reports the error knows it. A program that has advice of its own
+// finds this one with errors.As.
+type AdviceError struct {
+	Err    error
+	Advice string // what the user can do, as an instruction: "record with .NET Core 2.1 or later"
+}
+
+func (e *AdviceError) Error() string { return e.Err.Error() + "; " + e.Advice }
+
+// Unwrap returns the cause.
+func (e *AdviceError) Unwrap() error { return e.Err }

@@ -6,19 +6,24 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
 // decoded is a ValueError, and so are all that follow it; fields behind the end of the payload are ValueNull.
 //
 // Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for others.
-// Where a type has such a field, the sizes under which the payload comes out even are taken.
+// Where a type has such a field, the sizes under which the payload comes out even are taken. An event without a Type, such as a
+// mark or a loss, has no fields.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined: nothing escapes
 }
 
 func eachField(e *Event, yield func(*Field, Value) bool) {
+	if e.Type == nil {
+		return
+	}
 	m := modeOf(e.PointerSize())
 	if e.Type.layoutOf()&layoutAmbiguous != 0 {
 		m.narrow = narrow(e.Type.Fields, e.Payload, m)
@@ -27,7 +32,7 @@ func eachField(e *Event, yield func(*Field, Value) bool) {
 	d.each(e.Type.Fields, yield)
 }
 
-// Field returns the first field of that name of the payload, and false if the Type has none.
+// Field returns the first field of that name of the payload, and false if there is none.
 func (e *Event) Field(name string) (Value, bool) {
 	for f, v := range e.Fields() {
 		if f.Name == name {
@@ -112,7 +117,7 @@ func (m mode) sizeOrOne(t *FieldType) int {
 		return int(m.ptr) - 4
 	case TypeObject:
 		return len(t.Fields)
-	case TypeCounted:
+	case TypeCounted, TypeRest:
 		return 0
 	}
 	return 1
@@ -152,9 +157,9 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 	case TypeObject:
 		return d.object(t)
 	case TypeUTF16String:
-		return d.terminated(2, encUTF16)
+		return d.utf16String()
 	case TypeANSIString:
-		return d.terminated(1, encLatin1)
+		return d.ansiString()
 	case TypeVarInt, TypeVarUint:
 		return d.varint(t.Code)
 	case TypeArray:
@@ -176,6 +181,8 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 			return d.fail(errPayloadShort)
 		}
 		return Value{}
+	case TypeRest:
+		return Value{kind: ValueBytes, raw: d.take(len(d.b) - d.off)}
 	}
 	return d.fail(errTypeCode)
 }
@@ -237,36 +244,25 @@ func (d *decoder) object(t *FieldType) Value {
 	return d.inside(ValueObject, t, start, d.off)
 }
 
-// terminated decodes a string that ends with a zero unit of that size.
-func (d *decoder) terminated(unit int, enc encoding) Value {
+// utf16String decodes a string that ends with a zero unit.
+func (d *decoder) utf16String() Value {
+	text, rest, ok := bin.CutUTF16(d.b[d.off:])
+	if !ok {
+		return d.fail(errPayloadShort)
+	}
+	d.off = len(d.b) - len(rest)
+	return Value{kind: ValueString, enc: encUTF16, raw: text}
+}
+
+// ansiString decodes a string that ends with a zero byte.
+func (d *decoder) ansiString() Value {
 	rest := d.b[d.off:]
 	n := bytes.IndexByte(rest, 0)
-	if unit == 2 {
-		n = zeroUnit(rest)
-	}
 	if n < 0 {
 		return d.fail(errPayloadShort)
 	}
-	d.off += n + unit
-	return Value{kind: ValueString, enc: enc, raw: rest[:n:n]}
-}
-
-// zeroUnit returns the position of the first 16-bit unit that is zero, or -1. It looks at four units at a time.
-func zeroUnit(b []byte) int {
-	const ones, tops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		if zero := (x - ones) &^ x & tops; zero != 0 {
-			return i + bits.TrailingZeros64(zero)/16*2
-		}
-	}
-	for ; i+2 <= len(b); i += 2 {
-		if b[i]|b[i+1] == 0 {
-			return i
-		}
-	}
-	return -1
+	d.off += n + 1
+	return Value{kind: ValueString, enc: encLatin1, raw: rest[:n:n]}
 }
 
 func (d *decoder) varint(code TypeCode) Value {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // GUID is a globally unique id as it lies in memory on a little-endian machine: the first three groups of its text are
@@ -123,6 +125,7 @@ const (
 	TypeANSIString TypeCode = 129 // 8-bit characters up to a zero byte
 	TypePad64      TypeCode = 130 // 4 bytes where pointers have 8, nothing where they have 4
 	TypeCounted    TypeCode = 131 // elements counted by an earlier field
+	TypeRest       TypeCode = 132 // bytes up to the end of the payload, possibly none; must be the last field
 )
 
 var typeCodeNames = map[TypeCode]string{
@@ -132,6 +135,7 @@ var typeCodeNames = map[TypeCode]string{
 	TypeUTF16String: "string", TypeArray: "array", TypeVarInt: "varint", TypeVarUint: "varuint", TypeFixedArray: "fixedarray",
 	TypeUTF8Unit: "utf8", TypeRelLoc: "relloc", TypeDataLoc: "dataloc", TypeBool8: "bool8",
 	TypePointer: "pointer", TypeANSIString: "ansistring", TypePad64: "pad64", TypeCounted: "counted",
+	TypeRest: "rest",
 }
 
 // String returns a short name in lower case.
@@ -144,31 +148,15 @@ func (c TypeCode) String() string {
 
 // fixedSize returns the bytes of a scalar, and 0 for everything whose size depends on the payload or on Elem.
 func (c TypeCode) fixedSize(m mode) int {
-	switch c {
-	case TypeInt8, TypeUint8, TypeUTF8Unit, TypeBool8:
-		return 1
-	case TypeInt16, TypeUint16, TypeUTF16Unit:
-		return 2
-	case TypeInt32, TypeUint32, TypeFloat32, TypeRelLoc, TypeDataLoc:
-		return 4
-	case TypeInt64, TypeUint64, TypeFloat64, TypeDateTime:
-		return 8
-	case TypeGUID:
-		return 16
-	case TypeBool32:
-		if m.narrow {
-			return 1
-		}
-		return 4
-	case TypeDecimal:
-		if m.narrow {
-			return 8
-		}
-		return 16
-	case TypePointer:
+	switch {
+	case c == TypePointer:
 		return int(m.ptr)
+	case m.narrow && c == TypeBool32:
+		return 1
+	case m.narrow && c == TypeDecimal:
+		return 8
 	}
-	return 0
+	return bin.FixedSize(uint8(c))
 }
 
 // mode is what besides the type decides about an encoding.

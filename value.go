@@ -1,13 +1,13 @@
 package ntconv
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"math"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // ValueKind says what a Value holds.
@@ -202,7 +202,7 @@ func (v Value) AppendString(dst []byte) []byte {
 	}
 	switch v.enc {
 	case encUTF16:
-		return appendUTF16(dst, v.raw)
+		return bin.DecodeUTF16(dst, v.raw)
 	case encLatin1:
 		for _, c := range v.raw {
 			dst = utf8.AppendRune(dst, rune(c))
@@ -216,25 +216,6 @@ func (v Value) AppendString(dst []byte) []byte {
 		return dst
 	}
 	return append(dst, v.text...)
-}
-
-// appendUTF16 appends little-endian UTF-16 to dst as UTF-8; an odd last byte is ignored.
-func appendUTF16(dst, b []byte) []byte {
-	for len(b) >= 2 {
-		r := rune(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		switch {
-		case r < utf8.RuneSelf:
-			dst = append(dst, byte(r))
-			continue
-		case utf16.IsSurrogate(r) && len(b) >= 2:
-			if p := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(b))); p != utf8.RuneError {
-				r, b = p, b[2:]
-			}
-		}
-		dst = utf8.AppendRune(dst, r) // a lone surrogate becomes U+FFFD
-	}
-	return dst
 }
 
 // Len returns the number of elements of a ValueList, counting them if need be.

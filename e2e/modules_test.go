@@ -10,7 +10,7 @@ import (
 
 // moduleReasons are why the module of a frame is not the one that the reference shows. The method is always the same.
 var moduleReasons = []struct{ id, text string }{
-	{"no-module-event", "The trace has no event about the module of this method, as in recordings without rundown. TraceEvent makes the name ManagedModule up, ntconv shows none."},
+	{"no-module-event", "The trace has no event about the module of this method, as in recordings without rundown or with lost rundown events. TraceEvent invents the name ManagedModule, ntconv shows none."},
 	{"generated-code", "The code is none of a method (a stub), and its symbol names no module. TraceEvent makes the name unknown up, ntconv shows none."},
 	{"module-of-symbol", "The method lies in memory without a file, and its symbol names the module: `[Module] Type::Method`. ntconv shows that, TraceEvent none."},
 }

@@ -1,35 +1,89 @@
 package ntconvtest
 
 import (
+	"errors"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/streameq"
 )
 
-// Options say what EqualStreams overlooks. Everything is compared where an option does not say otherwise, but for
+// Options select what EqualStreams ignores. The zero value compares everything except
 //
 //   - Event.Offset and Info.Format,
 //   - the placement of KindDefine events (see EqualStreams),
-//   - the difference between a stack or label list that is missing and one that is empty,
+//   - the difference between a missing and an empty stack or label list,
 //   - sequence numbers that one of the streams does not know,
 //   - the time of marks that end threads, which formats do not record,
-//   - FlagPlaceholder and FlagLate, which tell about the reading, not about the trace.
-type Options = streameq.Options
+//   - FlagPlaceholder and FlagLate, which describe the reading, not the trace.
+type Options struct {
+	EmptyMarks  bool // ignore sequence points without threads and flags: a writer may insert them
+	Marks       bool // ignore all marks
+	Sorted      bool // ignore FlagSorted, which describes the order of events in a file
+	Sequence    bool // ignore the sequence numbers of events and of the threads of marks
+	Lost        bool // ignore KindLost events
+	Definitions bool // ignore types and threads that are declared but not used
+	Frames      bool // compare only the addresses of stacks
+	Info        bool // ignore the Info of the sources
+	Errors      bool // treat an error of a source as its end
+}
 
-// A Difference is the error of Equal and EqualStreams where two streams part.
-type Difference = streameq.Difference
+// A Difference is the error of Equal and EqualStreams if two events or streams differ.
+type Difference struct {
+	What string   // what differs, from the outermost to the innermost element: "type: field \"x\": name"
+	A, B string   // the two values; both empty if What is the whole difference
+	At   [2]Place // the position in each stream
+	// Unused means that the difference is a type or thread that no event uses, which Options.Definitions ignores.
+	Unused bool
+}
 
-// Equal returns nil if two events are equal in everything they refer to, and an error that says what differs.
-// Pointers are followed, not compared.
-func Equal(a, b *ntconv.Event) error { return streameq.Events(a, b) }
+// A Place is a position in a stream.
+type Place struct {
+	// Event is the number of the last event of KindEvent up to the position, from 1; 0 is before the first event.
+	Event int64
+	// Offset is the byte offset of the item in the decompressed input, or -1 if the item has none.
+	Offset int64
+	// Item describes the item in one line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". It is empty for a difference
+	// that is not about one item.
+	Item string
+}
 
-// EqualStreams returns nil if two sources yield the same trace, and an error that says where they part: a *Difference, or an
-// error of a source. opts may be nil.
+// Error returns the difference on up to three lines.
+func (d *Difference) Error() string {
+	e := streameq.Difference{What: d.What, A: d.A, B: d.B, Unused: d.Unused}
+	for i, p := range d.At {
+		e.At[i] = streameq.Place(p)
+	}
+	return e.Error()
+}
+
+// String returns the position on one line.
+func (p Place) String() string { return streameq.Place(p).String() }
+
+// publicError replaces a difference of package streameq by that of this package.
+func publicError(err error) error {
+	e, ok := errors.AsType[*streameq.Difference](err)
+	if !ok {
+		return err
+	}
+	d := &Difference{What: e.What, A: e.A, B: e.B, Unused: e.Unused}
+	for i, p := range e.At {
+		d.At[i] = Place(p)
+	}
+	return d
+}
+
+// Equal returns nil if two events are equal in everything they refer to, and a *Difference otherwise. It compares what pointers
+// refer to, not the pointers.
+func Equal(a, b *ntconv.Event) error { return publicError(streameq.Events(a, b)) }
+
+// EqualStreams returns nil if two sources yield the same trace. Otherwise the error is a *Difference for the first place where
+// they differ, or an error of a source. opts may be nil. EqualStreams reads both sources to their ends or to the difference.
 //
 // Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one in
-// the other, so two threads with equal rows stay two. KindDefine events may stand elsewhere or be missing if the type or
-// thread is used, since writers put definitions where their format wants them; but what is only declared in one stream must
-// be declared or used in the other. Attributes of the trace with the prefix "ntconv." are not compared.
+// the other, so two threads with equal rows stay two. KindDefine events may be elsewhere or missing if the type or
+// thread is used, because writers put definitions where their format needs them. A type or thread that is only declared in one
+// stream must be declared or used in the other. Attributes of the trace with the prefix "ntconv." are not compared.
 func EqualStreams(a, b ntconv.Source, opts *Options) error {
-	_, err := streameq.Streams(a, b, opts)
-	return err
+	_, err := streameq.Streams(a, b, (*streameq.Options)(opts))
+	return publicError(err)
 }

@@ -5,58 +5,43 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
 // repeated returns a version 6 trace whose events all refer to the same few rows, in the given number of blocks.
-func repeated(tb testing.TB, blocks int, sorted bool) []byte {
-	tb.Helper()
-	out := wire.AppendStreamHeader(nil, wire.StreamHeader{Version: wire.V6})
-	add := func(kind wire.Kind, body []byte) {
-		var err error
-		if out, err = wire.AppendBlockHeader(out, wire.BlockHeader{Kind: kind, Size: len(body)}); err != nil {
-			tb.Fatal(err)
-		}
-		out = append(out, body...)
-	}
-	add(wire.KindTrace, wire.AppendTrace(nil, &wire.Trace{SyncTicks: 1, Frequency: 1e9, PointerSize: 8}))
-	row, err := wire.AppendMetadata(wire.AppendMetadataHeader(nil, nil), &wire.Metadata{ID: 1, Provider: "Shop", EventID: 1, Name: "Sale"})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	add(wire.KindMetadata, row)
-	var rows []byte
+func repeated(blocks int, sorted bool) []byte {
+	var out bytes.Buffer
+	s := wirestream.New(&out, wire.V6)
+	s.Types(wirestream.Type{ID: 1, Provider: "Shop", Event: 1, Name: "Sale"})
+	var threads []wire.Thread
 	for i := range uint64(4) {
-		if rows, err = wire.AppendThread(rows, &wire.Thread{Index: i, PID: 7, TID: i, Has: 1<<wire.ThreadPID | 1<<wire.ThreadTID}); err != nil {
-			tb.Fatal(err)
-		}
+		threads = append(threads, wire.Thread{Index: i, PID: 7, TID: i, Has: 1<<wire.ThreadPID | 1<<wire.ThreadTID})
 	}
-	add(wire.KindThread, rows)
-	add(wire.KindStack, wire.AppendStack(wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: 1}), make([]byte, 64)))
+	s.Threads(threads...)
+	s.Stacks(1, make([]byte, 64))
+	const start = 1_000_000_000
 	seq := [4]uint32{}
+	b := s.Events()
 	for i := range blocks {
-		var prev wire.EventHeader
-		body := wire.AppendEventBlockHeader(nil, &wire.EventBlockHeader{Flags: wire.FlagCompressed})
 		for j := range 500 {
 			th := uint64(j % 4)
 			seq[th]++
-			h := wire.EventHeader{Time: uint64(i*1000 + 2*(j^1)), Thread: th, CaptureThread: th, MetadataID: 1, Sequence: seq[th],
+			h := wire.EventHeader{Time: start + uint64(i*1000+2*(j^1)), Thread: th, CaptureThread: th, MetadataID: 1, Sequence: seq[th],
 				StackID: uint32(j % 2), PayloadSize: 8, Sorted: sorted}
 			if sorted {
-				h.Time = uint64(i*1000 + j)
+				h.Time = start + uint64(i*1000+j)
 			}
-			body = wire.AppendCompressed(body, &prev, &h)
-			body = append(body, "payload!"...)
-			prev = h
+			b.Add(&h, []byte("payload!"))
 		}
-		add(wire.KindEvent, body)
+		b.Flush()
 		if i%4 == 3 && !sorted {
-			add(wire.KindSequencePoint, wire.AppendSequencePoint(nil, &wire.SequencePoint{Time: uint64(i*1000 + 1001)}))
-			add(wire.KindStack, wire.AppendStack(wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: 1}), make([]byte, 64)))
+			s.SequencePoint(start+uint64(i*1000+1001), 0)
+			s.Stacks(1, make([]byte, 64))
 		}
 	}
-	add(wire.KindEnd, nil)
-	return out
+	s.End()
+	return out.Bytes()
 }
 
 // TestAllocations: events cost no allocation. What more events cost, sequence points and stacks included, is counted by
@@ -83,8 +68,8 @@ func TestAllocations(t *testing.T) {
 				})
 				return events, allocs
 			}
-			short, base := count(repeated(t, blocks, sorted))
-			long, more := count(repeated(t, 2*blocks, sorted))
+			short, base := count(repeated(blocks, sorted))
+			long, more := count(repeated(2*blocks, sorted))
 			perWindow := 0.0
 			if !sorted {
 				perWindow = 4 // two arrays of stacks, the mark and its list

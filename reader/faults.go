@@ -38,10 +38,11 @@ func (u undefined) Error() string {
 func (r *Reader) damaged(kind wire.Kind, err error) error {
 	located := r.frame.at(err, ntconv.ErrCorrupt).(*ntconv.FormatError)
 	located.Where = kind.String() + " block: " + located.Where
-	if r.opts.Strict || errors.Is(err, bin.ErrLimit) && !errors.Is(err, bin.ErrShort) {
-		if errors.Is(err, bin.ErrLimit) {
-			located.Err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
-		}
+	if limit := limitOf(err); limit != nil {
+		located.Err = limit
+		return located
+	}
+	if r.opts.Strict {
 		return located
 	}
 	r.report.Note(ntconv.CodeCorrupt, 1, located.Offset, located.Error())
@@ -59,8 +60,8 @@ func (r *Reader) blockError(b *block, err error) error {
 // rowError handles a row that is whole but not understood in full.
 func (r *Reader) rowError(err error) error {
 	located := r.frame.at(err, ntconv.ErrCorrupt).(*ntconv.FormatError)
-	if errors.Is(err, bin.ErrLimit) {
-		located.Err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
+	if limit := limitOf(err); limit != nil {
+		located.Err = limit
 		return located
 	}
 	if at := (*bin.Error)(nil); errors.As(err, &at) {
@@ -78,11 +79,23 @@ func (r *Reader) fieldError(err error) error {
 	return r.rowError(err)
 }
 
-// limit returns the error of a limit that was reached.
-func (r *Reader) limit(offset int64, where, format string, args ...any) error {
-	return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: where,
-		Err: fmt.Errorf("%w: "+format, append([]any{ntconv.ErrLimit}, args...)...)}
+// exceeded returns the error of a limit at a place of the input.
+func (r *Reader) exceeded(offset int64, where string, limit ntconv.LimitError) error {
+	return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: where, Err: &limit}
 }
+
+// limitOf returns the limit that an error of the wire reports as one of the model, or nil.
+func limitOf(err error) *ntconv.LimitError {
+	var l *bin.LimitError
+	if !errors.As(err, &l) {
+		return nil
+	}
+	return &ntconv.LimitError{Limit: l.Limit, Value: l.Value, Asked: l.Asked, Unit: l.Unit}
+}
+
+// ErrPrerelease means that a file was written by a preview of .NET Core 3.0 and that Options.AllowPrerelease is not set. The error also
+// wraps ntconv.ErrUnsupported.
+var ErrPrerelease = errors.New("written by a preview of .NET Core 3.0, whose event headers have no processor number")
 
 // prereleaseProbes is how many blocks are looked at for signs of a pre-release: the first one tells in all known files.
 const prereleaseProbes = 8
@@ -109,6 +122,7 @@ func (r *Reader) checkPrerelease(b *block) error {
 	if r.prerelease = r.opts.AllowPrerelease; r.prerelease {
 		return nil
 	}
-	return &ntconv.FormatError{Format: r.frame.format, Offset: b.offset, Where: b.kind.String() + " block", Err: fmt.Errorf(
-		"%w: written by a preview of .NET Core 3.0, whose event headers have no processor number; record again with a released runtime", ntconv.ErrUnsupported)}
+	return &ntconv.FormatError{Format: r.frame.format, Offset: b.offset, Where: b.kind.String() + " block", Err: &ntconv.AdviceError{
+		Err: fmt.Errorf("%w: %w", ntconv.ErrUnsupported, ErrPrerelease), Advice: "record again with a released runtime",
+	}}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
@@ -103,9 +102,6 @@ func (f *framer) ended(err error, where string) error {
 	if err == nil || err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &ntconv.FormatError{Format: f.format, Offset: f.in.offset, Where: where, Err: ntconv.ErrTruncated}
 	}
-	if errors.Is(err, iox.ErrLimit) {
-		err = fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
-	}
 	return fmt.Errorf("%s: byte %d: %w", f.format, f.in.offset, err)
 }
 
@@ -137,8 +133,8 @@ func (f *framer) body(kind wire.Kind, size int) (block, error) {
 }
 
 func (f *framer) tooLarge(at int64, kind wire.Kind, size int64) error {
-	return &ntconv.FormatError{Format: f.format, Offset: at, Where: kind.String() + " block", Err: fmt.Errorf(
-		"%w: block of %d bytes, at most %d are read", ntconv.ErrLimit, size, f.limit)}
+	return &ntconv.FormatError{Format: f.format, Offset: at, Where: kind.String() + " block",
+		Err: &ntconv.LimitError{Limit: LimitBlockBytes, Value: int64(f.limit), Asked: size, Unit: "bytes"}}
 }
 
 // object returns the next object of versions 3 to 5 as a block. The tag behind the body of the one before is read first.
@@ -165,8 +161,9 @@ func (f *framer) object() (block, error) {
 		return block{kind: wire.KindEnd, offset: f.in.offset}, nil
 	}
 	if o.Kind == wire.KindTrace && f.header.Version == wire.V3 && (o.Version == 1 || o.Version == 2) {
-		return block{}, &ntconv.FormatError{Format: fmt.Sprintf("netperf %d", o.Version), Offset: at, Where: "object " + o.Name, Err: fmt.Errorf(
-			"%w: this format of .NET Core 2.0 is not read; record with .NET Core 2.1 or later", ntconv.ErrUnsupported)}
+		return block{}, &ntconv.FormatError{Format: fmt.Sprintf("netperf %d", o.Version), Offset: at, Where: "object " + o.Name, Err: &ntconv.AdviceError{
+			Err: fmt.Errorf("%w: this format of .NET Core 2.0 is not read", ntconv.ErrUnsupported), Advice: "record with .NET Core 2.1 or later",
+		}}
 	}
 	if err := o.Supported(f.header.Version > wire.V3); err != nil {
 		return block{}, f.at(&bin.Error{Offset: at, Where: "object " + o.Name, Err: err}, ntconv.ErrUnsupported)

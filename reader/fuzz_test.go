@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
@@ -97,10 +98,14 @@ func FuzzStream(f *testing.F) {
 	f.Add(uint8(4), []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08"))
 	f.Add(uint8(6), []byte("\x05\x01\x02\x00\x01\x10\x00\x81\x00\x06\x33\x00\x01\x44\x03\x00\x55\x02\x04\x07\x01"))
 	f.Add(uint8(6), bytes.Repeat([]byte("\x05\x01\x00\x21\x00\x11\x02\x04\x06\x02"), 20))
+	f.Add(uint8(3), []byte("\x08\x01\x02\x03\x09\x05\x01\x00\x21\x11\x02\x04\x06\x02\x05\x01\x51\x06"))
 	l := newLaws()
 	f.Fuzz(func(t *testing.T, version uint8, program []byte) {
 		v := wire.V4
-		if version%2 == 0 {
+		switch {
+		case version == 3:
+			v = wire.V3
+		case version%2 == 0:
 			v = wire.V6
 		}
 		data := perform(v, program)
@@ -130,7 +135,7 @@ func FuzzStream(f *testing.F) {
 // perform makes a trace of a program: an operation a byte, with operands behind it.
 func perform(v wire.Version, program []byte) []byte {
 	var out bytes.Buffer
-	s := tracegen.NewStream(&out, v)
+	s := wirestream.New(&out, v)
 	next := func() (b byte) {
 		if len(program) > 0 {
 			b, program = program[0], program[1:]
@@ -148,7 +153,7 @@ func perform(v wire.Version, program []byte) []byte {
 			h.Thread, h.CaptureThread = uint64(who&3), uint64(who>>2&3)
 			h.MetadataID, h.StackID, h.LabelList = uint32(who>>4&3), uint32(who>>6), uint32(op>>4&3)
 			h.Sequence += uint32(op>>5) - 1
-			if v == wire.V4 {
+			if v != wire.V6 {
 				h.Activity[0], h.LabelList = op>>4&1, 0
 			}
 			h.PayloadSize = uint32(op % 3)
@@ -160,19 +165,19 @@ func perform(v wire.Version, program []byte) []byte {
 			s.SequencePoint(h.Time, uint32(next()&3), wire.ThreadSeq{Thread: uint64(next() & 3), Sequence: uint32(next())})
 		case 8:
 			block.Flush()
-			s.Stacks(uint32(next()&3), tracegen.Addresses(uint64(next())), nil, tracegen.Addresses(1, uint64(next())))
+			s.Stacks(uint32(next()&3), wirestream.Addresses(uint64(next())), nil, wirestream.Addresses(1, uint64(next())))
 		case 9:
 			id := next()
 			block.Flush()
-			s.Types(tracegen.Type{ID: uint32(id & 3), Provider: "P", Event: uint32(id >> 2), Name: "E"})
+			s.Types(wirestream.Type{ID: uint32(id & 3), Provider: "P", Event: uint32(id >> 2), Name: "E"})
 		case 10:
 			block.Flush()
 			performThreads(s, v, next(), next())
 		default:
 			block.Flush()
 			if v == wire.V6 {
-				body := wire.AppendIDRange(nil, wire.IDRange{First: uint32(next() & 3), Count: 1})
-				s.Block(wire.KindLabelList, wire.AppendLabels(body, []wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: int64(next())}}}, false))
+				first := uint32(next() & 3)
+				s.Labels(first, []wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: int64(next())}}})
 			}
 		}
 	}
@@ -181,7 +186,7 @@ func perform(v wire.Version, program []byte) []byte {
 	return out.Bytes()
 }
 
-func performThreads(s *tracegen.Stream, v wire.Version, id, tid byte) {
+func performThreads(s *wirestream.Stream, v wire.Version, id, tid byte) {
 	switch {
 	case v != wire.V6:
 	case id&0x80 != 0:

@@ -2,15 +2,18 @@ package reader
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -30,46 +33,58 @@ func shape(t testing.TB, name string, n int) []byte {
 	return nil
 }
 
-// TestLimits: a limit that is reached is an error that wraps ErrLimit and says where, and which limit it is. What comes before
-// it is delivered.
+func num(limit string, value, asked int64) ntconv.LimitError {
+	return ntconv.LimitError{Limit: limit, Value: value, Asked: asked}
+}
+
+func size(limit string, value, asked int64) ntconv.LimitError {
+	return ntconv.LimitError{Limit: limit, Value: value, Asked: asked, Unit: "bytes"}
+}
+
+func levels(value int64) ntconv.LimitError {
+	return ntconv.LimitError{Limit: LimitFieldDepth, Value: value, Asked: value + 1, Unit: "levels"}
+}
+
+// TestLimits: exceeding a limit is an error with the place, the name of the limit, its value and what was asked for. Events before
+// that place are delivered.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		shape  string
 		n      int
 		limits Limits
-		says   string // what the error says
-		before int    // how many events are delivered at least
+		want   ntconv.LimitError // Asked 0: any number above Value
+		before int               // how many events are delivered at least
 	}{
-		{"block-size-max", 1, Limits{}, "block of 2147483647 bytes, at most 67108864", 1},
-		{"no-barrier", 50_000, Limits{BlockBytes: 1000}, "at most 1000", 1},
-		{"labels", 50_000, Limits{BlockBytes: 1000}, "at most 1000", 1},
-		{"types", 5000, Limits{Types: 1500}, "metadata rows in use, at most 1500", 1500},
-		{"types-v4", 5000, Limits{Types: 1500}, "metadata rows in use, at most 1500", 1500},
-		{"type-redefined", 5000, Limits{Types: 1500}, "metadata rows in use, at most 1500", 1500},
-		{"fields", 8000, Limits{Fields: 3999}, "too many fields", 0},
-		{"fields-65535", 1, Limits{}, "too many fields", 0},
-		{"fields-v4", 1, Limits{}, "too many fields", 0},
-		{"nested-100", 1, Limits{}, "nested more than 32 deep", 0},
-		{"nested-100-v4", 1, Limits{FieldDepth: 99}, "nested more than 99 deep", 0},
-		{"threads", 5000, Limits{Threads: 1500}, "threads in use, at most 1500", 1500},
-		{"threads-v4", 5000, Limits{Threads: 1500}, "threads in use, at most 1500", 1500},
-		{"thread-redefined", 5000, Limits{Threads: 500}, "threads in use, at most 500", 500},
-		{"thread-restart", 50_000, Limits{Threads: 500}, "threads in use, at most 500", 500},
-		{"barrier-threads", 5000, Limits{Threads: 1500}, "threads in use, at most 1500", 1},
-		{"labels", 50_000, Limits{LabelLists: 1500}, "label lists in a window, at most 1500", 1},
-		{"labels-redefined", 5000, Limits{LabelLists: 1500}, "label lists in a window, at most 1500", 1},
-		{"stacks", 5000, Limits{TableBytes: 100_000}, "bytes of tables, at most 100000", 0},
-		{"stacks-redefined", 5000, Limits{TableBytes: 100_000}, "bytes of tables, at most 100000", 0},
-		{"types", 5000, Limits{TableBytes: 100_000}, "bytes of tables, at most 100000", 0},
-		{"threads", 5000, Limits{TableBytes: 100_000}, "bytes of tables, at most 100000", 0},
-		{"labels-distinct", 50_000, Limits{TableBytes: 100_000}, "bytes of tables, at most 100000", 0},
+		{"block-size-max", 1, Limits{}, size(LimitBlockBytes, 64<<20, math.MaxInt32), 1},
+		{"no-barrier", 50_000, Limits{BlockBytes: 1000}, size(LimitBlockBytes, 1000, 102_410), 1},
+		{"labels", 50_000, Limits{BlockBytes: 1000}, size(LimitBlockBytes, 1000, 300_008), 1},
+		{"types", 5000, Limits{Types: 1500}, num(LimitTypes, 1500, 1501), 1500},
+		{"types-v4", 5000, Limits{Types: 1500}, num(LimitTypes, 1500, 1501), 1500},
+		{"type-redefined", 5000, Limits{Types: 1500}, num(LimitTypes, 1500, 1501), 1500},
+		{"fields", 8000, Limits{Fields: 3999}, num(LimitFields, 3999, 4000), 0},
+		{"fields-65535", 1, Limits{}, num(LimitFields, 4096, 4097), 0},
+		{"fields-v4", 1, Limits{}, num(LimitFields, 4096, 0), 0},
+		{"nested-100", 1, Limits{}, levels(32), 0},
+		{"nested-100-v4", 1, Limits{FieldDepth: 99}, levels(99), 0},
+		{"threads", 5000, Limits{Threads: 1500}, num(LimitThreads, 1500, 1501), 1500},
+		{"threads-v4", 5000, Limits{Threads: 1500}, num(LimitThreads, 1500, 1501), 1500},
+		{"thread-redefined", 5000, Limits{Threads: 500}, num(LimitThreads, 500, 501), 500},
+		{"thread-restart", 50_000, Limits{Threads: 500}, num(LimitThreads, 500, 501), 500},
+		{"barrier-threads", 5000, Limits{Threads: 1500}, num(LimitThreads, 1500, 5000), 1},
+		{"labels", 50_000, Limits{LabelLists: 1500}, num(LimitLabelLists, 1500, 1501), 1},
+		{"labels-redefined", 5000, Limits{LabelLists: 1500}, num(LimitLabelLists, 1500, 1501), 1},
+		{"stacks", 5000, Limits{TableBytes: 100_000}, size(LimitTableBytes, 100_000, 0), 0},
+		{"stacks-redefined", 5000, Limits{TableBytes: 100_000}, size(LimitTableBytes, 100_000, 0), 0},
+		{"types", 5000, Limits{TableBytes: 100_000}, size(LimitTableBytes, 100_000, 0), 0},
+		{"threads", 5000, Limits{TableBytes: 100_000}, size(LimitTableBytes, 100_000, 0), 0},
+		{"labels-distinct", 50_000, Limits{TableBytes: 100_000}, size(LimitTableBytes, 100_000, 0), 0},
 	} {
 		data := shape(t, test.shape, test.n)
 		for _, order := range []Order{FileOrder, ByTime} {
 			n, err := count(data, &Options{Order: order, Limits: test.limits})
 			var f *ntconv.FormatError
-			if !errors.Is(err, ntconv.ErrLimit) || !errors.As(err, &f) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%s, %+v: %v, want a limit: %q", test.shape, test.limits, err, test.says)
+			if !exceeds(err, test.want) || !errors.As(err, &f) {
+				t.Errorf("%s, %+v: %v, want %+v", test.shape, test.limits, err, test.want)
 			} else if f.Offset <= 0 || f.Offset > int64(len(data)) || f.Where == "" {
 				t.Errorf("%s: %v does not say where", test.shape, err)
 			}
@@ -80,6 +95,18 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// exceeds reports whether err has the data of a limit.
+func exceeds(err error, want ntconv.LimitError) bool {
+	var l *ntconv.LimitError
+	if !errors.Is(err, ntconv.ErrLimit) || !errors.As(err, &l) {
+		return false
+	}
+	if want.Asked == 0 && l.Asked > l.Value {
+		want.Asked = l.Asked
+	}
+	return *l == want
+}
+
 // TestNameLimit: names of 65,536 UTF-16 units are read, longer ones end the trace.
 func TestNameLimit(t *testing.T) {
 	const most = 1 << 16
@@ -87,26 +114,30 @@ func TestNameLimit(t *testing.T) {
 		version wire.Version
 		units   int
 		limit   int
-		says    string // what the error says; none if empty
+		unit    string // of the error; none if empty
 	}{
+		{wire.V3, most, 0, ""},
+		{wire.V3, most + 1, 0, "UTF-16 units"},
+		{wire.V3, 101, 100, "UTF-16 units"},
 		{wire.V4, most, 0, ""},
-		{wire.V4, most + 1, 0, "name of 65537 UTF-16 units, at most 65536"},
+		{wire.V4, most + 1, 0, "UTF-16 units"},
 		{wire.V4, 100, 100, ""},
-		{wire.V4, 101, 100, "name of 101 UTF-16 units, at most 100"},
+		{wire.V4, 101, 100, "UTF-16 units"},
 		{wire.V6, 65_000, 0, ""},
 		{wire.V6, 100, 100, ""},
-		{wire.V6, 101, 100, "name of 101 bytes, at most 100"},
+		{wire.V6, 101, 100, "bytes"},
 	} {
 		var b bytes.Buffer
-		s := tracegen.NewStream(&b, test.version)
-		s.Types(tracegen.Type{ID: 1, Provider: "P", Name: "E"}, tracegen.Type{ID: 2, Provider: "P", Name: strings.Repeat("n", test.units)})
+		s := wirestream.New(&b, test.version)
+		s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "E"}, wirestream.Type{ID: 2, Provider: "P", Name: strings.Repeat("n", test.units)})
 		s.End()
 		for _, strict := range []bool{false, true} {
 			n, err := count(b.Bytes(), &Options{Strict: strict, Limits: Limits{Name: test.limit}})
 			switch {
-			case test.says == "" && (err != nil || n != 2):
+			case test.unit == "" && (err != nil || n != 2):
 				t.Errorf("%+v: %d events, %v", test, n, err)
-			case test.says != "" && (!errors.Is(err, ntconv.ErrLimit) || !strings.Contains(err.Error(), test.says) || n != 1):
+			case test.unit != "" && (!exceeds(err, ntconv.LimitError{
+				Limit: LimitName, Value: int64(cmp.Or(test.limit, most)), Asked: int64(test.units), Unit: test.unit}) || n != 1):
 				t.Errorf("%+v: %d events, %v", test, n, err)
 			}
 		}
@@ -130,31 +161,33 @@ func count(data []byte, opts *Options) (n int, err error) {
 
 // TestStackDepth: what is beyond the limit of a stack is cut off at its root, and counted.
 func TestStackDepth(t *testing.T) {
-	var b bytes.Buffer
-	s := tracegen.NewStream(&b, wire.V4)
-	s.Stacks(1, tracegen.Addresses(1, 2, 3), tracegen.Addresses(1, 2, 3, 4), tracegen.Addresses(5))
-	e := s.Events()
-	for i := range uint32(3) {
-		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: i + 1, Thread: 1, CaptureThread: 1, StackID: i + 1, Time: 1e9}, nil)
-	}
-	e.Flush()
-	s.End()
-	var report ntconv.Report
-	r, err := New(&b, &Options{Report: &report, Limits: Limits{StackDepth: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for e, err := range ntconv.Events(r) {
+	for _, v := range []wire.Version{wire.V3, wire.V4, wire.V6} {
+		var b bytes.Buffer
+		s := wirestream.New(&b, v)
+		s.Stacks(1, wirestream.Addresses(1, 2, 3), wirestream.Addresses(1, 2, 3, 4), wirestream.Addresses(5))
+		e := s.Events()
+		for i := range uint32(3) {
+			e.Add(&wire.EventHeader{MetadataID: 1, Sequence: i + 1, Thread: 1, CaptureThread: 1, StackID: i + 1, Time: 1e9}, nil)
+		}
+		e.Flush()
+		s.End()
+		var report ntconv.Report
+		r, err := New(&b, &Options{Report: &report, Limits: Limits{StackDepth: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind == ntconv.KindEvent {
-			got = append(got, fmt.Sprint(e.Stack.PCs))
+		var got []string
+		for e, err := range ntconv.Events(r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Kind == ntconv.KindEvent {
+				got = append(got, fmt.Sprint(e.Stack.PCs))
+			}
 		}
-	}
-	if want := "[1 2 3] [1 2 3] [5]"; strings.Join(got, " ") != want || report.Count(ntconv.CodeStackCut) != 1 {
-		t.Errorf("stacks %v, %v; want %s and one cut", got, report.Entries(), want)
+		if want := "[1 2 3] [1 2 3] [5]"; strings.Join(got, " ") != want || report.Count(ntconv.CodeStackCut) != 1 {
+			t.Errorf("version %d: stacks %v, %v; want %s and one cut", v, got, report.Entries(), want)
+		}
 	}
 }
 
@@ -202,7 +235,7 @@ func TestWindowLimits(t *testing.T) {
 // TestWindowMemory: the limit on bytes is one on memory. Small blocks are read into pieces that are larger than they.
 func TestWindowMemory(t *testing.T) {
 	var b bytes.Buffer
-	s := tracegen.NewStream(&b, wire.V4)
+	s := wirestream.New(&b, wire.V4)
 	payload := make([]byte, 17<<10)
 	for i := range 500 {
 		e := s.Events()
@@ -383,8 +416,8 @@ func TestStrictBeforeCut(t *testing.T) {
 	for _, order := range []Order{FileOrder, ByTime} {
 		for _, sorted := range []bool{true, false} {
 			var b bytes.Buffer
-			s := tracegen.NewStream(&b, wire.V4)
-			s.Types(tracegen.Type{ID: 1, Provider: "P", Name: "E"})
+			s := wirestream.New(&b, wire.V4)
+			s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "E"})
 			e := s.Events()
 			for i, id := range []uint32{1, 7, 1} {
 				e.Add(&wire.EventHeader{MetadataID: id, Sequence: uint32(i + 1), Thread: 1, CaptureThread: 1, Time: 1e9, Sorted: sorted}, nil)
@@ -401,13 +434,15 @@ func TestStrictBeforeCut(t *testing.T) {
 
 // TestThreadZero: a thread id of 0 is one like any other, also as the first of the trace.
 func TestThreadZero(t *testing.T) {
-	var b bytes.Buffer
-	s := tracegen.NewStream(&b, wire.V4)
-	e := s.Events()
-	e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
-	e.Flush()
-	s.End()
-	if n, err := count(b.Bytes(), nil); n != 2 || err != nil {
-		t.Errorf("%d events, %v", n, err)
+	for _, v := range []wire.Version{wire.V3, wire.V4} {
+		var b bytes.Buffer
+		s := wirestream.New(&b, v)
+		e := s.Events()
+		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
+		e.Flush()
+		s.End()
+		if n, err := count(b.Bytes(), nil); n != 2 || err != nil {
+			t.Errorf("version %d: %d events, %v", v, n, err)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package reader
 
-import "github.com/ntconv/ntconv"
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/wire"
+)
 
 // Order is the order in which a Reader delivers events.
 type Order uint8
@@ -40,8 +44,10 @@ const (
 	LabelsUnsigned
 )
 
-// Limits bound what an input can make a Reader hold. A zero member means its default. A limit that is reached is an
-// error that wraps ntconv.ErrLimit, except for the window, which is then delivered in parts.
+// Limits bound what an input can make a Reader hold. A zero member means its default. If an input exceeds a limit, New or Next
+// returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member: LimitTypes for Types. Three members are
+// not the cause of errors: the reader truncates stacks to StackDepth and delivers a window above WindowEvents or WindowBytes in parts.
+// It reports both.
 type Limits struct {
 	BlockBytes   int // one block: 64 MiB (version 6 cannot exceed 16 MiB)
 	Types        int // metadata rows in use: 1,000,000
@@ -55,6 +61,24 @@ type Limits struct {
 	WindowEvents int // time order: events held: 8,000,000
 	WindowBytes  int // time order: bytes held, of blocks and of 64 for each event: 512 MiB
 }
+
+// Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
+const (
+	LimitBlockBytes = "block"          // Limits.BlockBytes, in bytes
+	LimitTypes      = "event types"    // Limits.Types
+	LimitFields     = wire.LimitFields // Limits.Fields: "fields of an event type"
+	LimitFieldDepth = wire.LimitDepth  // Limits.FieldDepth, in levels: "field nesting"
+	LimitName       = wire.LimitName   // Limits.Name, in bytes or UTF-16 units: "name length"
+	LimitThreads    = "threads"        // Limits.Threads
+	LimitLabelLists = "label lists"    // Limits.LabelLists
+	LimitTableBytes = "tables"         // Limits.TableBytes, in bytes
+
+	// Compressed input has limits that no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
+	// decompressed data, and a zstd window of 64 MiB. A caller who wants others decompresses the input.
+	LimitRatio  = iox.LimitRatio  // "decompression ratio"
+	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
+	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
+)
 
 func (l Limits) withDefaults() Limits {
 	def := func(v *int, d int) {

@@ -11,9 +11,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/internal/testing/tracegen"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
 // compareGeneral checks that the quick ways give what the general one gives, from a stream and from memory: the same events, which are
@@ -139,7 +138,7 @@ func TestQuick(t *testing.T) {
 func longBlocks(v wire.Version, seed uint64) []byte {
 	var out bytes.Buffer
 	r := rand.New(rand.NewPCG(seed, 2))
-	s := tracegen.NewStream(&out, v)
+	s := wirestream.New(&out, v)
 	threads := []uint64{0, 1, 2, 3, 1 << 40}[:1+r.IntN(5)]
 	twin := uint64(4)
 	for cacheIndex(twin) != cacheIndex(threads[0]) {
@@ -149,12 +148,11 @@ func longBlocks(v wire.Version, seed uint64) []byte {
 	h := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000_000}
 	seq := map[uint64]uint32{}
 	for range 1 + r.IntN(4) {
-		s.Types(tracegen.Type{ID: 1 + r.Uint32N(2), Provider: "P", Event: r.Uint32N(2), Name: "E"}, tracegen.Type{ID: 1 << 20, Provider: "P", Name: "F"})
-		s.Stacks(1, tracegen.Addresses(1), nil, tracegen.Addresses(2, 3))
+		s.Types(wirestream.Type{ID: 1 + r.Uint32N(2), Provider: "P", Event: r.Uint32N(2), Name: "E"}, wirestream.Type{ID: 1 << 20, Provider: "P", Name: "F"})
+		s.Stacks(1, wirestream.Addresses(1), nil, wirestream.Addresses(2, 3))
 		if v == wire.V6 {
 			s.Threads(wire.Thread{Index: threads[r.IntN(len(threads))]}, wire.Thread{Index: threads[0]}, wire.Thread{Index: twin})
-			s.Block(wire.KindLabelList, wire.AppendLabels(wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: 1}),
-				[]wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: 7}}}, false))
+			s.Labels(1, []wire.Label{{Kind: wire.LabelOpcode, Value: wire.Value{Num: 7}}})
 		}
 		b := s.Events()
 		for range r.IntN(150) {
@@ -203,8 +201,8 @@ func change[T any](r *rand.Rand, n int, v *T, values ...T) {
 // given. Blocks end at an event without a thread.
 func stream(v wire.Version, events []timed) []byte {
 	var out bytes.Buffer
-	s := tracegen.NewStream(&out, v)
-	s.Types(tracegen.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
+	s := wirestream.New(&out, v)
+	s.Types(wirestream.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
 	if v == wire.V6 {
 		s.Threads(wire.Thread{Index: 1, TID: 1, Has: 1 << wire.ThreadTID})
 	}
@@ -247,10 +245,10 @@ func TestPaddedNumbers(t *testing.T) {
 // numbered returns a trace of 3,000 events in blocks of 500, with numbers of all lengths.
 func numbered(v wire.Version, pad bool) []byte {
 	var out bytes.Buffer
-	s := tracegen.NewStream(&out, v)
-	s.Types(tracegen.Type{ID: 1, Provider: "P", Event: 1, Name: "E"}, tracegen.Type{ID: 300, Provider: "P", Event: 2, Name: "F"})
-	s.Stacks(1, tracegen.Addresses(1, 2), tracegen.Addresses(3))
-	s.Stacks(200, tracegen.Addresses(4), tracegen.Addresses(5))
+	s := wirestream.New(&out, v)
+	s.Types(wirestream.Type{ID: 1, Provider: "P", Event: 1, Name: "E"}, wirestream.Type{ID: 300, Provider: "P", Event: 2, Name: "F"})
+	s.Stacks(1, wirestream.Addresses(1, 2), wirestream.Addresses(3))
+	s.Stacks(200, wirestream.Addresses(4), wirestream.Addresses(5))
 	ids := []uint64{1, 127, 128, 1 << 20, 1 << 40}
 	if v == wire.V6 {
 		for _, id := range ids {
@@ -344,22 +342,18 @@ func TestLongNumbers(t *testing.T) {
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		for flags := range 256 {
 			for before := range 9 { // numbers in front of it
-				body := wire.AppendEventBlockHeader(nil, &wire.EventBlockHeader{Flags: wire.FlagCompressed, Max: math.MaxUint64})
-				if v == wire.V6 {
-					body = wire.AppendCompressed(body, &wire.EventHeader{}, &first)
-				} else {
-					body = legacy.AppendCompressed(body, &wire.EventHeader{}, &first)
-				}
-				body = append(append(body, byte(flags)), make([]byte, before)...)
-				body = append(body, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"...)
-				body = append(body, make([]byte, 2*quickHeader)...)
 				var out bytes.Buffer
-				s := tracegen.NewStream(&out, v)
-				s.Types(tracegen.Type{ID: 0, Provider: "P", Event: 1, Name: "E"}, tracegen.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
+				s := wirestream.New(&out, v)
+				s.Types(wirestream.Type{ID: 0, Provider: "P", Event: 1, Name: "E"}, wirestream.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
 				if v == wire.V6 {
 					s.Threads(wire.Thread{TID: 1, Has: 1 << wire.ThreadTID})
 				}
-				s.Block(wire.KindEvent, body)
+				block := s.EventBlock(&wire.EventBlockHeader{Flags: wire.FlagCompressed, Max: math.MaxUint64})
+				block.Add(&first, nil)
+				block.Raw(append([]byte{byte(flags)}, make([]byte, before)...))
+				block.Raw([]byte("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"))
+				block.Raw(make([]byte, 2*quickHeader))
+				block.Flush()
 				s.End()
 				for _, o := range []Order{FileOrder, ByTime} {
 					if err := compareGeneral(out.Bytes(), Options{Order: o, AllowPrerelease: true}); err != nil {

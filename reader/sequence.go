@@ -51,8 +51,8 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 			return err
 		}
 	}
-	if len(sp.Threads) > r.limits.Threads {
-		return r.limit(b.offset, "sequence point", "%d threads in use, at most %d", len(sp.Threads), r.limits.Threads)
+	if n := len(sp.Threads); n > r.limits.Threads {
+		return r.exceeded(b.offset, "sequence point", ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(n)})
 	}
 	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: ntconv.MarkFlags(sp.Flags)}
 	r.threads.settle()

@@ -173,7 +173,7 @@ func (r *Reader) labelBlock(b *block) error {
 			raw = rest.Rest() // a list of unknown length: what was understood of it is the last of the block
 		}
 		if len(t.list) > r.limits.LabelLists {
-			return r.limit(at, "label list", "label lists in a window, at most %d", r.limits.LabelLists)
+			return r.exceeded(at, "label list", ntconv.LimitError{Limit: LimitLabelLists, Value: int64(r.limits.LabelLists), Asked: int64(len(t.list))}) // the first entry is the empty list
 		}
 		labels, ok := t.interned[string(raw)]
 		if !ok {

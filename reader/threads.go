@@ -198,7 +198,7 @@ func (r *Reader) defaultProcess() processKey {
 // roomForThread returns an error if there are too many threads for another one.
 func (r *Reader) roomForThread(offset int64) error {
 	if r.threads.size() >= r.limits.Threads {
-		return r.limit(offset, "thread", "threads in use, at most %d", r.limits.Threads)
+		return r.exceeded(offset, "thread", ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(r.threads.size()) + 1})
 	}
 	return nil
 }
@@ -280,7 +280,10 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	row.Index = 0
 	raw, err := wire.AppendThread(nil, row)
 	if err != nil {
-		return r.limit(offset, "thread", "%v", err)
+		if limit := limitOf(err); limit != nil {
+			err = limit
+		}
+		return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: "thread", Err: err}
 	}
 	key := string(raw)
 	th := t.retired.take(key, index)

@@ -75,7 +75,7 @@ func (t *typeTable) flush() {
 func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, offset int64) error {
 	t := &r.types
 	if len(t.list) >= r.limits.Types {
-		return r.limit(offset, "metadata", "metadata rows in use, at most %d", r.limits.Types)
+		return r.exceeded(offset, "metadata", ntconv.LimitError{Limit: LimitTypes, Value: int64(r.limits.Types), Asked: int64(len(t.list)) + 1})
 	}
 	if _, had := t.slots.get(uint64(id)); had {
 		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", fmt.Errorf("metadata id %d is already in use", id)); err != nil {

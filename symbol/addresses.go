@@ -2,7 +2,6 @@ package symbol
 
 import (
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +19,12 @@ const (
 	firstRegion = 0x2000_0000_0000
 	lastRegion  = 0x3fff_ffff_ffff // real mappings that reach between these are not used
 	regionSize  = 1 << 20          // small, so that 33 million fit
+	maxRegions  = (lastRegion + 1 - firstRegion) / regionSize
 	slotSize    = 16
 )
+
+// LimitRegions is the name of the limit on synthetic address ranges in ntconv.LimitError.Limit. Each mapping needs one or more.
+const LimitRegions = "synthetic address ranges"
 
 // A synthetic is a process that gets addresses.
 type synthetic struct {
@@ -235,7 +238,7 @@ func (s *synthesizer) realRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mappin
 func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
 	start := firstRegion + s.regions*regionSize
 	if start > lastRegion && s.err == nil {
-		s.err = fmt.Errorf("%w: no made-up addresses are left for more mappings", ntconv.ErrLimit)
+		s.err = &ntconv.LimitError{Limit: LimitRegions, Value: maxRegions, Asked: int64(s.regions) + 1}
 	}
 	r := &region{id: s.mappings, start: start, next: start, limit: start + regionSize}
 	s.regions++

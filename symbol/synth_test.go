@@ -360,7 +360,8 @@ func TestNoMoreAddresses(t *testing.T) {
 	symbol.SkipRegions(s, 2<<20)
 	got, err := ntconvtest.Record(s)
 	samples := len(slices.DeleteFunc(got, isDefinition))
-	if samples != 2 || !errors.Is(err, ntconv.ErrLimit) {
+	var l *ntconv.LimitError
+	if samples != 2 || !errors.As(err, &l) || *l != (ntconv.LimitError{Limit: symbol.LimitRegions, Value: 1 << 25, Asked: 1<<25 + 1}) {
 		t.Errorf("%d samples, then %v", samples, err)
 	}
 }

@@ -35,7 +35,8 @@ func (b *block) size() int { return len(b.buf) - b.extra }
 func (b *block) room(n int) (bool, error) {
 	const most = wire.BlockHeaderSize + wire.MaxBlockSize
 	if b.head+n > most {
-		return false, fmt.Errorf("%w: %d bytes in one %v block of at most %d", ntconv.ErrLimit, n, b.kind, wire.MaxBlockSize)
+		return false, fmt.Errorf("%v block: %w", b.kind, &ntconv.LimitError{
+			Limit: LimitBlock, Value: wire.MaxBlockSize, Asked: int64(b.head + n - wire.BlockHeaderSize), Unit: "bytes"})
 	}
 	return b.size()+n <= most, nil
 }
@@ -235,7 +236,7 @@ const maxHeader = 1 + 6*5 + 3*10
 // event writes an event.
 func (w *Writer) event(e *ntconv.Event) error {
 	if n := len(e.Payload); n > maxPayload && !w.opts.AllowLarge {
-		return fmt.Errorf("payload of %d bytes: %w: Microsoft's reader takes at most %d", n, ntconv.ErrLimit, maxPayload)
+		return &ntconv.LimitError{Limit: LimitPayload, Value: maxPayload, Asked: int64(n), Unit: "bytes"}
 	}
 	meta, err := w.typ(e.Type)
 	if err != nil {

@@ -45,6 +45,6 @@
 // # Limits
 //
 // Microsoft's reader corrupts payloads above 65,535 bytes and stacks above 8,190 addresses. They are refused with
-// ntconv.ErrLimit unless Options.AllowLarge is set. Rows with a 16-bit size (types, fields, threads) and blocks of 16 MiB
+// an ntconv.LimitError unless Options.AllowLarge is set. Rows with a 16-bit size (types, fields, threads) and blocks of 16 MiB
 // cannot be exceeded at all. An event that is refused leaves the writer as it was: the caller may go on with the next.
 package writer

@@ -51,7 +51,7 @@ func TestLimits(t *testing.T) {
 		}, nil, "", nil},
 		{"label beyond a block", nil, func(e *ntconv.Event) {
 			e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelString, Str: strings.Repeat(long, 256)}})
-		}, ntconv.ErrLimit, "16777215", ntconv.ErrLimit},
+		}, ntconv.ErrLimit, "limit 16777215 bytes", ntconv.ErrLimit},
 		{"label of no kind", nil, func(e *ntconv.Event) { e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: 11}}) }, ntconv.ErrUnsupported, "kind 11", ntconv.ErrUnsupported},
 		{"type of a manifest", nil, func(e *ntconv.Event) {
 			e.Type = &ntconv.Type{Fields: []ntconv.Field{{Name: "p", Type: ntconv.FieldType{Code: ntconv.TypePointer}}}}
@@ -63,7 +63,7 @@ func TestLimits(t *testing.T) {
 		{"opaque block of no kind", nil, func(e *ntconv.Event) { *e = ntconv.Event{Kind: ntconv.KindOpaque, Seq: 256, Offset: 7} }, ntconv.ErrUnsupported, "kind 256", ntconv.ErrUnsupported},
 		{"large opaque block", nil, func(e *ntconv.Event) {
 			*e = ntconv.Event{Kind: ntconv.KindOpaque, Seq: 9, Offset: 7, Payload: make([]byte, 1<<24)}
-		}, ntconv.ErrLimit, "16777216", ntconv.ErrLimit},
+		}, ntconv.ErrLimit, "got 16 MiB", ntconv.ErrLimit},
 		{"unknown kind", nil, func(e *ntconv.Event) { *e = ntconv.Event{Kind: 77, Offset: 7} }, ntconv.ErrUnsupported, "77", ntconv.ErrUnsupported},
 		{"unknown mark", nil, func(e *ntconv.Event) {
 			*e = ntconv.Event{Kind: ntconv.KindMark, Offset: 7, Mark: &ntconv.Mark{Kind: 9}}
@@ -95,6 +95,9 @@ func TestLimits(t *testing.T) {
 			err = w.Write(odd)
 			if !errors.Is(err, want) || want == nil && err != nil {
 				t.Errorf("%s (allow large: %v): %v, want %v", c.name, allow, err, want)
+			}
+			if l := (*ntconv.LimitError)(nil); errors.Is(err, ntconv.ErrLimit) && (!errors.As(err, &l) || l.Limit == "" || l.Asked <= l.Value || l.Value <= 0) {
+				t.Errorf("%s: %v has no data", c.name, err)
 			}
 			if err != nil && !allow && !(strings.Contains(err.Error(), c.says) && strings.Contains(err.Error(), "event 2 (byte 7 of the input)")) {
 				t.Errorf("%s: the error does not say %q and where: %v", c.name, c.says, err)

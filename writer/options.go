@@ -37,6 +37,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Names of the limits in ntconv.LimitError.Limit. The error of LimitPayload or LimitStack does not occur with Options.AllowLarge.
+const (
+	LimitPayload = "payload"                // 65,535 bytes
+	LimitStack   = "stack"                  // 65,527 bytes, in addresses: 8,190 of 8 bytes
+	LimitType    = wire.LimitMetadata       // 65,535 bytes: "metadata row"
+	LimitField   = wire.LimitField          // 65,535 bytes of one field: "field"
+	LimitFields  = wire.LimitRowFields      // 65,535 fields of one type or structure: "fields in a list"
+	LimitAttrs   = wire.LimitOptional       // 65,535 bytes of the attributes and optional members of a type: "optional metadata"
+	LimitThread  = wire.LimitThread         // 65,535 bytes: "thread row"
+	LimitBlock   = wire.LimitBlock          // 16,777,215 bytes: "block to write"
+	LimitThreads = "threads to write"       // 2^32-1 between two flushes of the threads
+	LimitRows    = "distinct rows to write" // 2^32-1 stacks or label lists between two sequence points
+)
+
 // Limits of Microsoft's reader: it keeps the sizes of payloads, and of stacks with 8 bytes on top, in 16 bits.
 const (
 	maxPayload    = 1<<16 - 1

@@ -119,7 +119,7 @@ func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
 	}
 	n := len(pcs) * w.large
 	if n > maxStackBytes && !w.opts.AllowLarge {
-		return dst, fmt.Errorf("stack of %d addresses: %w: Microsoft's reader takes at most %d", len(pcs), ntconv.ErrLimit, maxStackBytes/w.large)
+		return dst, &ntconv.LimitError{Limit: LimitStack, Value: int64(maxStackBytes / w.large), Asked: int64(len(pcs)), Unit: "addresses"}
 	}
 	dst = bin.AppendU32(dst, uint32(n))
 	for _, pc := range pcs {

@@ -62,7 +62,7 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 		}
 		row, err := wire.AppendMetadata(nil, &m)
 		if err != nil {
-			return 0, fmt.Errorf("type %s/%d %q: %w", clip(typ.Provider), typ.ID, clip(typ.Name), limit(err))
+			return 0, fmt.Errorf("type %s/%d %q: %w", clip(typ.Provider), typ.ID, clip(typ.Name), limited(err))
 		}
 		if err := w.makeRoom(&t.block, len(row)); err != nil {
 			return 0, err
@@ -143,12 +143,12 @@ func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 	}
 	if s.epoch != t.epoch {
 		if t.next == math.MaxUint32 {
-			return nil, fmt.Errorf("%w: %d threads", ntconv.ErrLimit, t.next)
+			return nil, &ntconv.LimitError{Limit: LimitThreads, Value: math.MaxUint32, Asked: math.MaxUint32 + 1}
 		}
 		row := threadRow(th, uint64(s.id), w.native)
 		b, err := wire.AppendThread(nil, &row)
 		if err != nil {
-			return nil, fmt.Errorf("thread %d %q: %w", th.TID, clip(th.Name), limit(err))
+			return nil, fmt.Errorf("thread %d %q: %w", th.TID, clip(th.Name), limited(err))
 		}
 		if err := w.makeRoom(&t.block, len(b)); err != nil {
 			return nil, err
@@ -214,7 +214,7 @@ func (w *Writer) add(t *contentTable) (uint32, error) {
 		return id, nil
 	}
 	if t.next == math.MaxUint32 {
-		return 0, fmt.Errorf("%w: %d rows of %v in a window", ntconv.ErrLimit, t.next, t.kind)
+		return 0, fmt.Errorf("%v block: %w", t.kind, &ntconv.LimitError{Limit: LimitRows, Value: math.MaxUint32 - 1, Asked: math.MaxUint32})
 	}
 	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil {
 		return 0, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -321,13 +322,17 @@ func (w *Writer) writeAlone(b []byte, kind wire.Kind) error {
 // putBlockHeader fills in the header of a block for which b has room in front.
 func putBlockHeader(b []byte, kind wire.Kind) error {
 	_, err := wire.AppendBlockHeader(b[:0], wire.BlockHeader{Kind: kind, Size: len(b) - wire.BlockHeaderSize})
-	return limit(err)
+	if err != nil {
+		err = fmt.Errorf("%v block: %w", kind, limited(err))
+	}
+	return err
 }
 
-// limit makes an error of a limit of the format one of the model.
-func limit(err error) error {
-	if err == nil {
-		return nil
+// limited returns err with a limit of the model in place of one of the wire.
+func limited(err error) error {
+	var l *bin.LimitError
+	if !errors.As(err, &l) {
+		return err
 	}
-	return fmt.Errorf("%w: %w", ntconv.ErrLimit, err)
+	return &ntconv.LimitError{Limit: l.Limit, Value: l.Value, Asked: l.Asked, Unit: l.Unit}
 }

@@ -7,9 +7,9 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +24,7 @@ type app struct {
 	lines      bool   // lines go to standard output while the input is read
 	from       string // format of the input, "" to recognize it
 	read       formats.ReadOptions
-	anyOrder   bool // read.Order is not the user's choice, and another one may do: see app.pass
+	openers    *formats.Openers
 	limits     iox.Limits
 	memory     memoryLimit
 	pick       pickFlags
@@ -43,8 +43,7 @@ const (
 
 // run is the command: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), memory: memoryLimit{most: defaultMemory}}
-	a.read.Report = new(ntconv.Report)
+	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), memory: memoryLimit{most: defaultMemory}}
 	stop := a.catchSignals()
 	defer stop()
 	defer a.temps.remove()
@@ -96,7 +95,7 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(a.convertCmd(), a.toCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(), whereTopic(), versionCmd(a))
+	root.AddCommand(a.convertCmd(), a.toCmd(nil), a.fromCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(), whereTopic(), versionCmd(a))
 	addStandardCommands(root)
 	addSuggestions(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
@@ -120,13 +119,13 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return code
 	}
 	if err != nil && !errors.Is(err, errQuiet) {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", visible(err.Error()))
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, visibleLine(a.sum.line()))
+		fmt.Fprintln(a.stderr, message.Line(a.sum.line()))
 	}
 	return code
 }

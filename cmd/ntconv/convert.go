@@ -1,15 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,11 +35,11 @@ func (a *app) convertCmd() *cobra.Command {
 	a.addInputFlags(cmd)
 	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formatNames(table), ", ")+" (default: by its extension)")
+		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
-	complete(cmd, "to", formatNames(table))
+	complete(cmd, "to", formats.NamesOf(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.take(args)
 		var err error
@@ -49,8 +47,11 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		a.readFor(cmd, c.to)
-		return a.convert(&c)
+		plan, err := a.planFor(cmd, c.to.Out, c.creator)
+		if err != nil {
+			return err
+		}
+		return a.convert(&c, plan)
 	}
 	return cmd
 }
@@ -70,7 +71,7 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
-	if f, packed := namedAfter(out); f != nil && f.Create != nil && packed != "" {
+	if f, packed := namedAfter(out); f != nil && f.Out != nil && packed != "" {
 		if packs(f, packed) {
 			return f, nil
 		}
@@ -84,7 +85,7 @@ func outputFormat(to, out string) (*formats.Format, error) {
 func formatLines(table []*formats.Format) string {
 	var b strings.Builder
 	for _, f := range table {
-		fmt.Fprintf(&b, "  %-9s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Makes)
+		fmt.Fprintf(&b, "  %-9s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Out.Doc)
 	}
 	return b.String()
 }
@@ -93,7 +94,7 @@ func formatLines(table []*formats.Format) string {
 func ordersOf(table []*formats.Format) string {
 	var parts []string
 	for _, f := range table {
-		parts = append(parts, formats.OrderName(f.Order)+" for "+f.Name)
+		parts = append(parts, formats.OrderName(f.Out.Order)+" for "+f.Name)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -103,21 +104,21 @@ type conversion struct {
 	in, out string   // out may be empty: see output
 	others  []string // further inputs
 	to      *formats.Format
-	create  formats.CreateFunc
+	creator formats.Creator
 	names   *symbol.Options // nil if the format needs none
 }
 
 // bind defines the flags of the format.
 func (c *conversion) bind(flags *pflag.FlagSet) {
-	c.create = c.to.Create(flags)
-	if c.to.Names != formats.NoNames {
+	c.creator = c.to.Out.Bind(flags)
+	if c.to.Out.Names != formats.NoNames {
 		c.names = formats.NamesFlag(flags)
 	}
 }
 
-// convert reads an input and writes an output.
-func (a *app) convert(c *conversion) error {
-	a.sum = &summary{Input: c.in, To: c.to.Name}
+// convert reads inputs and writes an output.
+func (a *app) convert(c *conversion, plan *pass.Plan) error {
+	a.sum = &summary{Input: c.in, To: c.to.Name, flags: a.openers.Notes}
 	if len(c.others) > 0 {
 		a.sum.Inputs = append([]string{c.in}, c.others...)
 	}
@@ -129,51 +130,37 @@ func (a *app) convert(c *conversion) error {
 	if err := checkOutput(outName, inputs...); err != nil {
 		return err
 	}
+	if err := a.checkTerminal(c.to, outName); err != nil {
+		return err
+	}
 	a.sum.naming = misnamed(c.to, outName)
-	if c.to.Binary && isStdout(outName) && terminal(a.stdout) {
-		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", c.to.Name)
-	}
-	return a.passOver(inputs, passOptions{names: c.names, first: c.to.Names == formats.NamesFirst, weights: c.to.Weights}, func(p *pass) error {
-		var sink formats.Sink
-		create := func(out *iox.Output) (_ ntconv.Sink, err error) {
-			sink, err = c.create(out, p.info, p.target())
+	plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
+	plan.Weights = c.to.Out.Weights
+	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
+}
+
+// delivery returns the output of a conversion.
+func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
+	var sink formats.Sink
+	return &delivery{
+		name: name,
+		dir:  c.creator.Dir() != "",
+		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
+			sink, err = c.creator.Create(out, p.Info, target(p))
 			return sink, err
-		}
-		return p.deliver(outName, create, func() (string, bool) {
-			r := sink.Result()
-			p.made(r)
-			return r.Unit + "s", r.Items == 0
-		}, c.to.Advice)
-	})
-}
-
-// target returns what a sink of the pass may ask for.
-func (p *pass) target() *formats.Target {
-	comments := []string{"converted by ntconv"}
-	filtered := !p.picked.Empty()
-	if filtered {
-		comments = append(comments, "selected by "+p.picked.String())
-	}
-	return &formats.Target{
-		Namer:    p.namer,
-		Report:   p.app.read.Report,
-		Span:     p.span,
-		Comments: comments,
-		Ordered:  p.app.read.Order == reader.ByTime || p.in.format.Ordered,
-		Filtered: filtered,
+		},
+		empty: func() string {
+			a.sum.Result = sink.Result()
+			return a.sum.Result.Empty()
+		},
+		advice: c.to.Out.Advice,
 	}
 }
 
-func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
-
-// createOutput creates an output, which the user may not want to lose.
-func (a *app) createOutput(name string) (*iox.Output, error) {
-	out, err := iox.Create(name, iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner})
-	if errors.Is(err, fs.ErrExist) && !a.force {
-		err = fmt.Errorf("%w; -f overwrites it", err)
+// checkTerminal refuses to write a binary format to a terminal.
+func (a *app) checkTerminal(to *formats.Format, out string) error {
+	if to.Out.Binary && isStdout(out) && terminal(a.stdout) {
+		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", to.Name)
 	}
-	if err != nil {
-		return nil, fail(exitOutput, err)
-	}
-	return out, nil
+	return nil
 }

@@ -62,46 +62,28 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// inputFailure is an error of an input: a limit, or nothing could be read. name is put before errors that do not tell it, and the
-// next step behind them.
-func inputFailure(name string, err error, strict bool) error {
-	err = withName(name, err)
+// inputFailure is an error of an input, as of type *input.Error: a limit, or nothing could be read. The next step is put after it.
+func inputFailure(err error, strict bool) error {
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
 		return fail(exitUsage, err)
 	}
 	if isLimit(err) {
-		if packed := (*iox.LimitError)(nil); errors.As(err, &packed) {
-			err = packed // it says all, and what reads the bytes would say again that a limit was reached
+		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
+			err = packed // the position of the reader in the decompressed data adds nothing
 		}
 		if flag := formats.LimitFlag(err); flag != "" {
-			err = fmt.Errorf("%w; %s raises it", err, flag)
+			err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
 		}
 		return fail(exitLimit, err)
 	}
 	if next := nextStep(err, strict); next != "" {
-		err = fmt.Errorf("%w; %s", err, next)
+		err = &ntconv.AdviceError{Err: err, Advice: next}
 	}
 	return fail(exitInput, err)
 }
 
-// withName puts the name of an input before an error that does not tell it.
-func withName(name string, err error) error {
-	var own *iox.Error
-	var limit *iox.LimitError
-	var one *inputError
-	if errors.As(err, &own) || errors.As(err, &limit) || errors.As(err, &one) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
-func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) || errors.Is(err, iox.ErrLimit) }
-
-// isTruncated reports whether an input ended too early, as a trace or as compressed data.
-func isTruncated(err error) bool {
-	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
-}
+func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 
 // show writes to standard output what a verb makes at once. Its errors are those of an output.
 func (a *app) show(text string) error {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +21,7 @@ type filtering struct {
 }
 
 func (a *app) filterCmd() *cobra.Command {
-	f := filtering{conversion: conversion{to: formats.ByName(formats.Writable(), "nettrace")}}
+	f := filtering{conversion: conversion{to: formats.Nettrace()}}
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the part of a trace that is wanted, as a trace",
@@ -48,8 +50,11 @@ func (a *app) filterCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.take(args)
-			a.readFor(cmd, f.to)
-			return a.filter(&f)
+			plan, err := a.planFor(cmd, f.to.Out, f.creator)
+			if err != nil {
+				return err
+			}
+			return a.filter(&f, plan)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
@@ -59,97 +64,70 @@ func (a *app) filterCmd() *cobra.Command {
 		f.bind(flags)
 	})
 	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(f.to.Order))
+	showOrder(cmd, formats.OrderName(f.to.Out.Order))
 	return cmd
 }
 
 // filter reads an input and writes a part of it.
-func (a *app) filter(f *filtering) error {
+func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	a.sum = &summary{Input: f.in, To: f.to.Name, naming: misnamed(f.to, f.out)}
-	if isStdout(f.out) && terminal(a.stdout) {
-		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file or to a pipe", f.to.Name)
+	if err := a.checkTerminal(f.to, f.out); err != nil {
+		return err
 	}
 	if err := checkOutput(f.out, f.in); err != nil {
 		return err
 	}
-	sel, err := a.pick.options()
-	if err != nil {
-		return fail(exitUsage, err)
-	}
-	in, err := a.openInput(f.in, formats.Readable(), sel.NeedsEnd() || f.symbols && !sel.Empty())
+	in, err := a.open([]string{f.in}, plan.NeedsAgain() || f.symbols && !plan.Selection.Empty())
 	if err != nil {
 		return err
 	}
-	defer in.close()
-	part, err := a.newSubset(in, f.symbols)
-	if err != nil {
-		return err
+	defer in.Close()
+	part := subset.New(subset.Options{All: plan.Selection.Empty(), Symbols: f.symbols})
+	if part.NeedsLearn() {
+		if err := a.learn(in, plan, part); err != nil {
+			return err
+		}
 	}
-	return a.pass(in, passOptions{keep: part.Keep, weights: true}, func(p *pass) error {
-		p.src = part.Source(p.src)
-		return p.writeSubset(f, part)
+	plan.Keep, plan.Weights = part.Keep, f.to.Out.Weights
+	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) })
+	return a.follow(plan, in, func(p *pass.Pass) error {
+		d := a.delivery(p, &f.conversion, f.out)
+		empty := d.empty
+		d.empty = func() string {
+			empty()
+			a.sum.Result.Remark(subsetDetail(part.Counts()))
+			if part.Counts().Selected == 0 {
+				return "events"
+			}
+			return ""
+		}
+		err := a.deliver(p, d)
+		a.sum.Selected, a.sum.Symbols = part.Counts().Selected, part.Counts().Symbols
+		return err
 	})
 }
 
-// newSubset returns a filter for the selection of the command line. To keep symbols, it reads the input once to learn which processes
-// the selection leaves.
-func (a *app) newSubset(in *input, symbols bool) (*subset.Filter, error) {
-	sel, err := a.pick.options()
-	if err != nil {
-		return nil, fail(exitUsage, err)
-	}
-	part := subset.New(subset.Options{All: sel.Empty(), Symbols: symbols})
-	if !part.NeedsLearn() {
-		return part, nil
-	}
-	var last ntconv.Ticks
-	if sel.NeedsEnd() {
-		if last, err = a.lastOf(in); err != nil {
-			return nil, err
-		}
-	}
-	src, closer, err := in.source(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	s, err := sel.For(src.Info().Clock, last)
-	if err != nil {
-		return nil, fail(exitUsage, err)
-	}
-	defer a.progress(in, "looking ahead")()
-	part.Learn(src, s.Keep)
-	return part, nil
-}
-
-// writeSubset writes the events of the pass.
-func (p *pass) writeSubset(f *filtering, part *subset.Filter) error {
-	var sink formats.Sink
-	create := func(out *iox.Output) (_ ntconv.Sink, err error) {
-		sink, err = f.create(out, p.info, p.target())
-		return sink, err
-	}
-	err := p.deliver(f.out, create, func() (string, bool) {
-		p.made(sink.Result())
-		return "events", part.Counts().Selected == 0
-	}, f.to.Advice)
-	c := part.Counts()
-	s := p.app.sum
-	s.Selected, s.Symbols, s.Detail = c.Selected, c.Symbols, subsetDetail(c)
-	return err
+// learn reads an input once to find the processes of which the selection keeps something.
+func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
+	first := *plan
+	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
+	return a.follow(&first, in, func(p *pass.Pass) error {
+		part.Learn(p.All, p.Selector.Keep)
+		return nil
+	})
 }
 
 // subsetDetail describes what was kept or omitted in addition to the selected events.
 func subsetDetail(c subset.Counts) string {
 	s := ""
 	if c.Symbols > 0 {
-		s = count(c.Symbols, "more event was", "more events were") + " kept for the names of addresses"
+		s = message.Count(c.Symbols, "more event was", "more events were") + " kept for the names of addresses"
 	}
 	if c.Opaque > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += fmt.Sprintf("%s of unknown kind left out", count(c.Opaque, "block"))
+		s += fmt.Sprintf("%s of unknown kind left out", message.Count(c.Opaque, "block"))
 	}
 	return s
 }

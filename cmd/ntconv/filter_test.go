@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/spf13/cobra"
@@ -53,11 +52,9 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
 		a.read.BindLimits(flags)
 		formats.SizeFlag(flags, &a.memory.most, strings.TrimPrefix(flagMemory, "--"), "memory of the command; 0 for any")
-		flags.Int64Var(&a.limits.Ratio, strings.TrimPrefix(iox.FlagRatio, "--"), a.limits.Ratio, "decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any")
-		formats.SizeFlag(flags, &a.limits.Output, strings.TrimPrefix(iox.FlagOutput, "--"), "decompressed bytes; 0 for any")
-		formats.SizeFlag(flags, &a.limits.Window, strings.TrimPrefix(iox.FlagWindow, "--"), "window of zstd data; 0 for any")
+		formats.BindCompression(flags, &a.limits)
 	})
-	complete(cmd, "from", formatNames(formats.Readable()))
+	complete(cmd, "from", formats.NamesOf(formats.Readable()))
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if choices := formats.Choices(f); choices != nil {
 			complete(cmd, f.Name, choices)
@@ -67,17 +64,6 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 
 // showOrder makes the help of a verb tell the order of events that is its default.
 func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").DefValue = order }
-
-// readFor makes the reader deliver events in the order that the format is made of, unless the user has named one, and stacks as deep
-// as its readers take them, unless --allow-large is given.
-func (a *app) readFor(cmd *cobra.Command, f *formats.Format) {
-	if !cmd.Flags().Changed("order") {
-		a.read.Order, a.anyOrder = f.Order, f.AnyOrder
-	}
-	if large, err := cmd.Flags().GetBool("allow-large"); err != nil || !large { // err: the verb has no such flag
-		a.read.OutputDepth = f.StackDepth
-	}
-}
 
 func complete(cmd *cobra.Command, flag string, values []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -157,12 +143,4 @@ func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra
 		}
 	}
 	return exts, cobra.ShellCompDirectiveFilterFileExt
-}
-
-func formatNames(table []*formats.Format) []string {
-	var names []string
-	for _, f := range table {
-		names = append(names, f.Name)
-	}
-	return names
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/inventory"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,14 +45,19 @@ func (a *app) infoCmd() *cobra.Command {
 
 func (a *app) info(name string, asJSON bool) error {
 	a.sum = &summary{Input: name}
-	return a.passOver([]string{name}, passOptions{names: &symbol.Options{}}, func(p *pass) error {
+	plan, err := a.plan()
+	if err != nil {
+		return err
+	}
+	plan.Names = &symbol.Options{}
+	return a.over([]string{name}, plan, func(p *pass.Pass) error {
 		v := inventory.New()
-		fatal, partial := p.drain(v)
+		fatal, partial := a.drain(p, v)
 		if fatal != nil {
 			return fatal
 		}
-		p.sumUp()
-		d := p.describe(v)
+		a.sum.read(p)
+		d := describe(p, v)
 		var b bytes.Buffer
 		if !asJSON {
 			b.Write(d.text())
@@ -75,14 +82,14 @@ type description struct {
 }
 
 // describe returns the description of what a pass has counted.
-func (p *pass) describe(v *inventory.Sink) *description {
+func describe(p *pass.Pass, v *inventory.Sink) *description {
 	return &description{
-		File:        p.in.name(),
-		Size:        max(0, p.in.raw.Size()),
-		Description: *v.Describe(p.info, p.namer, shellWord(p.in.name())),
-		Notes:       p.sel.Notes(),
-		Report:      reportEntries(p.app.read.Report),
-		clock:       p.info.Clock,
+		File:        p.Input.Name(),
+		Size:        max(0, p.Input.Size()),
+		Description: *v.Describe(p.Info, p.Namer, message.ShellWord(p.Input.Name())),
+		Notes:       p.Selector.Notes(),
+		Report:      reportEntries(p.Report),
+		clock:       p.Info.Clock,
 	}
 }
 
@@ -115,9 +122,9 @@ func (d *description) text() []byte {
 func (d *description) writeText(w io.Writer) {
 	size := ""
 	if d.Size > 0 {
-		size = ", " + count(d.Size, "byte")
+		size = ", " + message.Count(d.Size, "byte")
 	}
-	fmt.Fprintf(w, "%s: %s%s\n\n", visibleLine(d.File), d.Format, size)
+	fmt.Fprintf(w, "%s: %s%s\n\n", message.Line(d.File), d.Format, size)
 	d.writeFacts(w)
 	d.writeProcesses(w)
 	d.writeThreads(w)
@@ -127,7 +134,7 @@ func (d *description) writeText(w io.Writer) {
 	if len(d.Notes) > 0 {
 		fmt.Fprint(w, "\nSelection:\n")
 		for _, n := range d.Notes {
-			fmt.Fprintf(w, "  %s\n", visibleLine(n))
+			fmt.Fprintf(w, "  %s\n", message.Line(n))
 		}
 	}
 }
@@ -140,23 +147,23 @@ func (d *description) writeFacts(w io.Writer) {
 	}
 	fmt.Fprintf(t, "recorded\t%s\n", recorded)
 	if d.Events.Events > 0 {
-		fmt.Fprintf(t, "events\t%s from %s to %s after that\n", group(d.Events.Events),
-			duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks)))),
-			duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
-		fmt.Fprintf(t, "\t%s with stacks, %s of payload\n", group(d.Events.Stacks), count(d.Events.Bytes, "byte"))
+		fmt.Fprintf(t, "events\t%s from %s to %s after that\n", message.Group(d.Events.Events),
+			message.Duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks)))),
+			message.Duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
+		fmt.Fprintf(t, "\t%s with stacks, %s of payload\n", message.Group(d.Events.Stacks), message.Count(d.Events.Bytes, "byte"))
 	} else {
 		fmt.Fprintf(t, "events\tnone\n")
 	}
-	fmt.Fprintf(t, "clock\t%s Hz\n", group(d.Clock.Frequency))
-	fmt.Fprintf(t, "pointers\t%s\n", count(int64(d.Pointer), "byte"))
+	fmt.Fprintf(t, "clock\t%s Hz\n", message.Group(d.Clock.Frequency))
+	fmt.Fprintf(t, "pointers\t%s\n", message.Count(int64(d.Pointer), "byte"))
 	for _, a := range d.Attrs {
-		fmt.Fprintf(t, "%s\t%s\n", visibleLine(a.Key), clip(visibleLine(a.Value)))
+		fmt.Fprintf(t, "%s\t%s\n", message.Line(a.Key), clip(message.Line(a.Value)))
 	}
 	t.Flush()
 }
 
 func (d *description) writeProcesses(w io.Writer) {
-	fmt.Fprintf(w, "\nProcesses (%s):\n", count(int64(len(d.Threads)), "thread"))
+	fmt.Fprintf(w, "\nProcesses (%s):\n", message.Count(int64(len(d.Threads)), "thread"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for i, p := range d.Processes {
 		if i == maxLines {
@@ -167,11 +174,11 @@ func (d *description) writeProcesses(w io.Writer) {
 		if p.CommandLine != "" {
 			name = p.CommandLine
 		}
-		name = clip(visibleLine(name))
+		name = clip(message.Line(name))
 		if p.Host != "" {
-			name += " on " + visibleLine(p.Host)
+			name += " on " + message.Line(p.Host)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, count(int64(p.Threads), "thread"), count(p.Events, "event"), name)
+		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, message.Count(int64(p.Threads), "thread"), message.Count(p.Events, "event"), name)
 	}
 	t.Flush()
 }
@@ -190,9 +197,9 @@ func (d *description) writeThreads(w io.Writer) {
 		}
 		lost := ""
 		if th.Lost > 0 {
-			lost = group(int64(th.Lost)) + " lost  "
+			lost = message.Group(int64(th.Lost)) + " lost  "
 		}
-		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), count(th.Events, "event"), lost, visibleLine(th.Name))
+		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), message.Count(th.Events, "event"), lost, message.Line(th.Name))
 	}
 	t.Flush()
 }
@@ -223,17 +230,17 @@ func (d *description) writeEvents(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "events\tbytes\tstacks\tid\tversion\t  provider, event\n")
 	for _, p := range d.Providers {
-		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", group(p.Events), group(p.Bytes), group(p.Stacks), visibleLine(p.Name))
+		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", message.Group(p.Events), message.Group(p.Bytes), message.Group(p.Stacks), message.Line(p.Name))
 		for i, e := range p.Types {
 			if i == maxLines && len(p.Types) > maxLines+1 {
 				var rest inventory.Tally
 				for _, r := range p.Types[i:] {
 					rest.Add(r.Tally)
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", group(rest.Events), group(rest.Bytes), group(rest.Stacks), len(p.Types)-i)
+				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", message.Group(rest.Events), message.Group(rest.Bytes), message.Group(rest.Stacks), len(p.Types)-i)
 				break
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", group(e.Events), group(e.Bytes), group(e.Stacks), e.ID, e.Version, visibleLine(e.Name))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", message.Group(e.Events), message.Group(e.Bytes), message.Group(e.Stacks), e.ID, e.Version, message.Line(e.Name))
 		}
 	}
 	t.Flush()
@@ -246,7 +253,7 @@ func (d *description) writeExtract(w io.Writer) {
 	fmt.Fprint(w, "\nTo extract:\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, x := range d.Extract {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", group(x.Events), x.What, visibleLine(x.Command))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", message.Group(x.Events), x.What, message.Line(x.Command))
 	}
 	t.Flush()
 }
@@ -257,11 +264,11 @@ func (d *description) writeReport(w io.Writer) {
 		if e.Severity == ntconv.SeverityInfo.String() {
 			continue
 		}
-		s := fmt.Sprintf("  %s: %s %s", e.Severity, group(int64(e.Count)), e.Text)
+		s := fmt.Sprintf("  %s: %s %s", e.Severity, message.Group(int64(e.Count)), e.Text)
 		if e.Detail != "" {
 			s += ": " + e.Detail
 		}
-		lines = append(lines, visibleLine(s))
+		lines = append(lines, message.Line(s))
 	}
 	if len(lines) == 0 {
 		fmt.Fprint(w, "\nLosses: none\n")

@@ -192,9 +192,9 @@ func TestExitCodes(t *testing.T) {
 		{name: "nothing to rank", args: []string{"top", trace(t, "empty")}, code: 4, stderr: []string{"no samples"}},
 		{name: "focus on nothing", args: []string{"top", "--focus", "NoSuchName", cpu}, code: 4, stderr: []string{"no samples"}},
 
-		{name: "limit", args: []string{"to", "pprof", "--max-types", "3", cpu}, code: 5, stderr: []string{"limit", "--max-types raises it"}},
-		{name: "limit on names", args: []string{"to", "pprof", "--max-name", "20", cpu}, code: 5, stderr: []string{"at most 20", "--max-name raises it"}},
-		{name: "decompression limit", args: []string{"print", "-o", "x", "--max-decompressed", "100KiB", cpu}, code: 5, stderr: []string{"--max-decompressed raises it"}},
+		{name: "limit", args: []string{"to", "pprof", "--max-types", "3", cpu}, code: 5, stderr: []string{"too many event types: limit 3, got 4; raise --max-types\n"}},
+		{name: "limit on names", args: []string{"to", "pprof", "--max-name", "20", cpu}, code: 5, stderr: []string{"name length too large: limit 20 UTF-16 units, got 31; raise --max-name\n"}},
+		{name: "decompression limit", args: []string{"print", "-o", "x", "--max-decompressed", "100KiB", cpu}, code: 5, stderr: []string{"limit 100 KiB", "; raise --max-decompressed\n"}},
 
 		{name: "no such directory", args: []string{"to", "pprof", "-o", "no/where.pb.gz", cpu}, code: 6, stderr: []string{"no/where.pb.gz"}},
 	} {
@@ -458,7 +458,7 @@ func TestReportJSON(t *testing.T) {
 		{[]string{"top", trace(t, "cpu-env")}, exitOK},
 	} {
 		r := invoke(t, dir, nil, append(c.args, "--report", "json")...)
-		var s summary
+		var s summaryJSON
 		if err := json.Unmarshal([]byte(r.stderr), &s); err != nil || strings.Count(r.stderr, "\n") != 1 {
 			t.Fatalf("%q: %v: %s", c.args, err, r.stderr)
 		}
@@ -499,7 +499,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"to|": "nettrace", "convert|--to|": "nettrace\npprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
+		"to|": "folded", "from|": "folded", "from|pprof|to|": "folded", "convert|--to|": "nettrace\npprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
 		"top|": "nettrace",
 	} {
 		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Split(args, "|")...)...)
@@ -539,7 +539,7 @@ func TestHelp(t *testing.T) {
 	}
 	for verb, order := range map[string]string{
 		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
-		"convert": "file for nettrace, time for pprof",
+		"convert": "file for nettrace, time for pprof, time for folded", "to folded": "time", "from pprof to nettrace": "file",
 	} {
 		c, _, err := root.Find(strings.Fields(verb))
 		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {

@@ -18,8 +18,11 @@ type memoryLimit struct {
 	live []metrics.Sample
 }
 
-// flagMemory raises the limit.
-const flagMemory = "--max-memory"
+// limitMemory is the name of the limit, and flagMemory raises it.
+const (
+	limitMemory = "memory in use"
+	flagMemory  = "--max-memory"
+)
 
 // defaultMemory is the limit without the flag.
 const defaultMemory = 1 << 30
@@ -42,15 +45,13 @@ func (m *memoryLimit) check() error {
 	if live <= uint64(m.most) {
 		return nil
 	}
-	most := ""
+	const mib = 1 << 20 // what lies below is noise of the garbage collector
+	var err error = &ntconv.LimitError{Limit: limitMemory, Value: m.most, Asked: int64((live + mib - 1) / mib * mib), Unit: "bytes"}
 	if what := holder(); what != "" {
-		most = "; most of that are " + what
+		err = fmt.Errorf("%w; most of it is used for %s", err, what)
 	}
-	return fmt.Errorf("%w: %s of memory in use, at most %s are allowed%s; %s raises it", ntconv.ErrLimit,
-		formatBytes(live), formatBytes(uint64(m.most)), most, flagMemory)
+	return &ntconv.AdviceError{Err: err, Advice: "raise " + flagMemory}
 }
-
-func formatBytes(n uint64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }
 
 // holders says what the memory is for that a package allocates. The first that matches counts.
 var holders = []struct{ in, what string }{

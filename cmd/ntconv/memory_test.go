@@ -25,7 +25,7 @@ func TestMaxMemory(t *testing.T) {
 	} {
 		args = append(args, in, "--max-memory")
 		got := invoke(t, dir, nil, append(args, "64KiB")...)
-		if got.code != exitLimit || !strings.Contains(got.stderr, "at most 0.0625 MiB are allowed; ") || !strings.HasSuffix(got.stderr, "; --max-memory raises it\n") {
+		if got.code != exitLimit || !strings.Contains(got.stderr, ": memory in use too large: limit 64 KiB, got ") || !strings.HasSuffix(got.stderr, "; raise --max-memory\n") {
 			t.Errorf("%v: exit code %d, %s", args, got.code, got.stderr)
 		}
 		if left := files(t, dir); len(left) > 0 {

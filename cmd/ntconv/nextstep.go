@@ -3,20 +3,24 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"strings"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/reader"
 )
 
 // nextStep returns what a user can do about an input that could not be read, and "" if the error says so itself. strict tells that
 // --strict is why nothing was kept.
 func nextStep(err error, strict bool) string {
-	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || isTruncated(err)
+	var advised *ntconv.AdviceError
+	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || input.IsTruncated(err)
 	switch {
-	case formats.IsUnknown(err):
+	case errors.Is(err, reader.ErrPrerelease):
+		return "or try --allow-prerelease"
+	case errors.As(err, &advised), formats.IsUnknown(err):
 		return ""
 	case errors.Is(err, fs.ErrNotExist):
 		return "check its name"
@@ -30,9 +34,7 @@ func nextStep(err error, strict bool) string {
 		return "copy the file again, or record again"
 	case errors.Is(err, ntconv.ErrFormat):
 		return "check that this is the file that was recorded"
-	case errors.Is(err, ntconv.ErrUnsupported) && strings.Contains(err.Error(), "preview"):
-		return "or try --allow-prerelease"
-	case errors.Is(err, ntconv.ErrUnsupported) && !strings.Contains(err.Error(), "; record"):
+	case errors.Is(err, ntconv.ErrUnsupported):
 		return "a newer release of ntconv may read it"
 	}
 	return ""

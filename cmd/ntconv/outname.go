@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -19,11 +19,9 @@ var packings = []string{".gz", ".zst"}
 // A fileName is a flag that takes the name of a file.
 type fileName string
 
-var errNoName = errors.New("the name is empty")
-
 func (n *fileName) Set(s string) error {
 	if s == "" {
-		return errNoName
+		return input.ErrNoName
 	}
 	*n = fileName(s)
 	return nil
@@ -56,7 +54,7 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 	case len(args) == 2 && cmd.Flags().Changed("output"):
 		return fmt.Errorf("two outputs: %s, and %s with -o", args[1], cmd.Flag("output").Value)
 	case len(args) == 2 && args[1] == "":
-		return fmt.Errorf("output: %w", errNoName)
+		return fmt.Errorf("output: %w", input.ErrNoName)
 	}
 	return nil
 }
@@ -142,7 +140,7 @@ func checkOutput(out string, inputs ...string) error {
 	}
 	for _, in := range inputs {
 		if sameFile(in, out) {
-			return failf(exitUsage, "%s: the output would take the place of the input (%s); name another output", out, shownInput(in))
+			return failf(exitUsage, "%s: the output would take the place of the input (%s); name another output", out, input.NameOf(in, 0))
 		}
 	}
 	return nil

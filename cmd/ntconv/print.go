@@ -5,6 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/eventtext"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -62,19 +63,31 @@ func (a *app) print(r *printing) error {
 	if err := checkOutput(r.out, r.in); err != nil {
 		return err
 	}
-	var o passOptions
+	plan, err := a.plan()
+	if err != nil {
+		return err
+	}
 	if r.symbols {
 		r.lines.Stacks = true
-		o = passOptions{names: r.names, first: true}
+		plan.Names, plan.NamesFirst = r.names, true
 	}
-	return a.passOver([]string{r.in}, o, func(p *pass) error {
+	return a.over([]string{r.in}, plan, func(p *pass.Pass) error {
 		var sink *lineSink
-		r.lines.Namer = p.namer
-		create := func(out *iox.Output) (ntconv.Sink, error) {
-			sink = newLineSink(out, p, r)
-			return sink, nil
-		}
-		err := p.deliver(r.out, create, func() (string, bool) { return "events", sink.n == 0 }, "")
+		r.lines.Namer = p.Namer
+		err := a.deliver(p, &delivery{
+			name: r.out,
+			create: func(out *iox.Outputs) (ntconv.Sink, error) {
+				w, err := out.Create("")
+				sink = newLineSink(w, p, r)
+				return sink, err
+			},
+			empty: func() string {
+				if sink.n == 0 {
+					return "events"
+				}
+				return ""
+			},
+		})
 		if isStdout(r.out) {
 			a.sum.Output = ""
 		}
@@ -84,7 +97,7 @@ func (a *app) print(r *printing) error {
 
 // A lineSink writes events as lines. It is a sink for one pass of print.
 type lineSink struct {
-	out     *iox.Output
+	out     *iox.Member
 	printer *eventtext.Printer
 	json    bool
 	live    bool                     // what was printed should be seen soon
@@ -93,8 +106,8 @@ type lineSink struct {
 	n       int64 // events printed
 }
 
-func newLineSink(out *iox.Output, p *pass, r *printing) *lineSink {
-	return &lineSink{out: out, printer: eventtext.New(p.info.Clock, r.lines), json: r.json, live: !p.in.raw.Again(), mark: p.sel.KeepMark}
+func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
+	return &lineSink{out: out, printer: eventtext.New(p.Info.Clock, r.lines), json: r.json, live: !p.Input.Again(), mark: p.Selector.KeepMark}
 }
 
 // lineBuffer is how many bytes of lines are gathered.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -13,11 +14,11 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // progress shows how much of the input has been read, as long as a person watches standard error and no lines go to the
 // same terminal. The function that is returned takes the bar away.
-func (a *app) progress(in *input, what string) (stop func()) {
+func (a *app) progress(in *input.Input, what string) (stop func()) {
 	if a.quiet || a.report == reportJSON || !terminal(a.stderr) || a.lines && terminal(a.stdout) {
 		return func() {}
 	}
-	return showProgress(a.stderr, what, in.raw.Size(), in.raw.Read)
+	return showProgress(a.stderr, what, in.Size(), in.Read)
 }
 
 // showProgress draws how many bytes of size have been read, or a spinner if the size is unknown. Nothing is drawn any more, and

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -37,7 +38,12 @@ func didYouMean(names []string) string {
 // near returns the commands below one that a word may stand for. The library would take foo for top, too: two other letters of three.
 func near(cmd *cobra.Command, word string) []string {
 	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
-		return len(word) < 4 && !strings.EqualFold(word[:min(1, len(word))], name[:1]) && !slices.Contains(otherNames[name], word)
+		if len(word) >= 4 || slices.Contains(otherNames[name], word) {
+			return false
+		}
+		// Of a longer name a short word is the beginning, or has its first and last letter.
+		longer := len(name) > len(word) && !strings.HasPrefix(name, word) && name[len(name)-1] != word[len(word)-1]
+		return word == "" || !strings.EqualFold(word[:1], name[:1]) || longer
 	})
 }
 
@@ -53,7 +59,7 @@ func noVerb(root *cobra.Command, word string) error {
 		return fmt.Errorf("%q is a format and no command; say: ntconv to %s IN", word, word)
 	}
 	if isFile(word) {
-		return fmt.Errorf("%s is a file, and what to do with it is missing; ntconv info %s shows what it holds", word, shellWord(word))
+		return fmt.Errorf("%s is a file, and what to do with it is missing; ntconv info %s shows what it holds", word, message.ShellWord(word))
 	}
 	return fmt.Errorf("no such command: %q%s", word, didYouMean(near(root, word)))
 }
@@ -65,7 +71,7 @@ func noSubcommand(cmd *cobra.Command, word string) error {
 // noFormat is the error of a word in place of a format that can be written.
 func noFormat(to *cobra.Command, word string) error {
 	if isFile(word) {
-		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, shellWord(word))
+		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, message.ShellWord(word))
 	}
 	return fmt.Errorf("%s: no such format; these can be written: %s%s", word, formats.List(formats.Writable()), didYouMean(near(to, word)))
 }
@@ -123,7 +129,11 @@ func wanted(err *pflag.InvalidValueError) error {
 	default:
 		want = "want a number"
 	}
-	return errors.New(strings.TrimSuffix(err.Error(), cause.Error()) + want)
+	flag, name := err.GetFlag(), "--"+err.GetFlag().Name
+	if flag.Shorthand != "" {
+		name = "-" + flag.Shorthand + ", " + name
+	}
+	return fmt.Errorf("invalid argument %q for %q flag: %s", err.GetValue(), name, want)
 }
 
 // misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in their places.
@@ -177,7 +187,7 @@ func oneInput(cmd *cobra.Command, args []string) error {
 	}
 	err := fmt.Errorf("one input at a time, not %d: %s", len(args), strings.Join(args, " "))
 	if last := args[len(args)-1]; len(args) == 2 && cmd.Flag("output") != nil && meantAsOutput(cmd, last) {
-		return fmt.Errorf("%w; if %s is the output, say -o %s", err, last, shellWord(last))
+		return fmt.Errorf("%w; if %s is the output, say -o %s", err, last, message.ShellWord(last))
 	}
 	return fmt.Errorf("%w; %s", err, wayForSeveral(cmd, args))
 }
@@ -186,7 +196,7 @@ func oneInput(cmd *cobra.Command, args []string) error {
 func wayForSeveral(cmd *cobra.Command, args []string) string {
 	var in strings.Builder
 	for _, name := range args {
-		in.WriteString(shellWord(name) + " ")
+		in.WriteString(message.ShellWord(name) + " ")
 	}
 	return fmt.Sprintf("to make one of them: ntconv to nettrace %s-o both.nettrace && %s both.nettrace", in.String(), cmd.CommandPath())
 }
@@ -199,19 +209,4 @@ func meantAsOutput(cmd *cobra.Command, name string) bool {
 		return !exists(name)
 	}
 	return f != nil && (!exists(name) || f.Name == cmd.Name())
-}
-
-// shellWord quotes a file name for a shell if it needs that.
-func shellWord(name string) string {
-	if name == "standard input" {
-		return "-"
-	}
-	if strings.IndexFunc(name, func(r rune) bool { return !strings.ContainsRune("/._-+:,@%", r) && !isAlnum(r) }) < 0 {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-}
-
-func isAlnum(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r >= 0x80
 }

@@ -1,43 +1,41 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-	"unicode"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// A summary is what a run has done, as the last line on standard error tells it.
+// A summary is what a run has done, as the last line on standard error says.
 type summary struct {
-	Input    string        `json:"input"`            // the first one
-	Inputs   []string      `json:"inputs,omitempty"` // all, if there are several
-	Format   string        `json:"format,omitempty"` // of the input, with its version
-	Output   string        `json:"output,omitempty"`
-	To       string        `json:"to,omitempty"` // format of the output
-	Kind     string        `json:"kind,omitempty"`
-	Events   int64         `json:"events"`            // of the input
-	Selected int64         `json:"selected"`          // of those, by the selection
-	Symbols  int64         `json:"symbols,omitempty"` // events kept beside those, for the names of addresses
-	Used     int64         `json:"used,omitempty"`
-	Items    int64         `json:"items,omitempty"`
-	Unit     string        `json:"unit,omitempty"`
-	Detail   string        `json:"detail,omitempty"`
-	Bytes    int64         `json:"bytes,omitempty"` // of the output
-	Notes    []string      `json:"notes,omitempty"` // on the command line, also in view of what the trace holds
-	Report   []reportEntry `json:"report"`
-	Exit     int           `json:"exit"`
-	Error    string        `json:"error,omitempty"`
+	Input    string   // the first one
+	Inputs   []string // all, if there are several
+	Format   string   // of the input, with its version
+	Output   string
+	To       string // format of the output
+	Events   int64  // of the input
+	Selected int64  // of those, by the selection
+	Symbols  int64  // events kept in addition, for symbols
+	Result   formats.Result
+	Bytes    int64 // of the output
+	Notes    []string
+	Report   []reportEntry
+	Exit     int
+	Error    string
 
-	naming string // the note on the output's name, or empty
-	done   bool   // something was written
+	naming string          // the note on the output's name, or empty
+	flags  func() []string // notes on flags of the inputs, nil for none
+	done   bool            // something was written
 }
 
 // A reportEntry is an entry of an ntconv.Report as JSON.
@@ -63,135 +61,95 @@ func reportEntries(r *ntconv.Report) []reportEntry {
 	return list
 }
 
-// sumUp notes what a pass has read; the caller adds what was written.
-func (p *pass) sumUp() *summary {
-	s := p.app.sum
-	if s == nil {
-		s = &summary{Input: p.in.name()}
-		p.app.sum = s
+// read notes what a pass has read.
+func (s *summary) read(p *pass.Pass) {
+	s.Format = p.Info.Format
+	s.Events, s.Selected = p.Total, p.Kept
+	s.Report = reportEntries(p.Report)
+	s.Notes = slices.Concat(p.Selector.Notes(), p.Input.UnitNotes(), p.Plan.Read.DepthNotes(p.Report))
+	if s.flags != nil {
+		s.Notes = append(s.Notes, s.flags()...)
 	}
-	s.Format = p.info.Format
-	s.Events, s.Selected = p.total, p.kept
-	s.Report = reportEntries(p.app.read.Report)
-	s.Notes = slices.Concat(p.sel.Notes(), p.in.units(), p.app.read.Notes())
 	if s.naming != "" {
 		s.Notes = append(s.Notes, s.naming)
 	}
-	if p.weights != nil && p.weights.Added() > 0 {
-		s.Notes = append(s.Notes, count(p.weights.Added(), "event")+" added that state the weights of samples")
+	if p.Weights != nil && p.Weights.Added() > 0 {
+		s.Notes = append(s.Notes, message.Count(p.Weights.Added(), "event")+" added that state the weights of samples")
 	}
-	s.Notes = append(s.Notes, p.notes...)
-	return s
+	if s.Result != nil {
+		s.Notes = append(s.Notes, s.Result.Notes()...)
+	}
 }
 
-// made sums up with what the output holds.
-func (p *pass) made(r formats.Result) *summary {
-	p.notes = r.Notes
-	s := p.sumUp()
-	s.Items, s.Unit, s.Used, s.Kind, s.Detail = r.Items, r.Unit, r.Events, r.Kind, r.Detail
-	return s
+// wrote notes what was written.
+func (s *summary) wrote(out *iox.Outputs, done bool) {
+	s.Output, s.Bytes, s.done = out.Name(), out.Written(), done
 }
 
+// writeJSON writes the summary as one object. The members of the result are among its own.
 func (s *summary) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(s)
+	before := struct {
+		Input    string   `json:"input"`
+		Inputs   []string `json:"inputs,omitempty"`
+		Format   string   `json:"format,omitempty"`
+		Output   string   `json:"output,omitempty"`
+		To       string   `json:"to,omitempty"`
+		Events   int64    `json:"events"`
+		Selected int64    `json:"selected"`
+		Symbols  int64    `json:"symbols,omitempty"`
+	}{s.Input, s.Inputs, s.Format, s.Output, s.To, s.Events, s.Selected, s.Symbols}
+	after := struct {
+		Bytes  int64         `json:"bytes,omitempty"`
+		Notes  []string      `json:"notes,omitempty"`
+		Report []reportEntry `json:"report"`
+		Exit   int           `json:"exit"`
+		Error  string        `json:"error,omitempty"`
+	}{s.Bytes, s.Notes, s.Report, s.Exit, s.Error}
+	var members [][]byte
+	for _, part := range []any{before, s.Result, after} {
+		if part == nil {
+			continue
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(part); err != nil {
+			return err
+		}
+		if inside := bytes.TrimSuffix(bytes.TrimPrefix(b.Bytes(), []byte("{")), []byte("}\n")); len(inside) > 0 {
+			members = append(members, inside)
+		}
+	}
+	_, err := fmt.Fprintf(w, "{%s}\n", bytes.Join(members, []byte(",")))
+	return err
 }
 
-// line returns the summary for people.
+// line returns the summary for display.
 func (s *summary) line() string {
 	var b strings.Builder
-	in := severalName(shownInput(s.Input), max(0, len(s.Inputs)-1))
+	read := formats.Read{Input: input.NameOf(s.Input, max(0, len(s.Inputs)-1)), Events: s.Events, Selected: s.Selected}
 	if s.Output != "" {
 		fmt.Fprintf(&b, "%s: ", s.Output)
 	}
-	if s.Unit != "" && s.Events == 0 {
-		fmt.Fprintf(&b, "%s of %s", count(s.Items, s.Unit), in)
-	} else if s.Unit != "" && s.Unit != "event" {
-		if s.Kind != "" {
-			b.WriteString(s.Kind + " profile, ")
-		}
-		fmt.Fprintf(&b, "%s from %s of %s in %s", count(s.Items, "distinct "+s.Unit), group(s.Used), count(s.Events, "event"), in)
-	} else if s.Selected == s.Events {
-		fmt.Fprintf(&b, "%s of %s", count(s.Events, "event"), in)
+	detail, covered := "", []ntconv.Code(nil)
+	if s.Result != nil {
+		b.WriteString(s.Result.Line(read))
+		detail, covered = s.Result.Detail()
 	} else {
-		fmt.Fprintf(&b, "%s of %s in %s", group(s.Selected), count(s.Events, "event"), in)
+		b.WriteString(read.Line())
 	}
 	fmt.Fprintf(&b, " (%s)", s.Format)
 	for _, e := range s.Report {
-		if e.Severity == ntconv.SeverityInfo.String() || e.Code == ntconv.CodeUnresolved.String() && s.Detail != "" {
+		if e.Severity == ntconv.SeverityInfo.String() || detail != "" && slices.ContainsFunc(covered, func(c ntconv.Code) bool { return c.String() == e.Code }) {
 			continue
 		}
-		fmt.Fprintf(&b, "; %s: %s %s", e.Code, group(int64(e.Count)), e.phrase)
+		fmt.Fprintf(&b, "; %s: %s %s", e.Code, message.Group(int64(e.Count)), e.phrase)
 	}
-	if s.Detail != "" {
-		b.WriteString("; " + s.Detail)
+	if detail != "" {
+		b.WriteString("; " + detail)
 	}
 	for _, n := range s.Notes {
 		b.WriteString("; " + n)
-	}
-	return b.String()
-}
-
-// shownInput returns what messages call an input.
-func shownInput(name string) string {
-	if name == "-" {
-		return iox.StdinName
-	}
-	return name
-}
-
-// count returns a number with its noun; the plural is the noun with an s if it is not given.
-func count(n int64, noun string, plural ...string) string {
-	switch {
-	case n == 1:
-	case len(plural) > 0:
-		noun = plural[0]
-	default:
-		noun += "s"
-	}
-	return group(n) + " " + noun
-}
-
-// group returns a number with its digits in groups of three.
-func group(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// duration returns a time with a precision that fits its size.
-func duration(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(10 * time.Microsecond).String()
-}
-
-// visible returns s with everything that a terminal could take for a command escaped: names in traces are not ours. Lines stay lines.
-func visible(s string) string { return escape(s, '\n') }
-
-// visibleLine is visible for what is to stay on one line.
-func visibleLine(s string) string { return escape(s, unicode.ReplacementChar) }
-
-// escape returns s with the characters escaped that do not print, but for one.
-func escape(s string, but rune) string {
-	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != but }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) || r == but {
-			b.WriteRune(r)
-			continue
-		}
-		q := strconv.QuoteRune(r)
-		b.WriteString(q[1 : len(q)-1])
 	}
 	return b.String()
 }

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-func (a *app) toCmd() *cobra.Command {
+// toCmd is ntconv to FORMAT. from is the format of the inputs, nil to recognize it.
+func (a *app) toCmd(from *formats.Format) *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:     "to",
@@ -25,45 +31,81 @@ func (a *app) toCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, f := range table {
-		cmd.AddCommand(a.toFormatCmd(f))
+		cmd.AddCommand(a.toFormatCmd(from, f))
 	}
 	return cmd
 }
 
-func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
-	c := conversion{to: f}
+func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
+	c, openers := conversion{to: f}, new(formats.Openers)
 	args, use := oneInput, "IN [-o OUT]"
-	if f.Merges {
+	if f.Out.Merges {
 		args, use = someInputs, "IN... [-o OUT]"
 	}
 	cmd := &cobra.Command{
 		Use:   f.Name + " " + use,
-		Short: strings.ToUpper(f.Makes[:1]) + f.Makes[1:],
+		Short: strings.ToUpper(f.Out.Doc[:1]) + f.Out.Doc[1:],
 		Long: fmt.Sprintf("Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
-			"what is read from standard input goes to standard output.", f.Name, f.Makes, f.Exts[0]),
-		Example:           examples(f.Examples...),
+			"what is read from standard input goes to standard output.", f.Name, f.Out.Doc, f.Exts[0]),
+		Example:           examples(f.Out.Examples...),
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.in, c.others = args[0], args[1:]
-			a.readFor(cmd, f)
+			c.in, c.others, a.openers = args[0], args[1:], openers
+			if from != nil {
+				a.from = from.Name
+			}
+			plan, err := a.planFor(cmd, f.Out, c.creator)
+			if err != nil {
+				return err
+			}
 			if len(c.others) > 0 {
-				if err := a.readSeveral(cmd, c.out); err != nil {
+				if err := planSeveral(cmd, plan, c.out); err != nil {
 					return err
 				}
 			}
-			return a.convert(&c)
+			return a.convert(&c, plan)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
-		if f.Reading != nil {
-			f.Reading(flags, &a.read)
+		switch {
+		case from != nil:
+			openers = formats.BindOpeners(flags, from)
+		case f.Out.InFlags:
+			openers = formats.BindOpeners(flags, formats.Readable()...)
 		}
 	})
 	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(f.Order))
+	if from != nil {
+		cmd.Flags().Lookup("from").Hidden = true
+	}
+	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
+}
+
+// someInputs is the argument check of commands that make one output of all inputs.
+func someInputs(_ *cobra.Command, args []string) error {
+	if i := slices.Index(args, "-"); i >= 0 && slices.Contains(args[i+1:], "-") {
+		return errors.New("only one of the inputs can be standard input")
+	}
+	return oneInput(nil, args[:min(1, len(args))])
+}
+
+// planSeveral checks what several inputs need, and makes them come in time order.
+func planSeveral(cmd *cobra.Command, plan *pass.Plan, out string) error {
+	if out == "" {
+		err := errors.New("several inputs: name the output with -o")
+		if last := cmd.Flags().Args()[cmd.Flags().NArg()-1]; meantAsOutput(cmd, last) {
+			err = fmt.Errorf("%w; if that is %s, say -o %s", err, last, message.ShellWord(last))
+		}
+		return fail(exitUsage, err)
+	}
+	if plan.Read.Order != reader.ByTime && cmd.Flags().Changed("order") {
+		return fail(exitUsage, errors.New("several inputs go into one output in the order of time; leave out --order"))
+	}
+	plan.Read.Order, plan.AnyOrder = reader.ByTime, false
+	return nil
 }

@@ -13,21 +13,28 @@ import (
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // A ranking is a request for the functions that take most.
 type ranking struct {
-	conversion
-	count int
-	cum   bool
-	focus string
-	value string
+	in      string
+	profile *formats.Profile
+	names   *symbol.Options
+	plan    *pass.Plan
+	count   int
+	cum     bool
+	focus   string
+	value   string
 }
 
 func (a *app) topCmd() *cobra.Command {
-	r := ranking{conversion: conversion{to: formats.ByName(formats.Writable(), "pprof")}}
+	var r ranking
 	cmd := &cobra.Command{
 		Use:   "top IN",
 		Short: "List the functions that take most of the samples",
@@ -42,8 +49,9 @@ func (a *app) topCmd() *cobra.Command {
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.in = args[0]
-			a.readFor(cmd, r.to)
+			if err := r.take(a, cmd, args); err != nil {
+				return err
+			}
 			return a.top(&r)
 		},
 	}
@@ -53,17 +61,24 @@ func (a *app) topCmd() *cobra.Command {
 		flags.StringVar(&r.focus, "focus", "", "only samples with a function that fits this regular `expression`")
 		flags.StringVar(&r.value, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
 		r.bind(flags)
-		hideOutputFlags(flags)
 	})
 	a.addInputFlags(cmd)
 	return cmd
 }
 
-// hideOutputFlags leaves flags out of the help that say how a profile is stored, for verbs that only show it.
-func hideOutputFlags(flags *pflag.FlagSet) {
-	if err := flags.MarkHidden("gzip-level"); err != nil {
-		panic(err) // the format has no such flag: a mistake in this package
+// bind defines the flags that choose what the profile holds.
+func (r *ranking) bind(flags *pflag.FlagSet) {
+	r.profile, r.names = formats.BindProfile(flags), formats.NamesFlag(flags)
+}
+
+// take takes the argument IN, and plans how it is read.
+func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
+	r.in = args[0]
+	if r.plan, err = a.plan(); err != nil {
+		return err
 	}
+	r.plan.AnyOrder, r.plan.Names = !cmd.Flags().Changed("order"), r.names
+	return nil
 }
 
 func (a *app) top(r *ranking) error {
@@ -80,7 +95,7 @@ func (a *app) top(r *ranking) error {
 	if err := rank(r, p, &report); err != nil {
 		return err
 	}
-	if err := a.show(visible(report.String())); err != nil {
+	if err := a.show(message.Visible(report.String())); err != nil {
 		return err
 	}
 	a.sum.done = true
@@ -90,48 +105,46 @@ func (a *app) top(r *ranking) error {
 // keepLines escapes what the report shows of a profile, so that each stays on its line.
 func keepLines(p *profile.Profile) {
 	for _, f := range p.Function {
-		f.Name = visibleLine(f.Name)
+		f.Name = message.Line(f.Name)
 	}
 	for _, m := range p.Mapping {
-		m.File = visibleLine(m.File)
+		m.File = message.Line(m.File)
 	}
 	for _, t := range p.SampleType {
-		t.Type, t.Unit = visibleLine(t.Type), visibleLine(t.Unit)
+		t.Type, t.Unit = message.Line(t.Type), message.Line(t.Unit)
 	}
-	p.DefaultSampleType = visibleLine(p.DefaultSampleType)
+	p.DefaultSampleType = message.Line(p.DefaultSampleType)
 	for i, c := range p.Comments {
-		p.Comments[i] = visibleLine(c)
+		p.Comments[i] = message.Line(c)
 	}
 }
 
-// profileOf returns the profile that is made of the input. partial is an error of an input that could be read in part.
+// profileOf returns the profile of the input. partial is an error of an input that could be read in part.
 func (a *app) profileOf(r *ranking) (made *profile.Profile, partial, err error) {
-	err = a.passOver([]string{r.in}, passOptions{names: r.names}, func(p *pass) error {
-		made, partial, err = p.profile(r)
+	err = a.over([]string{r.in}, r.plan, func(p *pass.Pass) error {
+		made, partial, err = a.profile(p, r)
 		return err
 	})
 	if err == nil && len(made.Sample) == 0 {
-		err = failf(exitEmpty, "%s: the profile has no samples", shownInput(r.in))
+		err = failf(exitEmpty, "%s: the profile has no samples", input.NameOf(r.in, 0))
 	}
 	return made, partial, err
 }
 
-// profile makes the profile of a pass.
-func (p *pass) profile(r *ranking) (made *profile.Profile, partial, err error) {
+// profile returns the profile of a pass.
+func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial, err error) {
 	var b bytes.Buffer
-	t := p.target()
-	t.Uncompressed, t.Comments = true, nil // pprof would show them
-	sink, err := r.create(&b, p.info, t)
-	if err != nil {
-		return nil, nil, fail(exitUsage, err)
-	}
-	fatal, partial := p.drain(sink)
+	t := target(p)
+	t.Comments = nil // pprof would show them
+	sink := r.profile.Create(&b, p.Info, t)
+	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
 		return nil, nil, fatal
 	}
-	s := p.made(sink.Result())
-	if s.Items == 0 {
-		return nil, nil, p.nothing(s.Unit+"s", r.to.Advice)
+	a.sum.Result = sink.Result()
+	a.sum.read(p)
+	if what := a.sum.Result.Empty(); what != "" {
+		return nil, nil, nothing(p, what, r.profile.Advice())
 	}
 	made, err = profile.ParseData(b.Bytes())
 	return made, partial, err

@@ -9,6 +9,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/reader"
@@ -112,13 +115,17 @@ func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
 	a.sum = &summary{Input: v.names[0], Report: reportEntries(nil)}
-	opts, err := v.options(a.read.Order)
+	plan, err := a.plan()
+	if err != nil {
+		return err
+	}
+	opts, err := v.options(plan.Read.Order)
 	if err != nil {
 		return err
 	}
 	var sides [2]*side
 	for i := range sides {
-		if sides[i], err = a.openSide(v.names[i]); err != nil {
+		if sides[i], err = a.openSide(v.names[i], plan); err != nil {
 			return err
 		}
 		defer sides[i].close()
@@ -130,31 +137,31 @@ func (a *app) verify(v *verification) error {
 	a.sum.Report = reportEntries(&sides[0].report)
 	for _, s := range sides {
 		if isLimit(s.failed) { // nothing is known of the rest
-			return inputFailure(s.in.name(), s.failed, false)
+			return inputFailure(&input.Error{Name: s.in.Name(), Err: s.failed}, false)
 		}
 	}
 	if err != nil {
 		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
 			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
 		}
-		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.name(), sides[1].in.name(), err)
+		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.Name(), sides[1].in.Name(), err)
 	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
 			if err := s.damage(); err != nil {
-				return failf(exitIncomplete, "%s equal as far as they can be read, but %w", count(equal, "event is", "events are"), err)
+				return failf(exitIncomplete, "%s equal as far as they can be read, but %w", message.Count(equal, "event is", "events are"), err)
 			}
 		}
 	}
 	if a.quiet {
 		return nil
 	}
-	return a.show(fmt.Sprintf("equal: %s\n", count(equal, "event")))
+	return a.show(fmt.Sprintf("equal: %s\n", message.Count(equal, "event")))
 }
 
 // A side is one of the traces that are compared.
 type side struct {
-	in     *input
+	in     *input.Input
 	src    ntconv.Source
 	stream io.Closer
 	report ntconv.Report
@@ -162,63 +169,61 @@ type side struct {
 }
 
 // openSide opens a trace with the selection of the command line. What it could not do it has closed.
-func (a *app) openSide(name string) (_ *side, err error) {
-	sel, err := a.pick.options()
-	if err != nil {
-		return nil, fail(exitUsage, err)
-	}
+func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	s := &side{}
-	if s.in, err = a.openInput(name, formats.Readable(), sel.NeedsEnd()); err != nil {
+	if s.in, err = a.open([]string{name}, plan.NeedsAgain()); err != nil {
 		return nil, err
 	}
 	var last ntconv.Ticks
-	if sel.NeedsEnd() {
-		last, err = a.scan(s.in, func(*ntconv.Event) {})
+	if plan.Selection.NeedsEnd() {
+		last, err = plan.Last(s.in)
 	}
 	var src ntconv.Source
 	if err == nil {
-		src, s.stream, err = s.in.source(&s.report)
+		o := plan.Read
+		o.Report = &s.report
+		src, s.stream, err = s.in.Source(&o)
 	}
 	if err != nil {
-		s.in.close()
-		return nil, err
+		s.in.Close()
+		return nil, inputFailure(err, false)
 	}
-	keep, err := sel.Compile(src.Info().Clock, last)
+	keep, err := plan.Selection.Compile(src.Info().Clock, last)
 	if err != nil {
 		s.close()
 		return nil, fail(exitUsage, err)
 	}
-	if !sel.Empty() {
+	if !plan.Selection.Empty() {
 		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
 	}
-	s.src = &ending{Source: ntconv.Filter(src, keep), failed: &s.failed}
+	s.src = &errorRecorder{Source: ntconv.Filter(src, keep), failed: &s.failed}
 	return s, nil
 }
 
 func (s *side) close() {
 	s.stream.Close()
-	s.in.close()
+	s.in.Close()
 }
 
 // damage returns what keeps the trace from being complete, or nil.
 func (s *side) damage() error {
 	if s.failed != nil {
-		return fmt.Errorf("%w; --ignore damage leaves that out", withName(s.in.name(), s.failed))
+		return fmt.Errorf("%w; --ignore damage leaves that out", &input.Error{Name: s.in.Name(), Err: s.failed})
 	}
-	if s.report.Worst() >= ntconv.SeverityLoss {
-		return fmt.Errorf("%s: %s", s.in.name(), worst(&s.report))
+	if err := pass.Loss(&s.report); err != nil {
+		return fmt.Errorf("%s: %w", s.in.Name(), err)
 	}
 	return nil
 }
 
-// An ending is a source that notes what it ends with.
-type ending struct {
+// An errorRecorder is a source that notes the error it ends with.
+type errorRecorder struct {
 	ntconv.Source
 	failed *error
 }
 
 // Next implements ntconv.Source.
-func (e *ending) Next() (*ntconv.Event, error) {
+func (e *errorRecorder) Next() (*ntconv.Event, error) {
 	ev, err := e.Source.Next()
 	if err != nil && err != io.EOF {
 		*e.failed = err

@@ -24,7 +24,7 @@ type viewing struct {
 }
 
 func (a *app) viewCmd() *cobra.Command {
-	v := viewing{ranking: ranking{conversion: conversion{to: formats.ByName(formats.Writable(), "pprof")}}}
+	var v viewing
 	cmd := &cobra.Command{
 		Use:   "view IN",
 		Short: "Show a flame graph of the samples in a browser",
@@ -39,15 +39,15 @@ func (a *app) viewCmd() *cobra.Command {
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v.in = args[0]
-			a.readFor(cmd, v.to)
+			if err := v.take(a, cmd, args); err != nil {
+				return err
+			}
 			return a.view(cmd.Context(), &v)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one)")
 		v.bind(flags)
-		hideOutputFlags(flags)
 	})
 	a.addInputFlags(cmd)
 	return cmd

@@ -22,7 +22,7 @@ func TestViewSummary(t *testing.T) {
 	if got := viewStderr(t, dir, "-q", in); got != "" {
 		t.Errorf("with -q: %s", got)
 	}
-	var s summary
+	var s summaryJSON
 	text := viewStderr(t, dir, "--report", "json", in)
 	if err := json.Unmarshal([]byte(text), &s); err != nil || strings.Count(text, "\n") != 1 || !strings.Contains(s.Detail, "no name") || s.Exit != exitOK {
 		t.Errorf("%v: %s", err, text)

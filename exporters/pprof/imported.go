@@ -2,7 +2,7 @@ package pprof
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // What follows writes profiles that were profiles before. Where others need names for every frame, and system names only where
@@ -59,12 +59,12 @@ func (t *tables) addMappings(list []*ntconv.Mapping) (program uint32) {
 }
 
 // importedHeader appends the fields that a profile has once.
-func (e *encoder) importedHeader(o *profile.Origin, t *tables) {
+func (e *encoder) importedHeader(o *origin.Origin, t *tables) {
 	e.out = appendNumber(e.out, fieldDropFrames, t.text(o.DropFrames))
 	e.out = appendNumber(e.out, fieldKeepFrames, t.text(o.KeepFrames))
 	e.out = appendNumber(e.out, fieldTimeNanos, uint64(o.Time))
 	e.out = appendNumber(e.out, fieldDurationNanos, uint64(o.Duration))
-	if o.PeriodType != (profile.ValueType{}) {
+	if o.PeriodType != (origin.ValueType{}) {
 		e.valueType(fieldPeriodType, t.text(o.PeriodType.Type), t.text(o.PeriodType.Unit))
 	}
 	e.out = appendNumber(e.out, fieldPeriod, uint64(o.Period))

@@ -20,28 +20,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
 )
-
-// Kind says what a profile counts.
-type Kind = profile.Kind
-
-// Kinds of profiles.
-const (
-	// Auto is Wall if the trace has samples of the .NET sampler, else CPU if it has samples of a machine-wide profiler, else
-	// Imported.
-	Auto = profile.Auto
-	// Wall is the time of managed threads by the .NET sampler, running or waiting.
-	Wall = profile.Wall
-	// CPU is processor time by a machine-wide profiler.
-	CPU = profile.CPU
-	// Imported is what the samples of a profile say that the trace was made of: its own types of values, labels and comments,
-	// and every location, line and mapping as it was.
-	Imported = profile.Imported
-)
-
-// ParseKind returns the kind of that name: auto, wall, cpu or imported.
-func ParseKind(name string) (Kind, error) { return profile.ParseKind(name) }
 
 // Options changes what is written. The zero value is a good choice.
 type Options struct {
@@ -83,7 +64,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	if opts != nil {
 		s.o = *opts
 	}
-	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind, Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span})
+	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span})
 	return s
 }
 
@@ -135,7 +116,8 @@ func (s *Sink) Close() error {
 func (s *Sink) write(w io.Writer) error {
 	p := s.build.Finish()
 	t := newTables()
-	t.verbatim = p.Origin != nil
+	imported := origin.Merge(p.Adopted)
+	t.verbatim = imported != nil
 	e := newEncoder(w)
 	for _, v := range p.Types {
 		e.valueType(fieldSampleType, t.text(v.Type), t.text(v.Unit))
@@ -149,18 +131,18 @@ func (s *Sink) write(w io.Writer) error {
 		}
 	}
 	s.done = summarize(p, t, e.samples)
-	if p.Origin != nil {
+	if imported != nil {
 		t.orderMappings(t.importedMappings(main.process(), main.order, s.namer))
 	} else {
 		t.orderMappings(main.choose(s.namer, t))
 	}
 	e.tables(t)
-	if p.Origin != nil {
-		e.importedHeader(p.Origin, t)
+	if imported != nil {
+		e.importedHeader(imported, t)
 	} else {
 		e.header(p, s.info, t)
 	}
-	for _, c := range s.comments(p) {
+	for _, c := range s.comments(p, imported) {
 		e.number(fieldComment, t.text(c))
 	}
 	e.strings(t) // last: everything else adds to them
@@ -171,30 +153,10 @@ func (s *Sink) write(w io.Writer) error {
 	return nil
 }
 
-// Summary is what a profile holds, for people.
-type Summary struct {
-	Kind       Kind
-	Events     uint64 // events that were samples; 0 if the trace has none of the kind
-	Samples    int    // distinct ones, as written
-	Functions  int
-	Locations  int
-	Unresolved string // how much has no name and why; empty if everything has one
-}
-
-// Summary returns what was written. It is complete after Close.
-func (s *Sink) Summary() Summary { return s.done }
-
-func summarize(p *profile.Profile, t *tables, samples int) Summary {
-	return Summary{
-		Kind: p.Kind, Events: p.Events, Samples: samples, Functions: len(t.functions), Locations: len(t.locations),
-		Unresolved: p.Unresolved.String(),
-	}
-}
-
 // comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has its own.
-func (s *Sink) comments(p *profile.Profile) []string {
-	if p.Origin != nil {
-		return p.Origin.Comments
+func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
+	if imported != nil {
+		return imported.Comments
 	}
 	list := append([]string(nil), s.o.Comments...)
 	for _, e := range s.o.Report.Entries() {

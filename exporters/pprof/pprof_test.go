@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -305,7 +306,77 @@ func TestSummary(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Summary(); got != (pprof.Summary{Kind: pprof.Wall, Events: 2, Samples: 2, Functions: 2, Locations: 1}) {
-		t.Errorf("summary %+v", got)
+	want := pprof.Summary{
+		Kind: pprof.Wall, Events: 2, Samples: 2, Functions: 2, Locations: 1, Main: pprof.SampleType{Type: "wall", Unit: "nanoseconds"},
+		Total: 1_000_000, Frames: 6, // there is no interval between two samples at the same time
+	}
+	if got := s.Summary(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// The counts of a summary are those that a reader of the profile comes to.
+func TestSummaryOfUnresolvedFrames(t *testing.T) {
+	var out bytes.Buffer
+	s := pprof.New(&out, testInfo(), nil, &pprof.Options{Uncompressed: true})
+	named := ntconv.Frame{Func: &ntconv.Function{Name: "a"}}
+	unnamed := ntconv.Frame{Func: &ntconv.Function{Name: "?"}, Flags: ntconv.FrameUnresolved}
+	for i, stack := range []string{"a", "a?", "?a", "??", "aaa", "?"} {
+		var frames []ntconv.Frame
+		for _, c := range stack {
+			if c == 'a' {
+				frames = append(frames, named)
+			} else {
+				frames = append(frames, unnamed)
+			}
+		}
+		_ = s.Write(sample(till, ntconv.Ticks(10*i*i), &ntconv.Stack{Frames: frames}))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want pprof.Unresolved
+	var total, frames int64
+	for _, sample := range p.Sample {
+		n, passing := sample.Value[0], false
+		total += sample.Value[1]
+		for i, l := range sample.Location {
+			frames += n
+			if l.Line[0].Function.Name == "a" {
+				continue
+			}
+			passing = true
+			want.Frames, want.NoModule = want.Frames+n, want.NoModule+n
+			if i == 0 {
+				want.Leaf += sample.Value[1]
+			}
+		}
+		if passing {
+			want.Passing += sample.Value[1]
+		}
+	}
+	if got := s.Summary(); got.Unresolved != want || got.Total != total || got.Frames != frames || want.Frames == 0 || want.Leaf == want.Passing {
+		t.Errorf("got %+v, want %+v, total %d, %d frames", got, want, total, frames)
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for _, k := range []pprof.Kind{pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported} {
+		if got, err := pprof.ParseKind(k.String()); got != k || err != nil {
+			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
+		}
+	}
+	if _, err := pprof.ParseKind("walls"); err == nil {
+		t.Error("walls was accepted")
+	}
+	// Options are not checked: an unknown kind is Auto.
+	s := pprof.New(io.Discard, testInfo(), nil, &pprof.Options{Kind: 99})
+	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
+	if err := s.Close(); err != nil || s.Summary().Kind != pprof.Wall || pprof.Kind(99).String() != "Kind(99)" {
+		t.Errorf("kind %v, %v", s.Summary().Kind, err)
 	}
 }

@@ -1,6 +1,32 @@
 package pprof
 
-// Limits bound what a profile can make the importer hold. Zero is the default of a field.
+import "github.com/ntconv/ntconv/internal/iox"
+
+// Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
+const (
+	LimitBytes     = "profile"                // Limits.Bytes, in bytes, or 4 GiB - 1 if that is less
+	LimitStrings   = "strings"                // Limits.Strings
+	LimitSamples   = "samples"                // Limits.Samples
+	LimitLocations = "locations"              // Limits.Locations
+	LimitFunctions = "functions"              // Limits.Locations
+	LimitLines     = "lines"                  // Limits.Lines
+	LimitMappings  = "mappings"               // Limits.Mappings
+	LimitTypes     = "sample types"           // Limits.Types
+	LimitComments  = "comments"               // Limits.Comments
+	LimitLabels    = "labels of a sample"     // Limits.Labels
+	LimitLabelText = "label text of a sample" // Limits.LabelText, in bytes
+	LimitFrames    = "frames in all stacks"   // Limits.Frames
+
+	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
+	// decompressed data, and a zstd window of 64 MiB.
+	LimitRatio  = iox.LimitRatio  // "decompression ratio"
+	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
+	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
+)
+
+// Limits bound what a profile can make the importer hold. Zero is the default of a field. If a profile exceeds a limit, New returns an
+// error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member; stacks are truncated to Stack
+// frames instead, and the report counts them.
 type Limits struct {
 	Bytes     int   // decompressed size: 1 GiB
 	Strings   int   // entries of the string table: 4,000,000

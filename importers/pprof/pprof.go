@@ -32,7 +32,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // Options change how a profile is read. The zero value is a good choice.
@@ -41,10 +41,11 @@ type Options struct {
 	SampleType string
 	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no labels.
 	LabelFrames []string
-	// SeenLabel, if not nil, is called by New with the key of every label, for those who want to know whether LabelFrames are there.
-	SeenLabel func(key string)
-	Limits    Limits
-	Report    *ntconv.Report // may be nil
+	// OnLabel, if not nil, is called by New for every label of every sample, in their order, with the key of the label. It shows
+	// which keys a profile has before the first event, for example whether those of LabelFrames exist.
+	OnLabel func(key string)
+	Limits  Limits
+	Report  *ntconv.Report // may be nil
 }
 
 // New reads a profile, packed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The error wraps
@@ -90,7 +91,7 @@ func readAll(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > most {
-		return nil, located(most, "profile", fmt.Errorf("%w: more than %d bytes", ntconv.ErrLimit, most))
+		return nil, located(most, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"})
 	}
 	return data, nil
 }
@@ -106,7 +107,7 @@ type source struct {
 	o    *Options
 	info ntconv.Info
 
-	origin  profile.Origin
+	origin  origin.Origin
 	weight  weight
 	typ     *ntconv.Type
 	capture *ntconv.Thread
@@ -141,11 +142,11 @@ func (s *source) prepare() error {
 			return err
 		}
 		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
-			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), fmt.Errorf("%w: more than %d frames in all stacks", ntconv.ErrLimit, most))
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
 		}
 		s.weight.try(s.sample.values[s.weight.column])
 		s.owners.count(&s.sample)
-		if see := s.o.SeenLabel; see != nil {
+		if see := s.o.OnLabel; see != nil {
 			for i := range s.sample.labels {
 				see(s.sample.labels[i].key)
 			}
@@ -159,26 +160,26 @@ func (s *source) prepare() error {
 }
 
 // originOf returns what the profile says about itself.
-func (s *source) originOf() profile.Origin {
+func (s *source) originOf() origin.Origin {
 	p := s.profile
-	o := profile.Origin{
-		Default: p.DefaultSampleType, Period: p.Period, Time: p.TimeNanos, Duration: p.DurationNanos,
+	o := origin.Origin{
+		Columns: origin.Columns{Default: p.DefaultSampleType, Period: p.Period}, Time: p.TimeNanos, Duration: p.DurationNanos,
 		Comments: p.Comments, DropFrames: p.DropFrames, KeepFrames: p.KeepFrames, DocURL: p.DocURL,
 	}
 	for _, t := range p.SampleType {
-		o.Types = append(o.Types, profile.ValueType{Type: t.Type, Unit: t.Unit})
+		o.Types = append(o.Types, origin.ValueType{Type: t.Type, Unit: t.Unit})
 	}
 	if p.PeriodType != nil {
-		o.PeriodType = profile.ValueType{Type: p.PeriodType.Type, Unit: p.PeriodType.Unit}
+		o.PeriodType = origin.ValueType{Type: p.PeriodType.Type, Unit: p.PeriodType.Unit}
 	}
 	return o
 }
 
 // chooseWeight finds the type of value that becomes the weight.
 func (s *source) chooseWeight() error {
-	column := s.origin.MainType()
+	column := s.origin.Main()
 	if name := s.o.SampleType; name != "" {
-		column = slices.IndexFunc(s.origin.Types, func(t profile.ValueType) bool { return t.Type == name })
+		column = slices.IndexFunc(s.origin.Types, func(t origin.ValueType) bool { return t.Type == name })
 		if column < 0 {
 			e := &SampleTypeError{Name: name}
 			for _, t := range s.origin.Types {
@@ -209,10 +210,7 @@ func (e *SampleTypeError) Error() string {
 func (s *source) describe() {
 	s.typ = &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: 1, Name: "cpu",
-		Fields: []ntconv.Field{{Name: "Value", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}},
-	}
-	for _, t := range s.origin.Types {
-		s.typ.Fields = append(s.typ.Fields, ntconv.Field{Name: t.Type, Type: ntconv.FieldType{Code: ntconv.TypeVarInt}})
+		Fields: s.origin.Fields(),
 	}
 	s.shorten()
 	s.typ.Attrs = s.origin.Attrs()

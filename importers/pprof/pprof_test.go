@@ -352,8 +352,8 @@ func TestErrors(t *testing.T) {
 		{"lines", with(func(p *profile.Profile) { p.Location[0].Line = append(p.Location[0].Line, p.Location[0].Line[0]) }), pprof.Limits{Lines: 1}, ntconv.ErrLimit, "lines"},
 		{"comments", with(func(p *profile.Profile) { p.Comments = []string{"a", "b"} }), pprof.Limits{Comments: 1}, ntconv.ErrLimit, "comments"},
 		{"frames", good, pprof.Limits{Frames: 1}, ntconv.ErrLimit, "frames in all stacks"},
-		{"bytes", good, pprof.Limits{Bytes: 10}, ntconv.ErrLimit, "more than 10 bytes"},
-		{"labels", with(func(p *profile.Profile) { p.Sample[0].Label = map[string][]string{"a": {"b", "c"}} }), pprof.Limits{Labels: 1}, ntconv.ErrLimit, "2 labels"},
+		{"bytes", good, pprof.Limits{Bytes: 10}, ntconv.ErrLimit, "profile too large: limit 10 bytes, got 11 bytes"},
+		{"labels", with(func(p *profile.Profile) { p.Sample[0].Label = map[string][]string{"a": {"b", "c"}} }), pprof.Limits{Labels: 1}, ntconv.ErrLimit, "too many labels of a sample: limit 1, got 2"},
 	} {
 		_, err := pprof.New(bytes.NewReader(c.data), &pprof.Options{Limits: c.limits})
 		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {

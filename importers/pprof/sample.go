@@ -67,12 +67,23 @@ func (s *source) read(i int, out *sample) error {
 	if len(out.values) != len(s.origin.Types) {
 		return bad(from, "%d values for %d types", len(out.values), len(s.origin.Types))
 	}
+	if exceeded := s.limits.checkLabels(out.labels); exceeded != nil {
+		return located(from, fmt.Sprintf("sample %d", i), exceeded)
+	}
+	return nil
+}
+
+// checkLabels returns the limit that the labels of a sample exceed, or nil.
+func (l *Limits) checkLabels(labels []label) *ntconv.LimitError {
 	text := 0
-	for _, l := range out.labels {
+	for _, l := range labels {
 		text += len(l.key) + len(l.text) + len(l.unit)
 	}
-	if len(out.labels) > s.limits.Labels || text > s.limits.LabelText {
-		return located(from, fmt.Sprintf("sample %d", i), fmt.Errorf("%w: %d labels of %d bytes", ntconv.ErrLimit, len(out.labels), text))
+	switch {
+	case len(labels) > l.Labels:
+		return &ntconv.LimitError{Limit: LimitLabels, Value: int64(l.Labels), Asked: int64(len(labels))}
+	case text > l.LabelText:
+		return &ntconv.LimitError{Limit: LimitLabelText, Value: int64(l.LabelText), Asked: int64(text), Unit: "bytes"}
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ var errWire = fmt.Errorf("%w: no protobuf", ntconv.ErrCorrupt)
 func (s *scan) run() error {
 	data := s.m.data
 	if uint64(len(data)) > math.MaxUint32 {
-		return located(0, "profile", fmt.Errorf("%w: more than 4 GiB", ntconv.ErrLimit))
+		return located(0, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
 	}
 	for at := 0; at < len(data); {
 		f, next, err := readField(data, at)
@@ -124,12 +124,12 @@ func wireError(at int, err error) error {
 	return located(at, "field", fmt.Errorf("%w: %w", errWire, err))
 }
 
-// limit returns the error of a limit on how many there may be of something.
-func limit(f field, n, most int, what string) error {
+// limit returns an error if n exceeds the limit of that name.
+func limit(f field, where, name string, n, most int) error {
 	if n <= most {
 		return nil
 	}
-	return located(f.at, what, fmt.Errorf("%w: more than %d", ntconv.ErrLimit, most))
+	return located(f.at, where, &ntconv.LimitError{Limit: name, Value: int64(most), Asked: int64(n)})
 }
 
 // field takes in a field of the profile.
@@ -142,33 +142,33 @@ func (s *scan) field(f field) error {
 	switch f.number {
 	case fieldSample:
 		s.m.samples = append(s.m.samples, uint32(f.from-protowire.SizeVarint(uint64(f.to-f.from))))
-		return limit(f, len(s.m.samples), l.Samples, "samples")
+		return limit(f, "samples", LimitSamples, len(s.m.samples), l.Samples)
 	case fieldString:
 		s.m.texts = append(s.m.texts, span{uint32(f.from), uint32(f.to)})
 		if len(s.m.texts) == 1 && f.from != f.to {
 			return located(f.at, "string 0", fmt.Errorf("%w: must be empty", ntconv.ErrCorrupt))
 		}
-		return limit(f, len(s.m.texts), l.Strings, "string table")
+		return limit(f, "string table", LimitStrings, len(s.m.texts), l.Strings)
 	case fieldSampleType:
 		s.types++
-		return limit(f, s.types, l.Types, "sample types")
+		return limit(f, "sample types", LimitTypes, s.types, l.Types)
 	case fieldComment:
 		s.comments += max(1, f.to-f.from)
-		return limit(f, s.comments, l.Comments, "comments")
+		return limit(f, "comments", LimitComments, s.comments, l.Comments)
 	case fieldMapping:
-		return s.record(f, &s.mappings, "mapping", l.Mappings)
+		return s.record(f, &s.mappings, "mapping", LimitMappings, l.Mappings)
 	case fieldLocation:
-		return s.record(f, &s.locations, "location", l.Locations)
+		return s.record(f, &s.locations, "location", LimitLocations, l.Locations)
 	case fieldFunction:
-		return s.record(f, &s.functions, "function", l.Locations)
+		return s.record(f, &s.functions, "function", LimitFunctions, l.Locations)
 	}
 	return nil
 }
 
 // record takes in a mapping, location or function.
-func (s *scan) record(f field, known *ids, what string, most int) error {
+func (s *scan) record(f field, known *ids, what, name string, most int) error {
 	n := known.count
-	if err := limit(f, n+1, most, what+"s"); err != nil {
+	if err := limit(f, what+"s", name, n+1, most); err != nil {
 		return err
 	}
 	id := uint64(0)
@@ -187,7 +187,7 @@ func (s *scan) record(f field, known *ids, what string, most int) error {
 			}
 		case g.number == 4:
 			s.lines++
-			if err := limit(g, s.lines, s.m.limits.Lines, "lines"); err != nil {
+			if err := limit(g, "lines", LimitLines, s.lines, s.m.limits.Lines); err != nil {
 				return err
 			}
 		}

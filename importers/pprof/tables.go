@@ -1,19 +1,17 @@
 package pprof
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/pproflegacy"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -25,43 +23,16 @@ type tables struct {
 	mappings  []*ntconv.Mapping
 }
 
-// decode reads a profile in whatever format.
+// decode reads a profile in any of its formats.
 func decode(data []byte, o *Options) (*message, error) {
 	m, err := decodeProto(data, o)
-	if err == nil || !IsLegacy(data) {
+	if err == nil || !pproflegacy.Match(data) {
 		return m, err
 	}
-	p, err := profile.ParseData(data)
-	if err != nil {
+	if data, err = pproflegacy.Convert(data); err != nil {
 		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
 	}
-	var b bytes.Buffer
-	if err := p.WriteUncompressed(&b); err != nil {
-		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
-	}
-	return decodeProto(b.Bytes(), o)
-}
-
-// IsLegacy reports whether an input that begins with head, decompressed, seems to be in a format that came before profile.proto.
-func IsLegacy(head []byte) bool {
-	return legacyText.Match(head[:min(len(head), 256)]) || isLegacyCPU(head)
-}
-
-// legacyText is how the text formats begin.
-var legacyText = regexp.MustCompile(`\A\s*(--- (contentionz|threadz|heapz|growthz|mutex|contention|Thread)|heap profile:|\S+ profile: total \d+\n)`)
-
-// isLegacyCPU reports whether binary words follow as in processor profiles of C++ and Java: 0, the number 3 of words to come, and a
-// version of 0 or 1.
-func isLegacyCPU(head []byte) bool {
-	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		if len(head) >= 12 && order.Uint32(head) == 0 && order.Uint32(head[4:]) == 3 && order.Uint32(head[8:]) <= 1 {
-			return true
-		}
-		if len(head) >= 24 && order.Uint64(head) == 0 && order.Uint64(head[8:]) == 3 && order.Uint64(head[16:]) <= 1 {
-			return true
-		}
-	}
-	return false
+	return decodeProto(data, o)
 }
 
 // decodeProto reads a Profile message.

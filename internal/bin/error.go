@@ -13,7 +13,7 @@ var (
 	ErrOverflow = errors.New("variable-length number too long")
 	// ErrValue means that a field has a value the format forbids.
 	ErrValue = errors.New("invalid value")
-	// ErrLimit means that a field is legal but beyond a limit of the caller or of the reader.
+	// ErrLimit means that a field is legal but exceeds a limit of the caller or of the format. The error in the chain is a [LimitError].
 	ErrLimit = errors.New("limit exceeded")
 	// ErrUnknown means that a kind, type code or name is not one the format defines.
 	ErrUnknown = errors.New("unknown kind")
@@ -34,3 +34,23 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// A LimitError reports which limit a field or a row exceeds. It wraps [ErrLimit]. The packages that know the model turn it into a
+// LimitError of the model, which has the same members.
+type LimitError struct {
+	Limit string // name of the limit
+	Value int64  // the limit in effect
+	Asked int64  // the size or count that exceeded it
+	Unit  string // of Value and Asked; empty for a count
+}
+
+func (e *LimitError) Error() string {
+	s := fmt.Sprintf("%v: %s: want at most %d, got %d", ErrLimit, e.Limit, e.Value, e.Asked)
+	if e.Unit != "" {
+		s += " " + e.Unit
+	}
+	return s
+}
+
+// Unwrap returns ErrLimit.
+func (e *LimitError) Unwrap() error { return ErrLimit }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // MethodAction says what happened to a method's code.
@@ -45,20 +46,6 @@ type Method struct {
 	Signature          []byte
 }
 
-var tierNames = [8]string{
-	"", "MinOptJitted", "Optimized", "QuickJitted", "OptimizedTier1", "OptimizedTier1OSR", "QuickJittedInstrumented", "OptimizedTier1Instrumented",
-}
-
-// Tier returns the name of the compiler's tier that made the code, and "" if it is not recorded. Code that was not jitted
-// came with the module.
-func (m *Method) Tier() string {
-	tier := tierNames[m.Flags>>7&7]
-	if tier == "" && m.Flags&MethodJitted == 0 && m.Flags&MethodDynamic == 0 {
-		return "ReadyToRun"
-	}
-	return tier
-}
-
 // ParseMethod reads an event of class ClassMethod; m is overwritten. It returns false if the event is none, or if its payload
 // is too short.
 func ParseMethod(e *ntconv.Event, m *Method) bool {
@@ -68,9 +55,9 @@ func ParseMethod(e *ntconv.Event, m *Method) bool {
 	b := e.Payload[methodCodeSize:]
 	if m.Verbose {
 		var ok [3]bool
-		m.Namespace, b, ok[0] = cutUTF16(b)
-		m.Name, b, ok[1] = cutUTF16(b)
-		m.Signature, b, ok[2] = cutUTF16(b)
+		m.Namespace, b, ok[0] = bin.CutUTF16(b)
+		m.Name, b, ok[1] = bin.CutUTF16(b)
+		m.Signature, b, ok[2] = bin.CutUTF16(b)
 		if ok != [3]bool{true, true, true} {
 			return false
 		}

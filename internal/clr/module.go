@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // ModuleAction says what happened to a module.
@@ -50,10 +51,10 @@ func ParseModule(e *ntconv.Event, m *Module) bool {
 		ModuleID: binary.LittleEndian.Uint64(b), AssemblyID: binary.LittleEndian.Uint64(b[8:]),
 		Flags: binary.LittleEndian.Uint32(b[16:]), Action: action,
 	}
-	if m.ILPath, b, ok = cutUTF16(b[24:]); !ok {
+	if m.ILPath, b, ok = bin.CutUTF16(b[24:]); !ok {
 		return false
 	}
-	if m.NativePath, b, ok = cutUTF16(b); !ok {
+	if m.NativePath, b, ok = bin.CutUTF16(b); !ok {
 		return false
 	}
 	if len(b) >= 2 {
@@ -68,7 +69,7 @@ func (p *PDB) parse(b []byte) (rest []byte, ok bool) {
 	if len(b) < 20 {
 		return nil, false
 	}
-	path, rest, ok := cutUTF16(b[20:])
+	path, rest, ok := bin.CutUTF16(b[20:])
 	if ok {
 		*p = PDB{Signature: ntconv.GUID(b[:16]), Age: binary.LittleEndian.Uint32(b[16:]), Path: path}
 	}

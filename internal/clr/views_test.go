@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // checkAgain encodes decoded values: they give the payload's beginning. Text with lone surrogates, invalid UTF-8, bool
@@ -53,7 +54,7 @@ func generic(e *ntconv.Event) (out map[string]string, whole bool) {
 
 // view reads an event by the view that its class names, into text by field name of the layout. Zero stands for absent.
 func view(e *ntconv.Event) (out map[string]string, ok bool) {
-	wide := func(b []byte) string { return string(DecodeUTF16(nil, b)) }
+	wide := func(b []byte) string { return string(bin.DecodeUTF16(nil, b)) }
 	narrow := func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 	n := func(v any) string { return fmt.Sprint(v) }
 	switch ClassOf(e.Type) {
@@ -347,16 +348,6 @@ func TestValue(t *testing.T) {
 	}
 }
 
-func TestTier(t *testing.T) {
-	for flags, want := range map[uint32]string{
-		8 | 3<<7: "QuickJitted", 8 | 4<<7: "OptimizedTier1", 8 | 5<<7 | 1<<28: "OptimizedTier1OSR", 8: "", 0: "ReadyToRun", MethodDynamic: "", 9 | 2<<7: "Optimized",
-	} {
-		if got := (&Method{Flags: flags}).Tier(); got != want {
-			t.Errorf("%#x: %q, want %q", flags, got, want)
-		}
-	}
-}
-
 func TestViewsDoNotAllocate(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(5, 5)), 8}
 	var events []*ntconv.Event
@@ -380,7 +371,7 @@ func TestViewsDoNotAllocate(t *testing.T) {
 			switch ClassOf(e.Type) {
 			case ClassMethod:
 				ParseMethod(e, &method)
-				DecodeUTF16(text[:0], method.Signature)
+				bin.DecodeUTF16(text[:0], method.Signature)
 			case ClassModule:
 				ParseModule(e, &module)
 			case ClassSample:

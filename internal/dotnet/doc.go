@@ -1,4 +1,4 @@
-// Package dotnet knows how .NET spells the names of methods, types, modules and compilation tiers.
+// Package dotnet knows how .NET spells the names of methods, types and modules.
 //
 // The runtime names a method in one of two ways, and both arrive here raw:
 //

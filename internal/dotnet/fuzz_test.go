@@ -25,7 +25,7 @@ func FuzzPretty(f *testing.F) {
 		if again := m.Pretty(); again != got {
 			t.Errorf("%+v: %q, then %q", m, got, again)
 		}
-		if again := PrettySymbol(got); again != got && !strings.Contains(m.Raw(), "::") {
+		if again := prettySymbol(got); again != got && !strings.Contains(m.Raw(), "::") {
 			t.Errorf("%+v: %q taken for a symbol", m, got)
 		}
 	})
@@ -40,7 +40,7 @@ func FuzzParseSymbol(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		s, ok := ParseSymbol(in)
 		if !ok {
-			if got := PrettySymbol(in); got != in {
+			if got := prettySymbol(in); got != in {
 				t.Errorf("%q became %q", in, got)
 			}
 			return

@@ -38,7 +38,7 @@ func TestGoldenMethods(t *testing.T) {
 		t.Errorf("%d methods, want at least 120", len(rows))
 	}
 	for _, r := range rows {
-		if got := Pretty(r[0], r[1], r[2]); got != r[3] {
+		if got := (Method{r[0], r[1], r[2]}).Pretty(); got != r[3] {
 			t.Errorf("%s | %s | %s\n got %s\nwant %s", r[0], r[1], r[2], got, r[3])
 		}
 	}
@@ -47,7 +47,7 @@ func TestGoldenMethods(t *testing.T) {
 func TestGoldenSymbols(t *testing.T) {
 	native := 0
 	for _, r := range readTable(t, "testdata/symbols.tsv", 2) {
-		if got := PrettySymbol(r[0]); got != r[1] {
+		if got := prettySymbol(r[0]); got != r[1] {
 			t.Errorf("%s\n got %s\nwant %s", r[0], got, r[1])
 		}
 		if r[0] == r[1] {
@@ -138,7 +138,7 @@ func TestPretty(t *testing.T) {
 		{"", "Main", "void  ()", "Main()"},
 		{"Ünï.日本", "é", "void  (class Ünï.日本)", "Ünï.日本.é(日本)"},
 	} {
-		if got := Pretty(c.typ, c.method, c.sig); got != c.want {
+		if got := (Method{c.typ, c.method, c.sig}).Pretty(); got != c.want {
 			t.Errorf("%s | %s | %s\n got %s\nwant %s", c.typ, c.method, c.sig, got, c.want)
 		}
 	}

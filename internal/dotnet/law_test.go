@@ -250,11 +250,11 @@ func TestAllNotationsReadTheSame(t *testing.T) {
 		}
 
 		sig := "instance " + generic + ret + "  (" + strings.Join(event, ",") + ")"
-		if got := Pretty(typ, method, sig); got != want {
+		if got := (Method{typ, method, sig}).Pretty(); got != want {
 			t.Errorf("%s | %s | %s\n got %s\nwant %s", typ, method, sig, got, want)
 		}
 		sym := "instance " + ret + " [Asm] " + typ + "::" + method + "(" + strings.Join(il, ",") + ")[Optimized]"
-		if got := PrettySymbol(sym); got != want {
+		if got := prettySymbol(sym); got != want {
 			t.Errorf("%s\n got %s\nwant %s", sym, got, want)
 		}
 	})

@@ -27,11 +27,6 @@ func (m Method) Pretty() string {
 	return m.Raw()
 }
 
-// Pretty is Method.Pretty for a caller that has the three texts at hand.
-func Pretty(typeName, method, signature string) string {
-	return Method{typeName, method, signature}.Pretty()
-}
-
 // cutParams splits a signature before the parenthesis that matches the one at its end; params is empty if there is none.
 // The first parenthesis will not do: a function pointer as return type has its own.
 func cutParams(sig string) (ret, params string) {

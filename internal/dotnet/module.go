@@ -22,37 +22,3 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	}
 	return s[:n], true
 }
-
-// Bits of MethodFlags in method load and unload events (ClrEtwAll.man, MethodFlagsMap).
-const (
-	flagDynamic = 0x1
-	flagJitted  = 0x8
-	tierShift   = 7
-	tierMask    = 7
-)
-
-// Tier returns how a method was compiled, from the MethodFlags of its load event: QuickJitted (tier 0), OptimizedTier1,
-// OptimizedTier1OSR, Optimized (not tiered), MinOptJitted (not optimized on demand), QuickJittedInstrumented, OptimizedTier1Instrumented,
-// or ReadyToRun for code from the assembly's file. It is empty if the runtime does not tell, as those before .NET Core 3 and for stubs.
-func Tier(flags uint32) string {
-	switch flags >> tierShift & tierMask {
-	case 1:
-		return "MinOptJitted"
-	case 2:
-		return "Optimized"
-	case 3:
-		return "QuickJitted"
-	case 4:
-		return "OptimizedTier1"
-	case 5:
-		return "OptimizedTier1OSR"
-	case 6:
-		return "QuickJittedInstrumented"
-	case 7:
-		return "OptimizedTier1Instrumented"
-	}
-	if flags&(flagDynamic|flagJitted) == 0 {
-		return "ReadyToRun"
-	}
-	return ""
-}

@@ -163,7 +163,7 @@ func (n *tally) add(t *testing.T, trace string, c naming) {
 		if sym, ok := ParseSymbol(s); ok {
 			check(s, sym.Pretty())
 			n.fromSymbols[sym.Pretty()] = true
-		} else if got := PrettySymbol(s); got != s {
+		} else if got := prettySymbol(s); got != s {
 			t.Errorf("%s: %q became %q", trace, s, got)
 		}
 	}

@@ -11,7 +11,7 @@ type Symbol struct {
 	Type   string // as in Method.Namespace: nested types by +, type arguments in brackets
 	Method string
 	Args   string // with its parentheses
-	Tier   string // as recorded; two tiers are spelled otherwise than by the function Tier
+	Tier   string // as recorded, such as "PreJIT" or "OptimizedTier1"
 }
 
 // ParseSymbol takes a symbol apart. It reports false for everything else, so for the names of native, kernel and script code.
@@ -73,12 +73,4 @@ func (s Symbol) Pretty() string {
 		return name
 	}
 	return s.Raw()
-}
-
-// PrettySymbol returns the name for reading of a symbol, or s itself if it is not .NET's.
-func PrettySymbol(s string) string {
-	if sym, ok := ParseSymbol(s); ok {
-		return sym.Pretty()
-	}
-	return s
 }

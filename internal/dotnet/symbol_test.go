@@ -61,7 +61,7 @@ func TestNoSymbol(t *testing.T) {
 		if sym, ok := ParseSymbol(s); ok {
 			t.Errorf("%q: taken for .NET: %+v", s, sym)
 		}
-		if got := PrettySymbol(s); got != s {
+		if got := prettySymbol(s); got != s {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
@@ -104,23 +104,10 @@ func TestShortModule(t *testing.T) {
 	}
 }
 
-func TestTier(t *testing.T) {
-	for flags, want := range map[uint32]string{
-		0:                "ReadyToRun",
-		2 | 4:            "ReadyToRun", // generic code over reference types
-		8:                "",           // jitted by a runtime that does not tell
-		1:                "",           // stub
-		8 | 1<<7:         "MinOptJitted",
-		9 | 2<<7:         "Optimized",
-		8 | 3<<7:         "QuickJitted",
-		8 | 4<<7:         "OptimizedTier1",
-		8 | 5<<7:         "OptimizedTier1OSR",
-		0xe | 6<<7:       "QuickJittedInstrumented",
-		8 | 7<<7:         "OptimizedTier1Instrumented",
-		8 | 4<<7 | 1<<28: "OptimizedTier1", // cold part
-	} {
-		if got := Tier(flags); got != want {
-			t.Errorf("%#x: got %q, want %q", flags, got, want)
-		}
+// prettySymbol returns the name of a symbol for display, or s itself if it is not a .NET symbol.
+func prettySymbol(s string) string {
+	if sym, ok := ParseSymbol(s); ok {
+		return sym.Pretty()
 	}
+	return s
 }

@@ -8,22 +8,22 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
 )
 
-// ReadOptions are what every format that can be read is opened with.
+// ReadOptions are the options of all formats that can be read. The flags of a single format belong to its Opener.
 type ReadOptions struct {
 	Order           reader.Order
 	Strict          bool
 	AllowPrerelease bool
 	Limits          reader.Limits
 	Report          *ntconv.Report
-	// For profiles: the type of value that becomes the weight, and keys of labels that become frames.
-	SampleType  string
-	LabelFrames []string
-	OutputDepth int           // frames of a stack that the output takes; 0 for any number
-	profiles    *profilesRead // by these options; nil if nobody asks
+	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
+	OutputDepth int
+	DepthAdvice string
 }
 
 // BindRead defines the flags that say how an input is read.
@@ -34,52 +34,80 @@ func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {
-	return &choice[reader.Order]{value: o, choices: []named[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}}}
+	return &choice[reader.Order]{value: o, choices: []choiceValue[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}}}
 }
 
 // OrderName returns what --order calls an order.
 func OrderName(o reader.Order) string { return orderChoice(&o).String() }
 
-// BindLimits defines the flags of the limits on what an input can make the reader hold.
-func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
-	l := &o.Limits
-	size := func(v *int, name, def, what string) {
-		flags.Var((*sizeValue)(v), name, what+" (default "+def+")")
-	}
-	count := func(v *int, name, def, what string) {
-		flags.Var((*countValue)(v), name, what+" (default "+def+")")
-	}
-	size(&l.BlockBytes, "max-block", "64MiB", "size of a block")
-	count(&l.Types, "max-types", "1000000", "event types in use")
-	count(&l.Fields, "max-fields", "4096", "fields of an event type")
-	count(&l.FieldDepth, "max-field-depth", "32", "nesting of a field")
-	count(&l.Name, "max-name", "65536", "length of a provider, event or field name: UTF-16 units, or bytes in version 6")
-	count(&l.Threads, "max-threads", "1000000", "threads in use")
-	count(&l.LabelLists, "max-label-lists", "1000000", "label lists of a window")
-	count(&l.StackDepth, "max-stack", "10000", "addresses of a stack; outer ones are cut")
-	size(&l.TableBytes, "max-tables", "1GiB", "memory of event types, threads, stacks and label lists in use")
-	count(&l.WindowEvents, "max-window-events", "8000000", "events held to bring them in order; more come out unordered")
-	size(&l.WindowBytes, "max-window", "512MiB", "bytes held to bring events in order; more come out unordered")
+// A limitFlag is a flag and the limit that it sets.
+type limitFlag struct {
+	limit string // name of the limit in ntconv.LimitError; empty if exceeding the limit is not an error
+	name  string // of the flag
+	bind  func(flags *pflag.FlagSet, name string)
 }
 
-// LimitFlag returns the flag that raises the limit that err tells of, "" if it tells of none of BindLimits.
+// limitFlags returns the flags of the limits on what an input can make the reader hold.
+func limitFlags(l *reader.Limits) []limitFlag {
+	size := func(v *int, def, what string) func(*pflag.FlagSet, string) {
+		return func(flags *pflag.FlagSet, name string) { flags.Var((*sizeValue)(v), name, what+" (default "+def+")") }
+	}
+	count := func(v *int, def, what string) func(*pflag.FlagSet, string) {
+		return func(flags *pflag.FlagSet, name string) { flags.Var((*countValue)(v), name, what+" (default "+def+")") }
+	}
+	return []limitFlag{
+		{reader.LimitBlockBytes, "max-block", size(&l.BlockBytes, "64MiB", "size of a block")},
+		{reader.LimitTypes, "max-types", count(&l.Types, "1000000", "event types in use")},
+		{reader.LimitFields, "max-fields", count(&l.Fields, "4096", "fields of an event type")},
+		{reader.LimitFieldDepth, "max-field-depth", count(&l.FieldDepth, "32", "nesting of a field")},
+		{reader.LimitName, "max-name", count(&l.Name, "65536", "length of a provider, event or field name: UTF-16 units, or bytes in version 6")},
+		{reader.LimitThreads, "max-threads", count(&l.Threads, "1000000", "threads in use")},
+		{reader.LimitLabelLists, "max-label-lists", count(&l.LabelLists, "1000000", "label lists of a window")},
+		{"", "max-stack", count(&l.StackDepth, "10000", "addresses of a stack; outer ones are cut")},
+		{reader.LimitTableBytes, "max-tables", size(&l.TableBytes, "1GiB", "memory of event types, threads, stacks and label lists in use")},
+		{"", "max-window-events", count(&l.WindowEvents, "8000000", "events held to bring them in order; more come out unordered")},
+		{"", "max-window", size(&l.WindowBytes, "512MiB", "bytes held to bring events in order; more come out unordered")},
+	}
+}
+
+// compressionFlags returns the flags of the limits on compressed input.
+func compressionFlags(l *iox.Limits) []limitFlag {
+	size := func(v *int64, what string) func(*pflag.FlagSet, string) {
+		return func(flags *pflag.FlagSet, name string) { SizeFlag(flags, v, name, what) }
+	}
+	return []limitFlag{
+		{iox.LimitRatio, "max-ratio", func(flags *pflag.FlagSet, name string) {
+			flags.Int64Var(&l.Ratio, name, l.Ratio, "decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any")
+		}},
+		{iox.LimitOutput, "max-decompressed", size(&l.Output, "decompressed bytes; 0 for any")},
+		{iox.LimitWindow, "max-zstd-window", size(&l.Window, "window of zstd data; 0 for any")},
+	}
+}
+
+// BindLimits defines the flags of the limits on what an input can make the reader hold.
+func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
+	for _, f := range limitFlags(&o.Limits) {
+		f.bind(flags, f.name)
+	}
+}
+
+// BindCompression defines the flags of the limits on compressed input. Their defaults are the values of l.
+func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
+	for _, f := range compressionFlags(l) {
+		f.bind(flags, f.name)
+	}
+}
+
+// LimitFlag returns the flag of BindLimits or BindCompression, such as "--max-types", that raises the limit which err reports, or "" if
+// no such flag does.
 func LimitFlag(err error) string {
-	if !errors.Is(err, ntconv.ErrLimit) {
+	var exceeded *ntconv.LimitError
+	if !errors.As(err, &exceeded) {
 		return ""
 	}
-	text := err.Error()
-	for _, l := range []struct{ phrase, flag string }{
-		{"block of", "--max-block"},
-		{"metadata rows", "--max-types"},
-		{"too many fields", "--max-fields"},
-		{"nested more than", "--max-field-depth"},
-		{"threads in use", "--max-threads"},
-		{"label lists", "--max-label-lists"},
-		{"bytes of tables", "--max-tables"},
-		{"name of", "--max-name"},
-	} {
-		if strings.Contains(text, l.phrase) {
-			return l.flag
+	for _, f := range append(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits))...) {
+		if f.limit != "" && f.limit == exceeded.Limit {
+			return "--" + f.name
 		}
 	}
 	return ""
@@ -90,8 +118,8 @@ func SizeFlag(flags *pflag.FlagSet, v *int64, name, usage string) {
 	flags.Var((*size64Value)(v), name, usage)
 }
 
-// A named is a value that a flag calls by name.
-type named[T comparable] struct {
+// A choiceValue is a value that a flag calls by name.
+type choiceValue[T comparable] struct {
 	name  string
 	value T
 }
@@ -99,7 +127,7 @@ type named[T comparable] struct {
 // A choice is a flag that takes one of several names.
 type choice[T comparable] struct {
 	value   *T
-	choices []named[T]
+	choices []choiceValue[T]
 }
 
 func (c *choice[T]) Set(s string) error {
@@ -137,7 +165,7 @@ func (c *choice[T]) Type() string {
 func Choice(value *string, names ...string) pflag.Value {
 	c := &choice[string]{value: value}
 	for _, n := range names {
-		c.choices = append(c.choices, named[string]{n, n})
+		c.choices = append(c.choices, choiceValue[string]{n, n})
 	}
 	*value = names[0]
 	return c
@@ -234,4 +262,14 @@ func formatSize(n int64) string {
 		return strconv.FormatInt(n, 10)
 	}
 	return strconv.FormatInt(n, 10) + sizeUnits[i] + "iB"
+}
+
+// NamesFlag defines the flag that chooses how methods are spelled, for commands that show symbols.
+func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
+	o := new(symbol.Options)
+	flags.Var(&choice[symbol.Names]{
+		value:   &o.Names,
+		choices: []choiceValue[symbol.Names]{{"pretty", symbol.NamesPretty}, {"raw", symbol.NamesRaw}},
+	}, "names", "spelling of methods: pretty as in C#, raw as the runtime records them")
+	return o
 }

@@ -7,16 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 )
@@ -43,17 +47,26 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: a file without a name is not of the format", e)
 			}
 		}
-		if (f.Open == nil) != (f.Sniff == nil) {
-			t.Errorf("%s: a format that can be opened can be recognized, and the other way round", f.Name)
-		}
-		if f.Open == nil && f.Create == nil {
+		if f.In == nil && f.Out == nil {
 			t.Errorf("%s: can neither be read nor written", f.Name)
 		}
-		if f.Create != nil && (len(f.Examples) == 0 || f.Advice == "" || f.Makes == "" || strings.HasSuffix(f.Makes, ".")) {
+		if in := f.In; in != nil && (in.Sniff == nil && in.Hint == nil && in.SniffDir == nil || in.Bind == nil || in.NoEvents.Text == "") {
+			t.Errorf("%s: inputs cannot be recognized or opened, or have no advice for one without events", f.Name)
+		}
+		if out := f.Out; out != nil && (len(out.Examples) == 0 || out.Advice == "" || out.Doc == "" || strings.HasSuffix(out.Doc, ".") || out.Bind == nil) {
 			t.Errorf("%s: no example, no advice, or no phrase that says what becomes of an input", f.Name)
 		}
 	}
 }
+
+// A stream is an Input of which only the content can be had.
+type stream struct {
+	*iox.Input
+	r io.Reader
+}
+
+func (s stream) Stream() (io.Reader, error)   { return s.r, nil }
+func (s stream) Member(string) (Input, error) { return nil, errors.ErrUnsupported }
 
 func traces(t *testing.T) []string {
 	t.Helper()
@@ -94,15 +107,20 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 					t.Fatal(err)
 				}
 				report := new(ntconv.Report)
-				src, err := from.Open(io.MultiReader(bytes.NewReader(head[:n]), s), &ReadOptions{Report: report})
+				src, err := new(Openers).Open(from, stream{in, io.MultiReader(bytes.NewReader(head[:n]), s)}, &ReadOptions{Report: report})
 				if err != nil {
 					t.Fatal(err)
 				}
 				flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-				create := to.Create(flags)
+				creator := to.Out.Bind(flags)
 				table := symbol.New(nil)
-				var out bytes.Buffer
-				sink, err := create(&out, src.Info(), &Target{Namer: table, Report: report})
+				file := filepath.Join(t.TempDir(), "out")
+				out, err := iox.CreateOutputs(file, iox.OutputsOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer out.Abort()
+				sink, err := creator.Create(out, src.Info(), &Target{Namer: table, Report: report})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -114,17 +132,32 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 				if err := sink.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if sink.Result().Unit == "" {
-					t.Error("a result without a unit")
+				if err := out.Commit(); err != nil {
+					t.Fatal(err)
 				}
-				checkOutput(t, to, out.Bytes(), sink.Result())
+				b, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkOutput(t, to, b, sink.Result())
 			})
 		}
 	}
 }
 
 // checkOutput lets an independent reader of the format look at an output.
-func checkOutput(t *testing.T, f *Format, out []byte, r Result) {
+func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
+	t.Helper()
+	var r struct {
+		Items int64
+		Unit  string
+	}
+	if b, err := json.Marshal(result); err != nil || json.Unmarshal(b, &r) != nil || r.Unit == "" && r.Items > 0 {
+		t.Errorf("%v: a result without a unit: %s", err, b)
+	}
+	if (r.Items == 0) != (result.Empty() != "") || result.Line(Read{Input: "x", Events: 3, Selected: 2}) == "" {
+		t.Errorf("%d items: %q is missing", r.Items, result.Empty())
+	}
 	switch f.Name {
 	case "pprof":
 		p, err := profile.ParseData(out)
@@ -156,6 +189,18 @@ func checkOutput(t *testing.T, f *Format, out []byte, r Result) {
 		}
 		if n != r.Items {
 			t.Errorf("%d events, %d were counted", n, r.Items)
+		}
+	case "folded":
+		n := int64(0)
+		for line := range strings.Lines(string(out)) {
+			stack, value, ok := strings.Cut(strings.TrimSuffix(line, "\n")[strings.LastIndexByte(line, ' ')-1:], " ")
+			if v, err := strconv.ParseInt(value, 10, 64); !ok || stack == "" || err != nil || v <= 0 {
+				t.Errorf("line %q: no stack and positive total", line)
+			}
+			n++
+		}
+		if n != r.Items {
+			t.Errorf("%d lines, %d were counted", n, r.Items)
 		}
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
@@ -235,7 +280,7 @@ func TestDetect(t *testing.T) {
 // checkHelp fails unless an error says where, what was expected, and what to do.
 func checkHelp(t *testing.T, err error) {
 	t.Helper()
-	for _, part := range []string{"byte 0", "expected nettrace or netperf or pprof", "; "} {
+	for _, part := range []string{"byte 0", "expected nettrace or netperf or pprof or folded", "; "} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v: no %q", err, part)
 		}
@@ -252,7 +297,7 @@ func TestSniffQuickly(t *testing.T) {
 			continue // no live stream: the runtime writes that format to files
 		}
 		_, s := open(t, path)
-		head := make([]byte, QuickSize)
+		head := make([]byte, SniffSize)
 		if _, err := io.ReadFull(s, head); err != nil {
 			t.Fatal(err)
 		}
@@ -318,40 +363,146 @@ func TestReadFlags(t *testing.T) {
 	}
 }
 
-// A limit that is reached names the flag that raises it.
+// Every flag of a limit whose excess is an error sets the limit that the error reports, and is found by it, whatever the error's text
+// says.
 func TestLimitFlag(t *testing.T) {
-	for flag, limits := range map[string]reader.Limits{
-		"--max-types":       {Types: 1},
-		"--max-block":       {BlockBytes: 100},
-		"--max-fields":      {Fields: 1},
-		"--max-field-depth": {FieldDepth: 1},
-		"--max-name":        {Name: 20},
-		"--max-threads":     {Threads: 1},
+	shapes := map[string]string{
+		"max-block": "no-barrier", "max-types": "types", "max-fields": "fields", "max-field-depth": "nested-100", "max-name": "types",
+		"max-threads": "threads", "max-label-lists": "labels", "max-tables": "types",
+	}
+	for _, f := range limitFlags(new(reader.Limits)) {
+		if (f.limit != "") != (shapes[f.name] != "") {
+			t.Errorf("--%s: no shape, or one in vain", f.name)
+			continue
+		} else if f.limit == "" {
+			continue
+		}
+		var o ReadOptions
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.BindLimits(flags)
+		if err := flags.Parse([]string{"--" + f.name + "=2"}); err != nil {
+			t.Fatal(err)
+		}
+		src, err := nettraceOpener{}.Open(stream{r: bytes.NewReader(shape(t, shapes[f.name]))}, &o)
+		if err == nil {
+			_, err = ntconv.Copy(discard{}, src)
+		}
+		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
+	}
+	for _, err := range []error{errors.New("threads"), ntconv.ErrLimit, &ntconv.LimitError{Limit: "pages"}, &ntconv.LimitError{Limit: writer.LimitBlock}} {
+		if f := LimitFlag(err); f != "" {
+			t.Errorf("%s for %v", f, err)
+		}
+	}
+}
+
+// TestCompressionFlag is TestLimitFlag for the limits on compressed input.
+func TestCompressionFlag(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string][]byte{
+		"max-ratio": packed.Bytes(), "max-decompressed": packed.Bytes(), "max-zstd-window": {0x28, 0xb5, 0x2f, 0xfd, 0, 0x81, 1, 0, 0},
+	}
+	for _, f := range compressionFlags(new(iox.Limits)) {
+		var l iox.Limits
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		BindCompression(flags, &l)
+		if err := flags.Parse([]string{"--" + f.name + "=2"}); err != nil {
+			t.Fatal(err)
+		}
+		in, err := iox.FromReader("x", bytes.NewReader(inputs[f.name]), iox.InputOptions{Limits: &l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := in.Stream()
+		if err == nil {
+			_, err = io.Copy(io.Discard, s)
+		}
+		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
+	}
+}
+
+// checkLimit checks an error that a flag has caused. want.Asked may be any larger number.
+func checkLimit(t *testing.T, err error, f limitFlag, want ntconv.LimitError) {
+	t.Helper()
+	var l *ntconv.LimitError
+	if !errors.As(err, &l) || l.Limit != want.Limit || l.Value != want.Value || l.Asked <= l.Value {
+		t.Errorf("--%s: %v", f.name, err)
+	}
+	for _, other := range append(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits))...) {
+		if got := LimitFlag(fmt.Errorf("block of %s, --%s, raises it: %w", other.limit, other.name, err)); got != "--"+f.name {
+			t.Errorf("--%s: advice is %q", f.name, got)
+		}
+	}
+}
+
+// shape returns a stream that exceeds limits.
+func shape(t *testing.T, name string) []byte {
+	t.Helper()
+	for _, s := range tracegen.Shapes() {
+		if s.Name == name {
+			var b bytes.Buffer
+			if err := s.Write(&b, 5000); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		}
+	}
+	t.Fatalf("no shape %q", name)
+	return nil
+}
+
+// Only the nettrace output advises --allow-large, and only for what the flag makes it accept.
+func TestAllowLarge(t *testing.T) {
+	large := func(change func(*ntconv.Event)) *ntconv.Event {
+		e := &ntconv.Event{Kind: ntconv.KindEvent, Type: &ntconv.Type{Provider: "P", Name: "E"}, Capture: &ntconv.Thread{TID: 1}, Time: 1}
+		e.Thread = e.Capture
+		change(e)
+		return e
+	}
+	for name, c := range map[string]struct {
+		event *ntconv.Event
+		limit string
+		want  [2]string // advice without the flag and with it
+	}{
+		"payload":  {large(func(e *ntconv.Event) { e.Payload = make([]byte, 1<<16) }), writer.LimitPayload, [2]string{"--allow-large", "none"}},
+		"stack":    {large(func(e *ntconv.Event) { e.Stack = &ntconv.Stack{PCs: make([]uint64, 8191)} }), writer.LimitStack, [2]string{"--allow-large", "none"}},
+		"type":     {large(func(e *ntconv.Event) { e.Type.Name = strings.Repeat("n", 1<<16) }), writer.LimitType, [2]string{"", ""}},
+		"a block":  {large(func(e *ntconv.Event) { e.Payload = make([]byte, 1<<24) }), writer.LimitPayload, [2]string{"--allow-large", ""}},
+		"all fine": {large(func(*ntconv.Event) {}), "", [2]string{"none", "none"}},
 	} {
-		found := ""
-		for _, path := range traces(t) {
-			_, s := open(t, path)
-			src, err := reader.New(s, &reader.Options{Limits: limits})
-			if err == nil {
-				_, err = ntconv.Copy(discard{}, src)
+		for i, args := range [][]string{nil, {"--allow-large"}} {
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			creator := bindNettrace(flags)
+			if err := flags.Parse(args); err != nil {
+				t.Fatal(err)
 			}
-			if errors.Is(err, ntconv.ErrLimit) {
-				if found = LimitFlag(err); found == flag {
-					break
-				}
-				t.Errorf("%s: %v: %q", flag, err, found)
+			out, err := iox.CreateOutputs(filepath.Join(t.TempDir(), "out"), iox.OutputsOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Abort()
+			sink, err := creator.Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}, PointerSize: 8}, &Target{Report: new(ntconv.Report)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = errors.Join(sink.Write(c.event), sink.Close())
+			var l *ntconv.LimitError
+			var advice *ntconv.AdviceError
+			switch want := c.want[i]; {
+			case want == "none" && err != nil, want != "none" && !errors.As(err, &l), want != "none" && i == 0 && l.Limit != c.limit:
+				t.Errorf("%s, %v: %v", name, args, err)
+			case want == "none":
+			case errors.As(err, &advice) != (want != "") || advice != nil && !strings.Contains(advice.Advice, want):
+				t.Errorf("%s, %v: advice %v", name, args, advice)
 			}
 		}
-		if found == "" {
-			t.Errorf("%s: no trace reached the limit", flag)
-		}
-	}
-	// No trace here has label lists enough.
-	if f := LimitFlag(fmt.Errorf("%w: 1 label lists in a window", ntconv.ErrLimit)); f != "--max-label-lists" {
-		t.Error(f)
-	}
-	if f := LimitFlag(errors.New("threads in use")); f != "" {
-		t.Errorf("%s for what is no limit", f)
 	}
 }
 
@@ -362,7 +513,7 @@ func (discard) Close() error              { return nil }
 
 func TestPprofFlags(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	create := ByName(All(), "pprof").Create(flags)
+	creator := bindPprof(flags)
 	for _, bad := range []string{"--kind=heap", "--gzip-level=x"} {
 		if err := flags.Parse([]string{bad}); err == nil {
 			t.Errorf("%s was accepted", bad)
@@ -371,8 +522,8 @@ func TestPprofFlags(t *testing.T) {
 	if err := flags.Parse([]string{"--gzip-level=12"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := create(io.Discard, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil {
-		t.Error("gzip level 12 was accepted")
+	if _, err := creator.Create(iox.NoOutputs(), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
+		t.Error("gzip level 12 was accepted: ", err)
 	}
 }
 

@@ -43,10 +43,10 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 	}
 }
 
-// notes tells which keys no sample of a kind of profile has, and which ones there are.
-func (d *droppedLabels) notes(kind profile.Kind) []string {
+// notes names the keys that no sample has, and lists those that samples have. Imported profiles have only labels of their own.
+func (d *droppedLabels) notes(imported bool) []string {
 	var added []string
-	if kind != profile.Imported {
+	if !imported {
 		added = sampleLabels
 	}
 	missing := slices.DeleteFunc(slices.Clone(d.keys), func(key string) bool { return d.seen[key] || slices.Contains(added, key) })

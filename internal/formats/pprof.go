@@ -7,51 +7,100 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	importer "github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/pproflegacy"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/spf13/pflag"
 )
 
+// pprofFormat returns the row of pprof.
 func pprofFormat() *Format {
 	return &Format{
-		Name:    "pprof",
-		Exts:    []string{".pb.gz", ".pb", ".pprof", ".prof"},
-		Doc:     "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
-		Makes:   "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
-		Binary:  true,
-		Sniff:   importer.IsLegacy,
-		Hint:    func(head []byte) bool { return isPprof("", head) },
-		Open:    openPprof,
-		Ordered: true,
-		Create:  createPprof,
-		Names:   NamesLast,
-
-		AnyOrder: true, // samples are summed up
-		Advice:   "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux",
-		Examples: []Example{
-			{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
-			{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},
-			{"the first ten seconds, as a flame graph in a browser", "ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz"},
+		Name: "pprof",
+		Exts: []string{".pb.gz", ".pb", ".pprof", ".prof"},
+		Doc:  "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+		In: &In{
+			Sniff:   pproflegacy.Match,
+			Hint:    func(head []byte) bool { return isPprof("", head) },
+			Ordered: true,
+			Bind:    bindPprofInput,
+			NoBytes: Advice{"an empty file",
+				"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
+			NoEvents: Advice{"the profile holds no samples", "write it again, while the program works and for longer"},
+		},
+		Out: &Out{
+			Doc:      "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+			Binary:   true,
+			Names:    NamesLast,
+			AnyOrder: true, // samples are added up
+			Advice:   sampleAdvice,
+			Bind:     func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
+			Examples: []Example{
+				{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
+				{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},
+				{"the first ten seconds, as a flame graph in a browser", "ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz"},
+			},
 		},
 	}
 }
 
-func createPprof(flags *pflag.FlagSet) CreateFunc {
-	var o pprof.Options
+// sampleAdvice tells users of traces without samples how to record some.
+const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
+
+// A pprofCreator has the flags of ntconv to pprof.
+type pprofCreator struct{ options pprof.Options }
+
+func bindPprof(flags *pflag.FlagSet) *pprofCreator {
+	c := new(pprofCreator)
 	flags.Var(&choice[pprof.Kind]{
-		value:   &o.Kind,
-		choices: []named[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}, {"imported", pprof.Imported}},
+		value:   &c.options.Kind,
+		choices: []choiceValue[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}, {"imported", pprof.Imported}},
 	}, "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
-	flags.StringSliceVar(&o.DropLabels, flagDropLabel, nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
-	flags.IntVar(&o.Level, "gzip-level", 0, "level of compression, 1 to 9 (default 1)")
-	return func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
-		if o.Level < 0 || o.Level > 9 {
-			return nil, fmt.Errorf("--gzip-level %d: want 1 (fast) to 9 (small)", o.Level)
-		}
-		o := o
-		o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, t.Uncompressed
-		return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels)}, nil
-	}
+	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
+	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "level of compression, 1 to 9 (default 1)")
+	return c
 }
+
+const flagGzipLevel = "gzip-level"
+
+func (c *pprofCreator) StackDepth() (int, string) { return 0, "" }
+func (c *pprofCreator) Dir() string               { return "" }
+
+func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if c.options.Level < 0 || c.options.Level > 9 {
+		return nil, fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.options.Level)
+	}
+	w, err := out.Create("")
+	if err != nil {
+		return nil, err
+	}
+	return c.sink(w, info, t, false), nil
+}
+
+// sink returns a sink that writes a profile to w.
+func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) Sink {
+	o := c.options
+	o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, uncompressed
+	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels)}
+}
+
+// A Profile makes profiles that are shown rather than written.
+type Profile struct{ creator *pprofCreator }
+
+// BindProfile defines the flags that choose what a profile holds.
+func BindProfile(flags *pflag.FlagSet) *Profile {
+	c := bindPprof(flags)
+	flags.Lookup(flagGzipLevel).Hidden = true // it says how a profile is stored
+	return &Profile{c}
+}
+
+// Create returns a sink that writes an uncompressed profile.proto to w in Close.
+func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
+	return p.creator.sink(w, info, t, true)
+}
+
+// Advice tells users of traces without samples how to record some.
+func (p *Profile) Advice() string { return sampleAdvice }
 
 type pprofSink struct {
 	*pprof.Sink
@@ -65,7 +114,24 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 
 func (s pprofSink) Result() Result {
 	d := s.Summary()
-	return Result{Items: int64(d.Samples), Unit: "sample", Events: int64(d.Events), Kind: d.Kind.String(), Detail: d.Unresolved, Notes: s.dropped.notes(d.Kind)}
+	return &profileResult{
+		Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d),
+		notes: s.dropped.notes(d.Kind == pprof.Imported),
+	}
+}
+
+// unresolved describes the frames of a profile without a symbol in a sentence. It is "" if there are none.
+func unresolved(d *pprof.Summary) string {
+	u := profile.Unresolved{
+		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
+		Module: d.Unresolved.Module, Main: profile.ValueType(d.Main),
+	}
+	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
+	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol
+	if d.Kind == pprof.Wall {
+		u.Kind = profile.Wall
+	}
+	return u.String()
 }
 
 // isPprof walks over the first fields of what could be a profile: top-level fields 1 to 15 of profile.proto with their

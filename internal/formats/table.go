@@ -9,12 +9,70 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
 )
 
-// Names says when a format needs the names of addresses.
+// A Format is a row of the table. Its name, extensions and Doc are what users see. A half that does not exist is nil.
+type Format struct {
+	Name string
+	Exts []string // lower case, with the dot; the first is the usual one
+	Doc  string   // a phrase that follows "NAME: ": what its files hold
+	In   *In
+	Out  *Out
+}
+
+// An In is the reading half of a format.
+type In struct {
+	// Sniff reports whether an input that begins with head is of this format. Nil if the format has no magic number.
+	Sniff func(head []byte) bool
+	// Hint is Sniff for formats without a magic number. Detect calls it with HeadSize bytes, or all that there are, when no Sniff
+	// matches and the input is nothing else that is known.
+	Hint func(head []byte) bool
+	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
+	SniffDir func(members []string) bool
+	// Ordered means that events of the format come in time order regardless of the order that is asked for.
+	Ordered bool
+	// Bind defines the flags of the format's inputs and returns what opens them once the flags are parsed.
+	Bind func(flags *pflag.FlagSet) Opener
+	// NoBytes describes an empty file that has an extension of the format: what it is and what to do. Empty if that is nothing
+	// special.
+	NoBytes Advice
+	// NoEvents describes an input without events.
+	NoEvents Advice
+}
+
+// Advice is a finding and what users can do about it.
+type Advice struct{ Text, Next string }
+
+// An Opener opens inputs of a format with the values of the flags that its In defined.
+type Opener interface {
+	// Open returns a source over an input. The input stays the caller's to close, after the last use of the source.
+	Open(in Input, o *ReadOptions) (ntconv.Source, error)
+	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. any reports
+	// whether an input of this format was opened.
+	Notes() []string
+}
+
+// An Input is what a format can ask of an input.
+type Input interface {
+	// Name returns the name as the user wrote it.
+	Name() string
+	// Stream returns the decompressed content from its beginning. The Input closes it.
+	Stream() (io.Reader, error)
+	// Again reports whether Stream can be called more than once.
+	Again() bool
+	// At returns random access to the stored bytes and their number. The error wraps errors.ErrUnsupported where there is none, as
+	// for a pipe or compressed data, and says what to do.
+	At() (io.ReaderAt, int64, error)
+	// Members returns the slash-separated names of the files of a directory, or of a file that has parts, in lexical order.
+	Members() ([]string, error)
+	// Member returns one of them. Its parent closes it.
+	Member(name string) (Input, error)
+}
+
+// Names says when a format needs symbols.
 type Names uint8
 
 const (
@@ -23,112 +81,77 @@ const (
 	NamesFirst              // with the first event: the input must be read twice
 )
 
-// A Format is a row of the table. Its name, extensions and Doc are what users see.
-type Format struct {
-	Name string
-	Exts []string // lower case, with the dot; the first is the usual one
-	Doc  string   // a phrase that follows "NAME: ": what is read
-	// Makes is a phrase that follows "NAME: " where the format is an output: what becomes of an input.
-	Makes string
-	// Binary formats are not written to a terminal.
-	Binary bool
-
-	// Sniff reports whether an input that begins with head is of this format. Nil: it cannot be read.
-	Sniff func(head []byte) bool
-	// Hint is Sniff for formats that begin with nothing of their own: it is asked when nothing else fits.
-	Hint func(head []byte) bool
-	// Open returns a source over decompressed input.
-	Open func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
-
-	// Ordered says that events of the format come in the order of time whatever order is asked for.
-	Ordered bool
-	// Create defines the flags of the format's sink and returns its constructor, to be called after they are parsed.
-	// Nil: it cannot be written.
-	Create func(flags *pflag.FlagSet) CreateFunc
+// An Out is the writing half of a format.
+type Out struct {
+	Doc    string // a phrase that follows "NAME: ": what becomes of an input
+	Binary bool   // not for terminals
 	Names  Names
-	// Reading defines flags that say how inputs are read for this output. Nil: none.
-	Reading func(flags *pflag.FlagSet, o *ReadOptions)
-	// Weights says that the format holds samples and not their weights: a selection of events is written with events that state
-	// them (profile.Weights).
+	// Weights means that the format holds samples and not their weights: a selection is written with events that state them
+	// (profile.Weights).
 	Weights bool
-	// Merges says that several inputs can go into one output.
+	// Merges means that several inputs can go into one output.
 	Merges bool
-	// Order is the order of the events that the format is made of where the user names none.
+	// Order is the order in which the events are written unless the user chooses one.
 	Order reader.Order
-	// AnyOrder says that events may come in another order where reading is quicker so: a sink of the format tells in the end
-	// whether that may have changed the output, see ntconv.OrderSensitive.
+	// AnyOrder means that events may come in file order because that is faster: the sink is an ntconv.OrderSensitive.
 	AnyOrder bool
-	// StackDepth is how many frames of a stack the usual readers of the format take. 0: any number.
-	StackDepth int
+	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs hold.
+	InFlags bool
 	// Advice tells users of traces that hold nothing for the format how to record one that does.
 	Advice string
-	// Examples are the arguments of "ntconv to NAME" for its help, each with a remark.
+	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
+	// Bind defines the flags of the format and returns what creates its sinks once the flags are parsed.
+	Bind func(flags *pflag.FlagSet) Creator
 }
 
-// An Example is a command line for the help of a verb.
+// An Example is a command line for the help of a command.
 type Example struct{ Remark, Line string }
 
-// A CreateFunc makes a sink that writes to w.
-type CreateFunc func(w io.Writer, info *ntconv.Info, t *Target) (Sink, error)
+// A Creator creates sinks of a format with the values of the flags that its Out defined.
+type Creator interface {
+	// Create returns a sink that writes members of out. The caller commits or aborts out after the sink was closed.
+	Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error)
+	// StackDepth returns the number of frames per stack that the usual readers of the format accept, 0 for any number, and which flag
+	// lifts that limit.
+	StackDepth() (frames int, advice string)
+	// Dir returns the flag that makes the output a directory, "" if it is one file.
+	Dir() string
+}
 
 // A Target is what a sink may ask the command for.
 type Target struct {
 	Namer  ntconv.Namer
 	Report *ntconv.Report
-	// Comments say what made the output, from what, for formats that have a place for them.
+	// Comments describe the program and the input for formats that have a place for them.
 	Comments []string
-	// Span tells when all events have come from when to when was recorded what they were selected from. It may be nil.
+	// Span returns the time range of the recording, cut to the selected time. Call it after the last event. It may be nil.
 	Span func() (first, last ntconv.Ticks, ok bool)
-	// Ordered says that events come in the order of time, and Filtered that some may be missing because nobody wants them.
+	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool
-	// Uncompressed asks for output without a compression that the format usually has.
-	Uncompressed bool
 }
 
-// A Sink is a sink that can tell what came of the events.
+// A Sink is a sink that describes what it has written.
 type Sink interface {
 	ntconv.Sink
 	// Result is valid after Close.
 	Result() Result
 }
 
-// Result is what a sink has made.
-type Result struct {
-	// Items counts what the output holds, in the format's own unit, and Unit names one: "sample". An output without
-	// items is empty, which a user hardly wanted.
-	Items  int64
-	Unit   string
-	Events int64    // events that went into them
-	Kind   string   // which of the things that the format can hold it holds; "" if there is one only
-	Detail string   // what else people should know; "" if there is nothing
-	Notes  []string // on flags of Create that had no effect
-}
-
-// NamesFlag defines the flag that chooses how methods are spelled, for formats that need names.
-func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
-	o := new(symbol.Options)
-	flags.Var(&choice[symbol.Names]{
-		value:   &o.Names,
-		choices: []named[symbol.Names]{{"pretty", symbol.NamesPretty}, {"raw", symbol.NamesRaw}},
-	}, "names", "spelling of methods: pretty as in C#, raw as the runtime records them")
-	return o
-}
-
 // All returns the table.
-func All() []*Format { return []*Format{nettrace(), netperf(), pprofFormat()} }
+func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat()} }
 
-// Readable returns the formats that can be opened.
+// Readable returns the formats that can be read.
 func Readable() []*Format {
-	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Open == nil })
+	return slices.DeleteFunc(All(), func(f *Format) bool { return f.In == nil })
 }
 
-// Writable returns the formats that can be created.
+// Writable returns the formats that can be written.
 func Writable() []*Format {
-	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Create == nil })
+	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Out == nil })
 }
 
-// ByName returns a format of the table, or nil.
+// ByName returns a format of the table by the name that a user wrote, or nil.
 func ByName(table []*Format, name string) *Format {
 	for _, f := range table {
 		if f.Name == name {
@@ -138,20 +161,19 @@ func ByName(table []*Format, name string) *Format {
 	return nil
 }
 
-// ByFile returns the format of the table whose extension a file has, the longest one if several fit, or nil.
+// ByFile returns the format of the table whose extension a file has, the longest one if several match, or nil.
 func ByFile(table []*Format, file string) *Format {
 	f, _ := byExt(table, file)
 	return f
 }
 
-// CutExt returns a file's name without the extension that it has of the table, the longest one if several fit, and whether it
-// has one.
+// CutExt returns a file's name without the extension of a format, the longest one if several match, and whether it has one.
 func CutExt(table []*Format, file string) (string, bool) {
 	f, n := byExt(table, file)
 	return file[:len(file)-n], f != nil
 }
 
-// byExt returns the format of a file by its extension, and the length of that.
+// byExt returns the format of a file by its extension, and the length of the extension.
 func byExt(table []*Format, file string) (best *Format, longest int) {
 	base := strings.ToLower(filepath.Base(file))
 	for _, f := range table {
@@ -171,4 +193,13 @@ func List(table []*Format) string {
 		parts = append(parts, f.Name+" ("+strings.Join(f.Exts, ", ")+")")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// NamesOf returns the names of formats.
+func NamesOf(table []*Format) []string {
+	var names []string
+	for _, f := range table {
+		names = append(names, f.Name)
+	}
+	return names
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // An Extractable is a kind of data that a trace contains, with the command that extracts it.
@@ -36,9 +36,9 @@ func extractables() []extractable {
 	return []extractable{
 		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
 		{"samples of processors", func(t *typeCount) bool {
-			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && profile.OriginOf(t.typ) == nil
+			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
 		}, "ntconv to pprof --kind cpu IN"},
-		{"samples of profiles", func(t *typeCount) bool { return profile.OriginOf(t.typ) != nil }, "ntconv top --kind imported IN"},
+		{"samples of profiles", func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }, "ntconv top --kind imported IN"},
 		{"switches of threads", class(clr.ClassUniversalCSwitch), "ntconv print --event cswitch --symbols IN"},
 		{"sampled allocations", event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
 			"ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},

@@ -2,9 +2,11 @@ package iox
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -17,6 +19,7 @@ type decoder struct {
 	format compression
 	r      io.Reader // the decompressor
 	limits Limits
+	meter  *meter // nil if the input is not a member
 	out    int64
 	err    error // sticky
 }
@@ -31,10 +34,13 @@ func (d *decoder) Read(p []byte) (int, error) {
 	if err != nil {
 		d.err = d.locate(err)
 	}
-	if most, limit, flag, value := d.limits.allowed(d.consumed()); most >= 0 && d.out > most {
+	if most, limit := d.limits.allowed(d.consumed()); most >= 0 && d.out > most {
 		n -= int(d.out - most)
+		d.err = d.failed(d.limits.exceeded(limit, d.consumed(), d.out))
 		d.out = most
-		d.err = d.limit(limit, flag, value)
+	}
+	if d.meter != nil {
+		n = d.charge(n)
 	}
 	return n, d.err
 }
@@ -42,27 +48,29 @@ func (d *decoder) Read(p []byte) (int, error) {
 // consumed returns how far the decompressor has come in the compressed input.
 func (d *decoder) consumed() int64 { return d.src.n.Load() - int64(d.br.Buffered()) }
 
-func (d *decoder) limit(limit, flag string, value int64) error {
-	return &LimitError{Name: d.src.name, Limit: limit, Value: value, Flag: flag, In: d.consumed(), Out: d.out}
+// failed returns an error of the decompression with its place.
+func (d *decoder) failed(err error) error {
+	return &Error{Name: d.src.name, Op: "decompress " + d.format.String(), Bytes: d.consumed(), Err: err}
 }
 
 // locate turns what a decompressor said into what happened. The state of the source is asked first, because the
 // decompressors use io.EOF and io.ErrUnexpectedEOF for damage and for read errors as well.
 func (d *decoder) locate(err error) error {
+	var window *windowError
 	ended := d.src.err == io.EOF && d.br.Buffered() == 0
 	switch {
 	case d.src.err != nil && d.src.err != io.EOF:
 		return d.src.err
 	case err == io.EOF:
 		return io.EOF
-	case errors.Is(err, errWindow):
-		return d.limit("zstd window in bytes", FlagWindow, d.limits.Window)
+	case errors.As(err, &window):
+		err = d.limits.windowExceeded(window.asked)
 	case ended && errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("compressed data ends early: %w", io.ErrUnexpectedEOF)
 	default:
 		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return &Error{Name: d.src.name, Op: "decompress " + d.format.String(), Bytes: d.consumed(), Err: err}
+	return d.failed(err)
 }
 
 // A gzipReader reads concatenated members one by one. The library could do it alone, but it asks for the header
@@ -122,14 +130,20 @@ func (g *gzipReader) next() error {
 // believed even without a limit: allocating it could only fail, and out of memory cannot be recovered from.
 const maxWindow = 2 << 30
 
-// errWindow marks a frame whose window is over the limit.
-var errWindow = errors.New("window over the limit")
+// A windowError marks a frame whose window exceeds the limit.
+type windowError struct{ asked int64 } // bytes
+
+func (e *windowError) Error() string { return "window over the limit" }
+
+// frameHeader is the length of the longest frame header: magic number, descriptor, window, dictionary ID, content size.
+const frameHeader = 4 + 1 + 1 + 4 + 8
 
 // A zstdReader reads concatenated and skippable frames in the calling goroutine.
 type zstdReader struct {
 	br   *bufio.Reader
 	dec  *zstd.Decoder
-	last int // length of the decoder's last request
+	last int               // length of the decoder's last request
+	head [frameHeader]byte // the last bytes of short requests
 	err  error
 }
 
@@ -171,9 +185,24 @@ func (z *zstdReader) Read(p []byte) (int, error) {
 // has one error for both, but a block header is read as 3 bytes, and the last read of a frame header never is.
 func (z *zstdReader) window(err error) error {
 	if err == zstd.ErrDecoderSizeExceeded || err == zstd.ErrWindowSizeExceeded && z.last != 3 {
-		return errWindow
+		return &windowError{z.asked()}
 	}
 	return err
+}
+
+// asked returns the window of the frame whose header was read last. The decoder has read all of that.
+func (z *zstdReader) asked() int64 {
+	var head [2 * frameHeader]byte // Decode wants bytes after the header, too
+	copy(head[:], z.head[max(0, bytes.Index(z.head[:], []byte{0x28, 0xb5, 0x2f, 0xfd})):])
+	var h zstd.Header
+	if err := h.Decode(head[:]); err != nil {
+		return 0 // bytes before the frame look like its beginning
+	}
+	window := h.WindowSize
+	if h.SingleSegment {
+		window = h.FrameContentSize
+	}
+	return int64(min(window, math.MaxInt64))
 }
 
 // zstdInput is what the decoder reads. Short requests are met in full, which the decoder would wait for anyway:
@@ -187,6 +216,9 @@ func (in zstdInput) Read(p []byte) (int, error) {
 		if err == io.ErrUnexpectedEOF {
 			err = io.EOF
 		}
+		head := in.z.head[:]
+		copy(head, head[n:])
+		copy(head[len(head)-n:], p[:n])
 		return n, err
 	}
 	return in.z.br.Read(p)

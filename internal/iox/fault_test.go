@@ -21,6 +21,9 @@ type faultFS struct {
 	n       int // calls until the fault
 	persist bool
 	short   bool // a failing write writes half
+	aside   bool // directories cannot be exchanged
+	kill    bool // the process instead of failing
+	noSync  bool // a sync that does not fail does nothing: thousands of them take seconds
 	log     []string
 	failed  string // the call that failed first
 }
@@ -32,6 +35,9 @@ func (f *faultFS) call(op string) error {
 	f.n--
 	if f.n > 0 || f.n < 0 && !f.persist {
 		return nil
+	}
+	if f.kill {
+		killSelf()
 	}
 	if f.failed == "" {
 		f.failed = op
@@ -82,6 +88,9 @@ func (f *faultFS) syncDir(name string) error {
 	if err := f.call("syncDir"); err != nil {
 		return err
 	}
+	if f.noSync {
+		return nil
+	}
 	return f.osFS.syncDir(name)
 }
 
@@ -112,6 +121,9 @@ func (f *faultFile) Chmod(m fs.FileMode) error {
 func (f *faultFile) Sync() error {
 	if err := f.fs.call("sync"); err != nil {
 		return err
+	}
+	if f.fs.noSync {
+		return nil
 	}
 	return f.file.Sync()
 }

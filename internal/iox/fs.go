@@ -20,6 +20,13 @@ type fileSystem interface {
 	renameNew(from, to string) error // fails with fs.ErrExist instead
 	remove(name string) error
 	syncDir(name string) error
+
+	// The calls below are those of a directory of outputs.
+	mkdir(name string, perm fs.FileMode) error // fails with fs.ErrExist
+	chmod(name string, mode fs.FileMode) error
+	renameDir(from, to string) error // replaces nothing but an empty directory; else fails with fs.ErrExist
+	exchange(a, b string) error      // atomic, or errors.ErrUnsupported
+	removeAll(name string) error     // follows no symbolic link
 }
 
 // A file is an open output. Close may be called while another goroutine is in Write or Sync, as with os.File.
@@ -41,6 +48,11 @@ func (osFS) readDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name
 func (osFS) rename(from, to string) error               { return os.Rename(from, to) }
 func (osFS) remove(name string) error                   { return os.Remove(name) }
 func (osFS) syncDir(name string) error                  { return syncDir(name) }
+func (osFS) mkdir(name string, m fs.FileMode) error     { return os.Mkdir(name, m) }
+func (osFS) chmod(name string, m fs.FileMode) error     { return os.Chmod(name, m) }
+func (osFS) renameDir(from, to string) error            { return renameDir(from, to) }
+func (osFS) exchange(a, b string) error                 { return exchange(a, b) }
+func (osFS) removeAll(name string) error                { return os.RemoveAll(name) }
 func (osFS) open(n string, f int, m fs.FileMode) (file, error) {
 	h, err := os.OpenFile(n, f, m)
 	if err != nil {

@@ -13,3 +13,11 @@ func renameNoReplace(from, to string) error {
 	}
 	return nil
 }
+
+// exchange swaps two names atomically. File systems other than APFS say ENOTSUP.
+func exchange(a, b string) error {
+	if err := unix.RenamexNp(a, b, unix.RENAME_SWAP); err != nil {
+		return &os.LinkError{Op: "renamex_np", Old: a, New: b, Err: err}
+	}
+	return nil
+}

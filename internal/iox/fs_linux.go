@@ -19,3 +19,16 @@ func renameNoReplace(from, to string) error {
 	}
 	return &os.LinkError{Op: "renameat2", Old: from, New: to, Err: err}
 }
+
+// exchange swaps two names atomically. The errors of old kernels and of file systems without the flag are those
+// of renameNoReplace.
+func exchange(a, b string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+	if err == nil {
+		return nil
+	}
+	if err == unix.EINVAL {
+		err = errors.ErrUnsupported
+	}
+	return &os.LinkError{Op: "renameat2", Old: a, New: b, Err: err}
+}

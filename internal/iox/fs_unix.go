@@ -28,3 +28,17 @@ func syncDir(name string) error {
 	}
 	return err
 }
+
+// renameDir renames a directory. rename(2) replaces an empty directory atomically and fails with ENOTEMPTY,
+// EEXIST or ENOTDIR if anything else has the new name; os.Rename refuses the empty directory, too.
+func renameDir(from, to string) error {
+	for {
+		switch err := syscall.Rename(from, to); err {
+		case nil:
+			return nil
+		case syscall.EINTR: // some FUSE file systems
+		default:
+			return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+		}
+	}
+}

@@ -1,7 +1,10 @@
 package iox
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -30,3 +33,21 @@ func moveNew(from, to string) error {
 
 // syncDir does nothing: Windows has no such call for directories, and NTFS journals its names.
 func syncDir(string) error { return nil }
+
+// renameDir renames a directory. MoveFileEx never replaces a directory, so an empty one is removed first: until
+// the second attempt the destination does not exist.
+func renameDir(from, to string) error {
+	err := renameNoReplace(from, to)
+	if info, lerr := os.Lstat(to); err == nil || lerr != nil {
+		return err
+	} else if !info.IsDir() {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: syscall.ENOTDIR}
+	}
+	if os.Remove(to) != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
+	}
+	return renameNoReplace(from, to)
+}
+
+// exchange has no system call here; a directory is renamed aside instead.
+func exchange(string, string) error { return errors.ErrUnsupported }

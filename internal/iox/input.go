@@ -1,6 +1,7 @@
 package iox
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +18,12 @@ const StdinName = "standard input"
 type InputOptions struct {
 	// Limits bound compressed input; nil means DefaultLimits.
 	Limits *Limits
+	// Dir lets Open return a directory. Without it a directory is an error that wraps EISDIR.
+	Dir bool
 }
 
-// An Input is one source of bytes. It is opened once; its content is read by Stream or At.
+// An Input is one source of bytes. It is opened once; its content is read by Stream or At. A directory and a zip
+// archive have members instead or in addition, each of which is an Input of its own: see Members and Member.
 //
 // A regular file stays open until Close, and every stream reads through that one descriptor at offsets of its
 // own. So two streams of a file never disturb each other, and all of them see the same file even if its name is
@@ -33,11 +37,17 @@ type Input struct {
 	closer io.Closer   // nil if the reader is the caller's
 	used   atomic.Bool
 	read   atomic.Pointer[atomic.Int64]
+
+	dir    *os.Root  // not nil for a directory
+	entry  *zip.File // not nil if file holds its deflate data
+	zip    atomic.Pointer[archive]
+	budget *budget // shared with the other members of a directory or archive, or nil
 }
 
 // Open opens a file, or standard input if name is "-". Standard input redirected from a regular file is as good
 // as the file: it can be read again and at random, from where the descriptor stands. Opening a FIFO waits for
-// its writer. Whether the content can be decompressed is not known before the first read.
+// its writer. Whether the content can be decompressed is not known before the first read. A directory is opened
+// only if the options say so.
 func Open(name string, opts InputOptions) (*Input, error) {
 	if name == "-" {
 		return FromReader(StdinName, os.Stdin, opts)
@@ -45,6 +55,12 @@ func Open(name string, opts InputOptions) (*Input, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+	}
+	if opts.Dir {
+		if st, err := f.Stat(); err == nil && st.IsDir() {
+			f.Close() // read only
+			return openDir(name, opts)
+		}
 	}
 	in, err := FromReader(name, f, opts)
 	if err != nil {
@@ -104,11 +120,12 @@ func (in *Input) useFile(f *os.File) error {
 // Name returns the name given to Open or FromReader, or StdinName.
 func (in *Input) Name() string { return in.name }
 
-// Size returns the bytes of the input as stored, compressed or not, when it was opened; -1 if unknown.
+// Size returns the bytes of the input as stored, compressed or not, when it was opened; -1 if unknown and for a
+// directory.
 func (in *Input) Size() int64 { return in.size }
 
-// Again reports whether Stream can be called more than once.
-func (in *Input) Again() bool { return in.file != nil }
+// Again reports whether Stream can be called more than once or, for a directory, Member.
+func (in *Input) Again() bool { return in.file != nil || in.dir != nil }
 
 // Read returns the raw bytes, at most Size if the input did not grow, that the stream opened last has consumed,
 // read-ahead included. It may be called from any goroutine. Bytes read through At are not counted.
@@ -119,7 +136,7 @@ func (in *Input) Read() int64 {
 	return 0
 }
 
-// Close closes what Open opened. Streams must have been closed before.
+// Close closes what Open or Member opened. Streams and members must have been closed before.
 func (in *Input) Close() error {
 	if in.closer == nil {
 		return nil
@@ -138,9 +155,12 @@ func (in *Input) Close() error {
 // A Read of the stream returns as soon as it has anything, and otherwise waits for no more input than the
 // decompressor needs for its next byte. Compressed regular files are decompressed ahead of the reader in a
 // goroutine that ends with Close, which must be called. Errors come after all the bytes before them and stay:
-// see [ErrLimit], [ErrCorrupt], io.ErrUnexpectedEOF (compressed data that ends early); a failure of the reader
+// see [Error], [ErrCorrupt], io.ErrUnexpectedEOF (compressed data that ends early); a failure of the reader
 // below is an [*Error] that wraps it. The stream is for one goroutine at a time.
 func (in *Input) Stream() (io.ReadCloser, error) {
+	if in.dir != nil {
+		return nil, &Error{Name: in.name, Op: "read", Bytes: -1, Err: syscall.EISDIR}
+	}
 	count := new(atomic.Int64)
 	src := &source{name: in.name, r: in.once, n: count}
 	if in.file != nil {
@@ -150,36 +170,66 @@ func (in *Input) Stream() (io.ReadCloser, error) {
 		return nil, &Error{Name: in.name, Op: "read again", Bytes: -1, Err: err}
 	}
 	in.read.Store(count)
+	ahead := in.entry != nil || in.file != nil && sniffAt(in.file) != plain
+	if in.entry != nil {
+		src = in.inflate(src)
+	}
 	s := newStream(src, in.limits)
-	if in.file != nil && sniffAt(in.file) != plain {
+	s.meter = in.budget.meter(in.name)
+	if ahead {
 		return newReadAhead(s), nil
 	}
 	return s, nil
 }
 
 // At returns random access to the content and its size when the input was opened. It lives as long as the input.
-// The error wraps errors.ErrUnsupported if the content is compressed or comes through a pipe.
+// The error wraps errors.ErrUnsupported if the content is compressed, comes through a pipe, or is a directory.
 func (in *Input) At() (io.ReaderAt, int64, error) {
-	why := ""
-	if in.file == nil {
-		why = "not a regular file"
-	} else if c := sniffAt(in.file); c != plain {
+	why, next := "", "decompress it first"
+	switch c := in.compression(); {
+	case in.dir != nil:
+		why, next = "a directory", "name a file in it"
+	case in.file == nil:
+		why, next = "a pipe or device", "copy it to a file first"
+	case c != plain:
 		why = c.String() + " data"
 	}
 	if why != "" {
-		err := fmt.Errorf("%s cannot be read at random: %w", why, errors.ErrUnsupported)
+		err := &noRandomAccess{why, next}
 		return nil, 0, &Error{Name: in.name, Op: "open", Bytes: -1, Err: err}
 	}
 	return in.file, in.size, nil
 }
 
+// compression returns how the content of a file is compressed.
+func (in *Input) compression() compression {
+	switch {
+	case in.entry != nil:
+		return deflated
+	case in.file != nil:
+		return sniffAt(in.file)
+	}
+	return plain
+}
+
+// A noRandomAccess says why an input has only streams, and what the user can do.
+type noRandomAccess struct{ why, next string }
+
+func (e *noRandomAccess) Error() string {
+	return fmt.Sprintf("%s cannot be read at random; %s", e.why, e.next)
+}
+
+// Unwrap returns errors.ErrUnsupported.
+func (e *noRandomAccess) Unwrap() error { return errors.ErrUnsupported }
+
 // A source is the raw input of one stream: it counts, and it remembers how it ended, because decompressors
 // disguise the errors of their reader (zstd reports some as the end of the data).
 type source struct {
-	name string
-	r    io.Reader
-	n    *atomic.Int64
-	err  error // sticky: io.EOF, or a located *Error
+	name    string
+	r       io.Reader
+	n       *atomic.Int64
+	err     error // sticky: io.EOF, or a located error
+	located bool  // the errors of r are located already
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -188,7 +238,7 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 	n, err := s.r.Read(p)
 	at := s.n.Add(int64(n))
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && !s.located {
 		err = &Error{Name: s.name, Op: "read", Bytes: at, Err: err}
 	}
 	s.err = err

@@ -8,6 +8,10 @@
 // An [Output] collects its bytes in a temporary file beside the destination. Commit syncs and renames it,
 // Abort removes it, and whatever fails in between leaves the destination as it was.
 //
+// [Outputs] is a set of named members that one conversion writes: one file, or a directory that appears as a whole
+// by the same means. Members are the counterpart for inputs: the files of a directory or of a zip archive are
+// opened through the handle of that input and share its limits.
+//
 // The package knows bytes only: what they mean is decided elsewhere.
 package iox
 
@@ -20,9 +24,6 @@ import (
 
 // Sentinels. Errors of this package wrap at most one of them, beside their own cause.
 var (
-	// ErrLimit says that compressed input was not read to its end because a limit of [Limits] was reached.
-	// The error in the chain is a [*LimitError].
-	ErrLimit = errors.New("limit reached")
 	// ErrCorrupt says that compressed input contradicts its format or its checksum. Everything that could be
 	// decompressed before was delivered. Input that merely ends early wraps io.ErrUnexpectedEOF instead.
 	ErrCorrupt = errors.New("corrupt compressed data")
@@ -30,7 +31,8 @@ var (
 	ErrAborted = errors.New("output aborted")
 )
 
-// An Error is a failed operation on an input or output.
+// An Error is a failed operation on an input or output. If a limit of [Limits] ends the decompression, the cause is an
+// *ntconv.LimitError.
 type Error struct {
 	// Name is the input or output as the user called it.
 	Name string

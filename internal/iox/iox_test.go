@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 // childMain writes 1 MiB. As "hang" it then waits to be killed; as "fsize" it writes until the file size limit
 // of its parent's choosing and reports the error.
 func childMain(mode, dest string) {
+	if mode == "tree" {
+		childTree(dest)
+		return
+	}
 	if mode == "fsize" {
 		signal.Ignore(syscall.Signal(25)) // SIGXFSZ; the write then fails with EFBIG
 		limitFileSize(300 << 10)

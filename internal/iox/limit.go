@@ -1,13 +1,14 @@
 package iox
 
-import "fmt"
+import "github.com/ntconv/ntconv"
 
-// Flags of the command that raise the limits of compressed input. Errors name them, so that the user of a
-// refused file knows what to type; the command must define its flags by these names.
+// Names of the limits in ntconv.LimitError.Limit.
 const (
-	FlagRatio  = "--max-ratio"
-	FlagOutput = "--max-decompressed"
-	FlagWindow = "--max-zstd-window"
+	LimitRatio  = "decompression ratio" // Limits.Ratio
+	LimitOutput = "decompressed data"   // Limits.Output, in bytes
+	LimitWindow = "zstd window"         // Limits.Window, in bytes
+	// LimitDecoder is a zstd window of at most 2 GiB, which no member of Limits raises.
+	LimitDecoder = "zstd window for the decoder"
 )
 
 // Limits bound what compressed input may cost. They do not apply to plain input, which cannot be larger than it
@@ -31,37 +32,41 @@ func DefaultLimits() *Limits {
 }
 
 // allowed returns how many decompressed bytes may have been delivered once in compressed bytes were consumed,
-// and the limit that says so; -1 if there is none.
-func (l *Limits) allowed(in int64) (n int64, limit, flag string, value int64) {
+// and the name of the limit that says so; -1 if there is none.
+func (l *Limits) allowed(in int64) (n int64, limit string) {
 	n = -1
 	if l.Ratio > 0 {
-		n, limit, flag, value = l.Floor, "decompressed to compressed ratio", FlagRatio, l.Ratio
+		n, limit = l.Floor, LimitRatio
 		// Divide rather than multiply: a ratio from the command line may be anything.
 		if in > l.Floor/l.Ratio {
 			n = min(in, (1<<63-1)/l.Ratio) * l.Ratio
 		}
 	}
 	if l.Output > 0 && (n < 0 || l.Output <= n) {
-		n, limit, flag, value = l.Output, "decompressed bytes", FlagOutput, l.Output
+		n, limit = l.Output, LimitOutput
 	}
-	return n, limit, flag, value
+	return n, limit
 }
 
-// A LimitError tells which limit stopped the decompression, where, and how to raise it. It wraps [ErrLimit].
-type LimitError struct {
-	Name  string // the input
-	Limit string // what is limited, in words
-	Value int64  // the limit as set
-	Flag  string // the command line flag that raises it
-	In    int64  // offset in the compressed input
-	Out   int64  // decompressed bytes delivered before
+// exceeded returns the error of a limit that allowed has named, once out decompressed bytes came of in compressed ones.
+func (l *Limits) exceeded(limit string, in, out int64) *ntconv.LimitError {
+	if limit == LimitOutput {
+		return &ntconv.LimitError{Limit: LimitOutput, Value: l.Output, Asked: out, Unit: "bytes"}
+	}
+	in = max(in, 1)
+	ratio := out / in
+	if out%in != 0 {
+		ratio++
+	}
+	return &ntconv.LimitError{Limit: LimitRatio, Value: l.Ratio, Asked: ratio, Unit: "to 1"}
 }
 
-// Error says all of it in one line.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s: limit reached: %s over %d at byte %d of the compressed input (%d decompressed); %s raises it",
-		e.Name, e.Limit, e.Value, e.In, e.Out, e.Flag)
+// windowExceeded returns the error of a zstd frame that needs a window of asked bytes.
+func (l *Limits) windowExceeded(asked int64) *ntconv.LimitError {
+	e := &ntconv.LimitError{Limit: LimitWindow, Value: l.Window, Unit: "bytes"}
+	if l.Window <= 0 || l.Window > maxWindow {
+		e.Limit, e.Value = LimitDecoder, maxWindow
+	}
+	e.Asked = max(asked, e.Value+1)
+	return e
 }
-
-// Unwrap returns ErrLimit.
-func (e *LimitError) Unwrap() error { return ErrLimit }

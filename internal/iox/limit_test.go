@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ntconv/ntconv"
 )
 
 // zeros is a reader of n zero bytes.
@@ -88,17 +89,18 @@ func TestBombStopsAtTheRatio(t *testing.T) {
 		for name, s := range map[string]io.Reader{"pipe": live, "file": stored} {
 			var n int64
 			used := allocated(func() { n, err = io.Copy(io.Discard, s) })
-			var limit *LimitError
-			if !errors.Is(err, ErrLimit) || !errors.As(err, &limit) || limit.Flag != FlagRatio {
+			var limit *ntconv.LimitError
+			var at *Error
+			if !errors.Is(err, ntconv.ErrLimit) || !errors.As(err, &limit) || !errors.As(err, &at) || limit.Limit != LimitRatio || limit.Value != 200 || limit.Asked <= 200 {
 				t.Fatalf("%v %s: %d bytes, %v", c, name, n, err)
 			}
-			if most := max(64<<20, 200*limit.In); n > most || n < 64<<20 || limit.Out != n {
-				t.Errorf("%v %s: delivered %d bytes, allowed %d, reported %d", c, name, n, most, limit.Out)
+			if most := max(64<<20, 200*at.Bytes); n > most || n < 64<<20 {
+				t.Errorf("%v %s: delivered %d bytes, allowed %d", c, name, n, most)
 			}
 			if used > 8<<20 {
 				t.Errorf("%v %s: allocated %d bytes", c, name, used)
 			}
-			if !strings.Contains(err.Error(), "--max-ratio") || strings.ContainsAny(err.Error(), "\n%!") {
+			if !strings.Contains(err.Error(), "decompression ratio too large: limit 200 to 1, got ") || strings.ContainsAny(err.Error(), "\n%!") {
 				t.Errorf("message %q", err)
 			}
 		}
@@ -123,14 +125,15 @@ func TestOutputLimitIsExact(t *testing.T) {
 				_, s := open(t, once(c.chop(bytes.NewReader(data))), InputOptions{Limits: l})
 				got, err := io.ReadAll(s)
 				over := name != "plain" && most < len(text)
-				if over != errors.Is(err, ErrLimit) || !over && err != nil {
+				if over != errors.Is(err, ntconv.ErrLimit) || !over && err != nil {
 					t.Errorf("%s at %d of %d: %v", name, most, len(text), err)
 				}
 				want := text
 				if over {
 					want = text[:most]
-					if !strings.Contains(err.Error(), FlagOutput) {
-						t.Errorf("message %q", err)
+					var limit *ntconv.LimitError
+					if !errors.As(err, &limit) || limit.Limit != LimitOutput || limit.Value != int64(most) || limit.Asked <= int64(most) || limit.Asked > int64(len(text)) {
+						t.Errorf("%s at %d of %d: %v", name, most, len(text), err)
 					}
 				}
 				if !bytes.Equal(got, want) {
@@ -144,23 +147,23 @@ func TestOutputLimitIsExact(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	d := DefaultLimits()
 	for _, c := range []struct {
-		l    *Limits
-		in   int64
-		want int64
-		flag string
+		l     *Limits
+		in    int64
+		want  int64
+		limit string
 	}{
-		{d, 0, 64 << 20, FlagRatio},
-		{d, 64 << 20 / 200, 64 << 20, FlagRatio},
-		{d, 1 << 20, 200 << 20, FlagRatio},
-		{d, 1 << 40, 16 << 30, FlagOutput},
+		{d, 0, 64 << 20, LimitRatio},
+		{d, 64 << 20 / 200, 64 << 20, LimitRatio},
+		{d, 1 << 20, 200 << 20, LimitRatio},
+		{d, 1 << 40, 16 << 30, LimitOutput},
 		{&Limits{}, 5, -1, ""},
-		{&Limits{Output: 7}, 5, 7, FlagOutput},
-		{&Limits{Ratio: 3}, 5, 15, FlagRatio},
-		{&Limits{Ratio: math.MaxInt64}, 5, math.MaxInt64, FlagRatio},
-		{&Limits{Ratio: 1 << 40}, 1 << 40, math.MaxInt64 >> 40 << 40, FlagRatio},
+		{&Limits{Output: 7}, 5, 7, LimitOutput},
+		{&Limits{Ratio: 3}, 5, 15, LimitRatio},
+		{&Limits{Ratio: math.MaxInt64}, 5, math.MaxInt64, LimitRatio},
+		{&Limits{Ratio: 1 << 40}, 1 << 40, math.MaxInt64 >> 40 << 40, LimitRatio},
 	} {
-		if n, _, flag, _ := c.l.allowed(c.in); n != c.want || flag != c.flag {
-			t.Errorf("%+v after %d: %d %s, want %d %s", *c.l, c.in, n, flag, c.want, c.flag)
+		if n, limit := c.l.allowed(c.in); n != c.want || limit != c.limit {
+			t.Errorf("%+v after %d: %d %s, want %d %s", *c.l, c.in, n, limit, c.want, c.limit)
 		}
 	}
 }
@@ -180,25 +183,33 @@ func TestZstdWindow(t *testing.T) {
 		name   string
 		data   []byte
 		limits *Limits
-		refuse bool
+		refuse int64 // the window that is refused
 	}{
-		{"64 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x80, 1, 0, 0}, nil, false},
-		{"72 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x81, 1, 0, 0}, nil, true},
-		{"3.75 TiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, nil, true},
-		{"3.75 TiB unlimited", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, &Limits{}, true},
-		{"4 GiB single segment", single(math.MaxUint32), nil, true},
-		{"tool's 128 MiB", tool, nil, true},
-		{"tool's 128 MiB allowed", tool, l128, false},
-		{"second frame", join(zst(t, []byte("first")), tool), nil, true},
+		{"64 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x80, 1, 0, 0}, nil, 0},
+		{"72 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x81, 1, 0, 0}, nil, 72 << 20},
+		{"3.75 TiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, nil, 15 << 38},
+		{"3.75 TiB unlimited", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, &Limits{}, 15 << 38},
+		{"4 GiB single segment", single(math.MaxUint32), nil, math.MaxUint32},
+		{"tool's 128 MiB", tool, nil, 128 << 20},
+		{"tool's 128 MiB allowed", tool, l128, 0},
+		{"second frame", join(zst(t, []byte("first")), tool), nil, 128 << 20},
 	} {
 		for _, ch := range choppers {
 			_, s := open(t, once(ch.chop(bytes.NewReader(c.data))), InputOptions{Limits: c.limits})
 			used := allocated(func() { _, err = io.Copy(io.Discard, s) })
-			if errors.Is(err, ErrLimit) != c.refuse || !c.refuse && err != nil {
+			var limit *ntconv.LimitError
+			if errors.As(err, &limit) != (c.refuse > 0) || c.refuse == 0 && err != nil {
 				t.Errorf("%s, chopped %s: %v", c.name, ch.name, err)
 			}
-			if c.refuse && (used > 4<<20 || !strings.Contains(err.Error(), FlagWindow)) {
-				t.Errorf("%s: allocated %d bytes, message %q", c.name, used, err)
+			if c.refuse == 0 {
+				continue
+			}
+			want := ntconv.LimitError{Limit: LimitWindow, Value: 64 << 20, Asked: c.refuse, Unit: "bytes"}
+			if c.limits != nil {
+				want.Limit, want.Value = LimitDecoder, 2<<30
+			}
+			if used > 4<<20 || *limit != want {
+				t.Errorf("%s, chopped %s: allocated %d bytes, %+v, want %+v", c.name, ch.name, used, *limit, want)
 			}
 		}
 	}

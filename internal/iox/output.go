@@ -41,6 +41,9 @@ type Output struct {
 	f      file
 	behind *WriteBehind
 
+	finished bool  // the file is written and closed
+	finish   error // how that went
+
 	cleaner *Cleaner
 	mu      sync.Mutex // guards what follows and the existence of temp
 	state   outputState
@@ -200,7 +203,7 @@ func (o *Output) Commit() error {
 		return err
 	}
 	// Without the lock: an Abort must not wait for the disk.
-	err = o.finish()
+	err = o.close()
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -219,8 +222,18 @@ func (o *Output) Commit() error {
 	return err
 }
 
-// finish completes and closes the file. It goes on to close after an error.
-func (o *Output) finish() error {
+// close writes what is buffered, syncs and closes the file, once; later calls return the same result. Commit is
+// then left with the rename.
+func (o *Output) close() error {
+	if !o.finished {
+		o.finished = true
+		o.finish = o.complete()
+	}
+	return o.finish
+}
+
+// complete goes on to close the file after an error.
+func (o *Output) complete() error {
 	op, err := "write", o.behind.Close()
 	if err == nil && o.Atomic() {
 		op, err = "sync", o.f.Sync()

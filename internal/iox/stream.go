@@ -17,10 +17,11 @@ const (
 	plain compression = iota
 	gzipped
 	zstandard
+	deflated // a member of a zip archive; never found by sniff
 )
 
 func (c compression) String() string {
-	return [...]string{"plain", "gzip", "zstd"}[c]
+	return [...]string{"plain", "gzip", "zstd", "deflate"}[c]
 }
 
 // maxMagic is the longest prefix sniff needs.
@@ -79,6 +80,7 @@ type stream struct {
 	src    *source
 	br     *bufio.Reader
 	limits Limits
+	meter  *meter    // nil if the input is not a member
 	r      io.Reader // nil before the first Read
 	close  func()    // releases the decompressor; may be nil
 }
@@ -100,7 +102,7 @@ func (s *stream) Read(p []byte) (int, error) {
 
 func (s *stream) open() io.Reader {
 	c := sniffFrom(s.br)
-	d := &decoder{src: s.src, br: s.br, format: c, limits: s.limits}
+	d := &decoder{src: s.src, br: s.br, format: c, limits: s.limits, meter: s.meter}
 	switch c {
 	case gzipped:
 		d.r = &gzipReader{br: s.br}

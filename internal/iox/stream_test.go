@@ -15,6 +15,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ntconv/ntconv"
 )
 
 // skippable is a zstd frame that holds no data.
@@ -185,7 +187,7 @@ func TestStreamDamage(t *testing.T) {
 		for _, ch := range choppers {
 			in, s := open(t, once(ch.chop(bytes.NewReader(c.data))), InputOptions{})
 			got, err := io.ReadAll(s)
-			if !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrLimit) || errors.Is(err, io.ErrUnexpectedEOF) {
+			if !errors.Is(err, ErrCorrupt) || errors.Is(err, ntconv.ErrLimit) || errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%s, chopped %s: error %v", name, ch.name, err)
 				continue
 			}
@@ -322,13 +324,13 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, s := open(t, once(bytes.NewReader(data)), InputOptions{Limits: limits})
 		got, err := io.ReadAll(s)
-		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrLimit) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ntconv.ErrLimit) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("error without a class: %v", err)
 		}
 		_, s = open(t, once(iotest.OneByteReader(bytes.NewReader(data))), InputOptions{Limits: limits})
 		chopped, cerr := io.ReadAll(s)
 		// The ratio depends on how much was read when the limit was hit; nothing else may.
-		if !errors.Is(err, ErrLimit) && !errors.Is(cerr, ErrLimit) && (!bytes.Equal(got, chopped) || (err == nil) != (cerr == nil)) {
+		if !errors.Is(err, ntconv.ErrLimit) && !errors.Is(cerr, ntconv.ErrLimit) && (!bytes.Equal(got, chopped) || (err == nil) != (cerr == nil)) {
 			t.Fatalf("whole: %d bytes, %v; chopped: %d bytes, %v", len(got), err, len(chopped), cerr)
 		}
 		c, sure := sniff(data)

@@ -74,20 +74,41 @@ func isTemp(name, base string) bool {
 // work, the output is none the worse. Of other destinations, and of files younger than staleAge, which may
 // belong to a run in progress, nothing is touched.
 func (o *Output) removeStale() {
-	dir, base := filepath.Split(o.path)
+	for _, temp := range temporaries(o.fs, o.path) {
+		if temp.entry.Type().IsRegular() && isStale(temp.entry) {
+			_ = o.fs.remove(temp.path)
+		}
+	}
+}
+
+// A leftover is an entry whose name is that of a temporary file or directory.
+type leftover struct {
+	path  string
+	entry fs.DirEntry
+}
+
+// temporaries returns the entries that are named as temporary files of a destination are, those of runs in
+// progress included.
+func temporaries(sys fileSystem, dest string) []leftover {
+	dir, base := filepath.Split(dest)
 	if dir == "" {
 		dir = "."
 	}
-	entries, err := o.fs.readDir(dir)
+	entries, err := sys.readDir(dir)
 	if err != nil {
-		return
+		return nil
 	}
+	var found []leftover
 	for _, e := range entries {
-		if !isTemp(e.Name(), base) || !e.Type().IsRegular() {
-			continue
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge {
-			_ = o.fs.remove(filepath.Join(dir, e.Name()))
+		if isTemp(e.Name(), base) {
+			found = append(found, leftover{filepath.Join(dir, e.Name()), e})
 		}
 	}
+	return found
+}
+
+// isStale reports whether an entry has not been written for staleAge.
+func isStale(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) > staleAge
 }

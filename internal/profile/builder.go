@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // Options says what to count and what to tell apart. The zero value is a good choice.
@@ -14,6 +15,8 @@ type Options struct {
 	// Drop lists keys of labels that samples are not told apart by: the Label constants of this package, "state", and
 	// whatever keys the events have. Dropping "thread id" drops "thread" too.
 	Drop []string
+	// Unlabeled adds up samples of a stack and owner regardless of the labels of their events.
+	Unlabeled bool
 	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the events
 	// tell it.
 	Span func() (first, last ntconv.Ticks, ok bool)
@@ -65,9 +68,11 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if drop[LabelThreadID] {
 		drop[LabelThread] = true
 	}
+	labels := newLabelTable(drop)
+	labels.none = o.Unlabeled
 	b := &Builder{
 		info: info, namer: namer, report: o.Report,
-		pool:  pool{drop, newStackTable(), newLabelTable(drop), newTagTable()},
+		pool:  pool{drop, newStackTable(), labels, newTagTable()},
 		roles: map[*ntconv.Type]role{}, weights: newWeightTypes(),
 		span: o.Span,
 	}
@@ -87,8 +92,8 @@ func (b *Builder) Add(e *ntconv.Event) {
 		b.event(e)
 	case ntconv.KindDefine:
 		for _, s := range b.sets {
-			if s.kind == Imported && s.declared == nil && e.Type != nil {
-				s.declared = OriginOf(e.Type)
+			if s.kind == Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
+				s.declared = e.Type
 			}
 		}
 	case ntconv.KindMark:
@@ -204,8 +209,8 @@ func (b *Builder) set() *set {
 // Finish ends the samples that wait for a successor and returns the profile. The builder must not be used afterwards.
 func (b *Builder) Finish() *Profile {
 	s := b.set()
-	if s.kind == Imported && s.origin == nil && s.declared != nil { // a profile without samples comes back, too
-		s.take(s.declared)
+	if s.imported == nil && s.declared != nil { // a profile without samples is restored, too
+		s.take(s.declared, origin.ColumnsOf(s.declared))
 	}
 	period := b.period()
 	s.finish(b.ticks(period))
@@ -214,14 +219,14 @@ func (b *Builder) Finish() *Profile {
 	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
-		Events: s.events, Origin: s.origin, b: b, s: s,
+		Events: s.events, Adopted: s.adopted, b: b, s: s,
 	}
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
 	}
 	p.Start, p.End = b.recorded(s)
-	if o := s.origin; o != nil {
-		p.Main, p.PeriodType, p.Period = o.MainType(), o.PeriodType, o.Period
+	if c := s.imported; c != nil {
+		p.Main, p.PeriodType, p.Period = c.Main(), c.PeriodType, c.Period
 	}
 	return p
 }

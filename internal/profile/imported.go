@@ -1,9 +1,8 @@
 package profile
 
 import (
-	"slices"
-
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // of returns what a set of a kind shares with the others.
@@ -12,60 +11,39 @@ func (p *pool) of(k Kind) *pool {
 		return p
 	}
 	labels := newLabelTable(p.drop)
-	labels.all = true
+	labels.all, labels.none = true, p.labels.none
 	return &pool{p.drop, p.stacks, labels, newTagTable()}
 }
 
-// adopt makes a set of kind Imported one of the columns that a type has, and reports whether samples of the type can be summed
-// up in it: all must be of the same profile, or of profiles with the same types of values.
+// adopt gives a set of kind Imported the columns of a type, and reports whether the set can add up samples of the type: the
+// columns of all its types must be compatible.
 func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
-	o := OriginOf(t)
-	if s.origin == nil {
-		s.take(o)
+	c := origin.ColumnsOf(t)
+	if s.imported == nil {
+		s.take(t, c)
 		return true
 	}
-	if !slices.Equal(s.origin.Types, o.Types) || s.origin.PeriodType != o.PeriodType {
+	if !s.imported.Compatible(c) {
 		report.Note(ntconv.CodeNotCarried, 1, -1, "a profile with other types of values than the first one; choose one with --pid")
 		return false
 	}
-	s.origin = s.origin.with(o)
+	merged := s.imported.Merge(c)
+	s.imported, s.adopted = &merged, append(s.adopted, t)
 	return true
 }
 
-// take makes the columns those of a profile.
-func (s *set) take(o *Origin) {
-	s.origin = o
+// take sets the columns of a set to those of its first type.
+func (s *set) take(t *ntconv.Type, c *origin.Columns) {
+	s.imported, s.adopted = c, []*ntconv.Type{t}
 	spec := specs[Imported]
-	for _, v := range o.Types {
+	for _, v := range c.Types {
 		spec.columns = append(spec.columns, column{v, scaleNone})
 	}
 	s.spec = &spec
-	s.m.values = make([]int64, len(o.Types))
+	s.m.values = make([]int64, len(c.Types))
 }
 
-// with returns what two profiles say together, as pprof's own merge would put it.
-func (o *Origin) with(p *Origin) *Origin {
-	m := *o
-	m.Period = max(o.Period, p.Period)
-	m.Duration += p.Duration
-	if m.Time == 0 || p.Time != 0 && p.Time < m.Time {
-		m.Time = p.Time
-	}
-	for _, c := range p.Comments {
-		if !slices.Contains(m.Comments, c) {
-			m.Comments = append(slices.Clip(m.Comments), c)
-		}
-	}
-	if m.Default == "" {
-		m.Default = p.Default
-	}
-	if m.DocURL == "" {
-		m.DocURL = p.DocURL
-	}
-	return &m
-}
-
-// measureImported reads the fields behind the first one.
+// measureImported reads the values of the columns: all fields after the first one.
 func measureImported(e *ntconv.Event, m *measurement) bool {
 	i := -1
 	for _, v := range e.Fields() {

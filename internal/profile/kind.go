@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // Kind says what a profile counts.
@@ -19,7 +20,7 @@ const (
 	Wall
 	// CPU is processor time by a machine-wide profiler, which sees only threads that run.
 	CPU
-	// Imported is what the samples of a profile say that the trace was made of: see Origin.
+	// Imported restores the profile that the trace was converted from. Its columns are those of the samples' type.
 	Imported
 	numKinds
 )
@@ -43,7 +44,7 @@ func ParseKind(name string) (Kind, error) {
 }
 
 // ValueType is what a column of a profile counts, and in which unit.
-type ValueType struct{ Type, Unit string }
+type ValueType = origin.ValueType
 
 // scale says how the sum of a column becomes a value of its type.
 type scale uint8
@@ -86,9 +87,9 @@ type measurement struct {
 var specs = [numKinds]spec{
 	Wall: {
 		name:     "wall",
-		columns:  []column{{ValueType{"samples", "count"}, scaleNone}, {ValueType{"wall", "nanoseconds"}, scaleTicks}},
+		columns:  []column{{ValueType{Type: "samples", Unit: "count"}, scaleNone}, {ValueType{Type: "wall", Unit: "nanoseconds"}, scaleTicks}},
 		main:     1,
-		period:   ValueType{"wall", "nanoseconds"},
+		period:   ValueType{Type: "wall", Unit: "nanoseconds"},
 		interval: 1,
 		tag:      "state",
 		matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassSample },
@@ -96,17 +97,19 @@ var specs = [numKinds]spec{
 	},
 	CPU: {
 		name:     "cpu",
-		columns:  []column{{ValueType{"samples", "count"}, scaleNone}, {ValueType{"cpu", "nanoseconds"}, scalePeriod}},
+		columns:  []column{{ValueType{Type: "samples", Unit: "count"}, scaleNone}, {ValueType{Type: "cpu", Unit: "nanoseconds"}, scalePeriod}},
 		main:     1,
-		period:   ValueType{"cpu", "nanoseconds"},
+		period:   ValueType{Type: "cpu", Unit: "nanoseconds"},
 		interval: noInterval,
-		matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassUniversalCPU && OriginOf(t) == nil },
-		measure:  measureCPU,
+		matches: func(t *ntconv.Type) bool {
+			return clr.ClassOf(t) == clr.ClassUniversalCPU && origin.ColumnsOf(t) == nil
+		},
+		measure: measureCPU,
 	},
 	Imported: { // and what the set adopts
 		name:     "imported",
 		interval: noInterval,
-		matches:  func(t *ntconv.Type) bool { return OriginOf(t) != nil },
+		matches:  func(t *ntconv.Type) bool { return origin.ColumnsOf(t) != nil },
 		measure:  measureImported,
 	},
 }

@@ -17,8 +17,10 @@ type Profile struct {
 	Period     int64        // nominal sampling interval, in the unit of PeriodType
 	Start, End ntconv.Ticks // from when to when was recorded, and to the end of the last sample's interval at least
 	Events     uint64       // events that were samples
-	Origin     *Origin      // of kind Imported, else nil
-	Unresolved Unresolved   // complete when all samples were visited
+	// Adopted are the types whose samples were added up and whose columns the profile has, in the order of their first
+	// samples. It is empty unless the kind is Imported and the trace has a type of imported samples.
+	Adopted    []*ntconv.Type
+	Unresolved Unresolved // complete when all samples were visited
 
 	b *Builder
 	s *set
@@ -209,7 +211,7 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	}
 	s.Labels = withLabels(s.Labels, v.labels[m.labels])
 	events := v.sums[0]
-	if v.p.Origin != nil {
+	if len(v.p.Adopted) > 0 {
 		events = 1 // as far as anybody knows
 	}
 	v.names.count(s.Frames, events, s.Values[v.p.Main])

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // A set is the samples of one kind: a row each with its sums.
@@ -14,8 +15,11 @@ type set struct {
 	pool *pool
 	tags bool // the kind's own label is wanted
 
-	origin   *Origin // of the first type of Imported
-	declared *Origin // of the first one that was declared, with or without samples
+	// Of kind Imported: the merged columns of the types in adopted, and the first type that was declared, with or without
+	// samples.
+	imported *origin.Columns
+	adopted  []*ntconv.Type
+	declared *ntconv.Type
 
 	index  map[key]uint32 // to rows
 	rows   []row

@@ -38,18 +38,18 @@ type Unresolved struct {
 	Any     int64             // of Total: some frame has no name
 	Leaf    int64             // of Total: the leaf has no name
 	Module  string            // file that has most of the unnamed frames, or empty
-	main    string
-	kind    Kind
+	Main    ValueType         // of Total
+	Kind    Kind              // of the profile
 }
 
-// String returns a sentence for people, and nothing if every frame has a name.
+// String returns the counts as a sentence, and "" if every frame has a symbol.
 func (u Unresolved) String() string {
 	if u.Unnamed == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%s of the frames have no name (%s); %s of %s passes through them, %s ends in them", percent(u.Unnamed, u.Frames), u.why(),
-		percent(u.Any, u.Total), u.main, percent(u.Leaf, u.Total))
-	if u.kind == Wall && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
+		percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
+	if u.Kind == Wall && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
 		text += "; .NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
 	}
 	return text
@@ -153,13 +153,16 @@ func (n *names) unresolved(p *Profile) Unresolved {
 			u.Module, most = file, events
 		}
 	}
-	u.kind = p.Kind
-	main := p.MainType()
-	u.main = main.Type
-	if isTime(main.Unit) {
-		u.main += " time"
-	}
+	u.Kind, u.Main = p.Kind, p.MainType()
 	return u
+}
+
+// mainValue names the values that Total sums: "wall time", "samples".
+func (u Unresolved) mainValue() string {
+	if isTime(u.Main.Unit) {
+		return u.Main.Type + " time"
+	}
+	return u.Main.Type
 }
 
 // isTime reports whether values of a unit, as profile.proto spells it, are times.

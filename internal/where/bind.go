@@ -233,6 +233,8 @@ func kindOf(t *ntconv.FieldType) fieldKind {
 		return fieldGUID
 	case ntconv.TypeDateTime:
 		return fieldDate
+	case ntconv.TypeRest:
+		return fieldBytes
 	case ntconv.TypePad64, 0:
 		return fieldUnknown
 	}

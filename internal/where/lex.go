@@ -1,6 +1,7 @@
 package where
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -185,7 +186,7 @@ func parseNumber(s string) (literal, string) {
 	if d, err := time.ParseDuration(s); err == nil {
 		return literal{kind: litDuration, dur: d}, ""
 	}
-	if err != nil && strings.Contains(err.Error(), strconv.ErrRange.Error()) {
+	if errors.Is(err, strconv.ErrRange) {
 		return literal{}, "is too large a number"
 	}
 	return literal{}, "is neither a number nor a duration such as 1.5ms"

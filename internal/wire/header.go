@@ -11,8 +11,6 @@ const (
 	Magic = "Nettrace"
 	// FastSerialization follows the magic, with its length, in versions 4 and 5, and begins a netperf file.
 	FastSerialization = "!FastSerialization.1"
-	// MaxStreamHeaderSize is the length of the longest stream header, that of versions 4 and 5.
-	MaxStreamHeaderSize = len(Magic) + 4 + len(FastSerialization)
 	// BlockHeaderSize is the length of a version 6 block header.
 	BlockHeaderSize = 4
 	// MaxBlockSize is the largest block that a version 6 header can express.
@@ -30,10 +28,9 @@ type StreamHeader struct {
 // Objects reports whether FastSerialization objects follow, rather than blocks.
 func (h StreamHeader) Objects() bool { return h.Version < V6 }
 
-// ParseStreamHeader reads the beginning of a file, up to the first block or object. The cursor should hold at least
-// [MaxStreamHeaderSize] bytes unless the file is shorter; how many belong to the header is told by its offset. A major version
-// above 6 is ErrUnknown, with the header returned; anything that is no nettrace file is ErrValue. A file that ends within a header that
-// is right so far is ErrShort.
+// ParseStreamHeader reads the beginning of a file, up to the first block or object. The cursor should hold the
+// whole header unless the file is shorter; afterwards its offset is the length of the header. A major version above 6 is ErrUnknown, with
+// the header returned; anything that is not a nettrace or netperf file is ErrValue. A file that ends within a valid header is ErrShort.
 func ParseStreamHeader(c *bin.Cursor) (h StreamHeader, err error) {
 	h.Version = V3
 	if magic := *c; string(magic.Bytes(min(len(Magic), c.Len()))) == Magic[:min(len(Magic), c.Len())] {
@@ -103,7 +100,7 @@ func ParseBlockHeader(b []byte) BlockHeader {
 // or'ed into the kind, as one-collect does, it would turn the block into another kind.
 func AppendBlockHeader(dst []byte, h BlockHeader) ([]byte, error) {
 	if h.Size < 0 || h.Size > MaxBlockSize {
-		return dst, fmt.Errorf("%v block of %d bytes: %w", h.Kind, h.Size, bin.ErrLimit)
+		return dst, fmt.Errorf("%v block: %w", h.Kind, &bin.LimitError{Limit: LimitBlock, Value: MaxBlockSize, Asked: int64(h.Size), Unit: "bytes"})
 	}
 	return append(dst, byte(h.Size), byte(h.Size>>8), byte(h.Size>>16), byte(h.Kind)), nil
 }

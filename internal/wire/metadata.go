@@ -73,7 +73,7 @@ func AppendMetadataHeader(dst, extra []byte) []byte {
 // that has everything else. A field whose type is not understood is opaque. A row that is cut (ErrShort), or has too long a name (ErrLimit),
 // is returned as far as it goes.
 func ParseMetadata(c *bin.Cursor, limits Limits) (m Metadata, err error) {
-	p := typeParser{left: limits.WithDefaults()}
+	p := newTypeParser(limits)
 	row := c.At("Metadata/RowSize").Sub(int(c.U16()))
 	m.ID = row.At("Metadata/MetadataId").Varuint32()
 	m.Provider = p.name(&row, "Metadata/ProviderName")
@@ -169,7 +169,7 @@ func AppendMetadata(dst []byte, m *Metadata) ([]byte, error) {
 	if dst, err = m.appendOptional(dst); err != nil {
 		return dst[:start], err
 	}
-	return patchSize(append(dst, m.Extra...), start, "metadata row")
+	return patchSize(append(dst, m.Extra...), start, LimitMetadata)
 }
 
 func (m *Metadata) appendOptional(dst []byte) ([]byte, error) {
@@ -187,5 +187,5 @@ func (m *Metadata) appendOptional(dst []byte) ([]byte, error) {
 			}
 		}
 	}
-	return patchSize(append(dst, m.OptionalExtra...), start, "optional metadata")
+	return patchSize(append(dst, m.OptionalExtra...), start, LimitOptional)
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ntconv/ntconv/internal/bin"
 )
@@ -176,14 +177,14 @@ func AppendThread(dst []byte, t *Thread) ([]byte, error) {
 		attr(ThreadKeyValue, Value{Key: kv.Key, Str: kv.Value})
 	}
 	dst = append(dst, t.Extra...)
-	return patchSize(dst, start, "thread row")
+	return patchSize(dst, start, LimitThread)
 }
 
-// patchSize stores the number of bytes behind the u16 at start in it.
-func patchSize(dst []byte, start int, what string) ([]byte, error) {
+// patchSize stores the number of bytes after the u16 at start in it. limit is the name of the limit on that number.
+func patchSize(dst []byte, start int, limit string) ([]byte, error) {
 	n := len(dst) - start - 2
-	if n > 1<<16-1 {
-		return dst[:start], fmt.Errorf("%s of %d bytes: %w", what, n, bin.ErrLimit)
+	if n > math.MaxUint16 {
+		return dst[:start], &bin.LimitError{Limit: limit, Value: math.MaxUint16, Asked: int64(n), Unit: "bytes"}
 	}
 	dst[start], dst[start+1] = byte(n), byte(n>>8)
 	return dst, nil

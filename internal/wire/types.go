@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ntconv/ntconv/internal/bin"
 )
@@ -9,8 +10,14 @@ import (
 // A typeParser reads the field list of one metadata row. It remembers the first error and goes on, because every field is
 // framed by its size.
 type typeParser struct {
-	left Limits // Depth and Name stay; Fields counts down
-	err  error
+	limits Limits
+	left   int // fields that the row may still have
+	err    error
+}
+
+func newTypeParser(limits Limits) typeParser {
+	limits = limits.WithDefaults()
+	return typeParser{limits: limits, left: limits.Fields}
 }
 
 func (p *typeParser) note(err error) {
@@ -22,7 +29,7 @@ func (p *typeParser) note(err error) {
 // ParseFields reads a field list ("FieldDescriptions"): of a metadata row, or of an object in it. The errors are those of
 // [ParseMetadata].
 func ParseFields(c *bin.Cursor, limits Limits) ([]Field, error) {
-	p := typeParser{left: limits.WithDefaults()}
+	p := newTypeParser(limits)
 	fields := p.fields(c, 1)
 	p.note(c.Err())
 	return fields, p.err
@@ -33,12 +40,12 @@ const minField = 3
 
 func (p *typeParser) fields(c *bin.Cursor, depth int) (fields []Field) {
 	n := int(c.At("FieldCount").U16())
-	if room := min(n, c.Len()/minField, p.left.Fields); room > 0 {
+	if room := min(n, c.Len()/minField, p.left); room > 0 {
 		fields = make([]Field, 0, room)
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
-		if p.left.Fields--; p.left.Fields < 0 {
-			c.Fail("FieldCount", fmt.Errorf("%w: too many fields in one row", bin.ErrLimit))
+		if p.left--; p.left < 0 {
+			c.Fail("FieldCount", TooManyFields(p.limits.Fields, int64(p.limits.Fields)+1))
 			break
 		}
 		fc := c.At("Field/Size").Sub(int(c.U16()))
@@ -67,8 +74,8 @@ func (p *typeParser) field(c *bin.Cursor, depth int) (f Field) {
 // name reads a name. One that is too long fails before it costs memory.
 func (p *typeParser) name(c *bin.Cursor, where string) string {
 	peek := *c
-	if n := len(peek.StringBytes()); n > p.left.Name {
-		c.Fail(where, fmt.Errorf("%w: name of %d bytes, at most %d", bin.ErrLimit, n, p.left.Name))
+	if n := len(peek.StringBytes()); n > p.limits.Name {
+		c.Fail(where, NameTooLong(p.limits.Name, n, "bytes"))
 	}
 	return c.At(where).String()
 }
@@ -84,8 +91,8 @@ func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
 	case spec.Name == "":
 		at.Fail("Field/TypeCode", fmt.Errorf("%w: type code %d", bin.ErrUnknown, t.Code))
 		return t, at.Err()
-	case depth > p.left.Depth:
-		at.Fail("Field/TypeCode", fmt.Errorf("%w: types nested more than %d deep", bin.ErrLimit, p.left.Depth))
+	case depth > p.limits.Depth:
+		at.Fail("Field/TypeCode", TooDeep(p.limits.Depth, depth))
 		return t, at.Err()
 	case t.Code == TypeObject:
 		t.Fields = p.fields(c, depth+1)
@@ -110,8 +117,8 @@ func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
 
 // AppendFields is the inverse of [ParseFields].
 func AppendFields(dst []byte, fields []Field) ([]byte, error) {
-	if len(fields) > 1<<16-1 {
-		return dst, fmt.Errorf("%d fields: %w", len(fields), bin.ErrLimit)
+	if len(fields) > math.MaxUint16 {
+		return dst, &bin.LimitError{Limit: LimitRowFields, Value: math.MaxUint16, Asked: int64(len(fields))}
 	}
 	dst = bin.AppendU16(dst, uint16(len(fields)))
 	for i := range fields {
@@ -125,7 +132,7 @@ func AppendFields(dst []byte, fields []Field) ([]byte, error) {
 			}
 		}
 		var err error
-		if dst, err = patchSize(append(dst, f.Extra...), start, "field"); err != nil {
+		if dst, err = patchSize(append(dst, f.Extra...), start, LimitField); err != nil {
 			return dst, err
 		}
 	}

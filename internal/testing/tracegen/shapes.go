@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -14,22 +15,22 @@ type Shape struct {
 	// Many says that the shape is sound: a lenient reader gets to its end, as long as no limit is reached.
 	Many    bool
 	Version wire.Version
-	fill    func(s *Stream, n int)
+	fill    func(s *wirestream.Stream, n int)
 }
 
 // Write writes the shape with n of what it has many of.
 func (h Shape) Write(w io.Writer, n int) error {
-	s := NewStream(w, h.Version)
+	s := wirestream.New(w, h.Version)
 	h.fill(s, n)
 	return s.Err()
 }
 
 // Shapes returns all shapes. Those of many things first, then those that lie.
 func Shapes() []Shape {
-	many := func(name, doc string, v wire.Version, fill func(*Stream, int)) Shape {
-		return Shape{name, doc, true, v, func(s *Stream, n int) { fill(s, n); s.End() }}
+	many := func(name, doc string, v wire.Version, fill func(*wirestream.Stream, int)) Shape {
+		return Shape{name, doc, true, v, func(s *wirestream.Stream, n int) { fill(s, n); s.End() }}
 	}
-	lie := func(name, doc string, v wire.Version, fill func(*Stream, int)) Shape {
+	lie := func(name, doc string, v wire.Version, fill func(*wirestream.Stream, int)) Shape {
 		return Shape{name, doc, false, v, fill}
 	}
 	return []Shape{
@@ -85,7 +86,9 @@ func Shapes() []Shape {
 const start = 1_000_000_000
 
 // testType is the type of most events.
-func testType(id uint32) Type { return Type{ID: id, Provider: "Shape", Event: id, Name: "E"} }
+func testType(id uint32) wirestream.Type {
+	return wirestream.Type{ID: id, Provider: "Shape", Event: id, Name: "E"}
+}
 
 // event returns the header of the i-th event of thread 1.
 func event(i int, time uint64) *wire.EventHeader {
@@ -93,21 +96,21 @@ func event(i int, time uint64) *wire.EventHeader {
 }
 
 // single writes a block with one event.
-func single(s *Stream, h *wire.EventHeader) {
+func single(s *wirestream.Stream, h *wire.EventHeader) {
 	b := s.Events()
 	b.Add(h, nil)
 	b.Flush()
 }
 
 // one declares thread 1 where the format needs that.
-func one(s *Stream) {
+func one(s *wirestream.Stream) {
 	s.Types(testType(1))
-	if s.v6 {
+	if s.Version() == wire.V6 {
 		s.Threads(wire.Thread{Index: 1, PID: 1, TID: 1, Has: 1<<wire.ThreadPID | 1<<wire.ThreadTID})
 	}
 }
 
-func noBarrier(s *Stream, n int) {
+func noBarrier(s *wirestream.Stream, n int) {
 	one(s)
 	b := s.Events()
 	for i := range n {
@@ -119,14 +122,14 @@ func noBarrier(s *Stream, n int) {
 	b.Flush()
 }
 
-func blockPerEvent(s *Stream, n int) {
+func blockPerEvent(s *wirestream.Stream, n int) {
 	one(s)
 	for i := range n {
 		single(s, event(i, start+uint64(n-i)))
 	}
 }
 
-func release(s *Stream, n int) {
+func release(s *wirestream.Stream, n int) {
 	one(s)
 	for i := range n {
 		h := event(i, start+uint64(2*n-i))
@@ -137,7 +140,7 @@ func release(s *Stream, n int) {
 	}
 }
 
-func stuck(s *Stream, n int) {
+func stuck(s *wirestream.Stream, n int) {
 	one(s)
 	single(s, event(0, start+1<<40))
 	for i := 1; i <= n; i++ {
@@ -147,7 +150,7 @@ func stuck(s *Stream, n int) {
 	}
 }
 
-func zeroLength(s *Stream, n int) {
+func zeroLength(s *wirestream.Stream, n int) {
 	one(s)
 	empty := s.Events()
 	for i := 0; i < n; {
@@ -159,10 +162,10 @@ func zeroLength(s *Stream, n int) {
 			i++
 		}
 		b.Flush()
-		s.Block(wire.KindEvent, empty.body)
+		empty.FlushAs(wire.KindEvent)
 		s.Stacks(uint32(i), make([][]byte, 100)...)
 		s.SequencePoint(0, 0)
-		if s.v6 {
+		if s.Version() == wire.V6 {
 			s.Block(wire.KindEvent, nil)
 			s.Block(wire.KindMetadata, nil)
 			s.Block(wire.KindStack, nil)
@@ -174,7 +177,7 @@ func zeroLength(s *Stream, n int) {
 	}
 }
 
-func churn(s *Stream, n int) {
+func churn(s *wirestream.Stream, n int) {
 	for i := range n {
 		id := uint64(i + 2)
 		s.Threads(wire.Thread{Index: id, TID: id % 1000, Has: 1 << wire.ThreadTID})
@@ -185,18 +188,18 @@ func churn(s *Stream, n int) {
 	}
 }
 
-func threadChurn(s *Stream, n int) {
+func threadChurn(s *wirestream.Stream, n int) {
 	one(s)
 	churn(s, n)
 }
 
-func threadChurnWaiting(s *Stream, n int) {
+func threadChurnWaiting(s *wirestream.Stream, n int) {
 	one(s)
 	single(s, event(0, start+1<<40))
 	churn(s, n)
 }
 
-func threadFlush(s *Stream, n int) {
+func threadFlush(s *wirestream.Stream, n int) {
 	s.Types(testType(1))
 	const window = 1000
 	for i := 0; i < n; i += window {
@@ -209,7 +212,7 @@ func threadFlush(s *Stream, n int) {
 	}
 }
 
-func threadFlushSame(s *Stream, n int) {
+func threadFlushSame(s *wirestream.Stream, n int) {
 	s.Types(testType(1))
 	rows := make([]wire.Thread, n)
 	for i := range rows {
@@ -221,7 +224,7 @@ func threadFlushSame(s *Stream, n int) {
 	}
 }
 
-func threadRedefined(s *Stream, n int) {
+func threadRedefined(s *wirestream.Stream, n int) {
 	one(s)
 	rows := make([]wire.Thread, 1000)
 	for i := 0; i < n; i += len(rows) {
@@ -233,7 +236,7 @@ func threadRedefined(s *Stream, n int) {
 	}
 }
 
-func manyThreads(s *Stream, n int) {
+func manyThreads(s *wirestream.Stream, n int) {
 	s.Types(testType(1))
 	rows := make([]wire.Thread, 1000)
 	for i := 0; i < n; i += len(rows) {
@@ -244,7 +247,7 @@ func manyThreads(s *Stream, n int) {
 	}
 }
 
-func manyThreads4(s *Stream, n int) {
+func manyThreads4(s *wirestream.Stream, n int) {
 	one(s)
 	b := s.Events()
 	for i := range n {
@@ -258,7 +261,7 @@ func manyThreads4(s *Stream, n int) {
 	b.Flush()
 }
 
-func threadRestart(s *Stream, n int) {
+func threadRestart(s *wirestream.Stream, n int) {
 	one(s)
 	b := s.Events()
 	for i := range n {
@@ -272,7 +275,7 @@ func threadRestart(s *Stream, n int) {
 	b.Flush()
 }
 
-func barrierThreads(s *Stream, n int) {
+func barrierThreads(s *wirestream.Stream, n int) {
 	one(s)
 	list := make([]wire.ThreadSeq, n)
 	for i := range list {
@@ -281,8 +284,8 @@ func barrierThreads(s *Stream, n int) {
 	s.SequencePoint(start, 0, list...)
 }
 
-func manyTypes(s *Stream, n int) {
-	rows := make([]Type, 1000)
+func manyTypes(s *wirestream.Stream, n int) {
+	rows := make([]wirestream.Type, 1000)
 	for i := 0; i < n; i += len(rows) {
 		for k := range rows {
 			rows[k] = testType(uint32(i + k))
@@ -291,8 +294,8 @@ func manyTypes(s *Stream, n int) {
 	}
 }
 
-func typeFlush(s *Stream, n int) {
-	rows := make([]Type, 1000)
+func typeFlush(s *wirestream.Stream, n int) {
+	rows := make([]wirestream.Type, 1000)
 	for i := 0; i < n; i += len(rows) {
 		for k := range rows {
 			rows[k] = testType(uint32(i + k))
@@ -303,8 +306,8 @@ func typeFlush(s *Stream, n int) {
 	}
 }
 
-func typeRedefined(s *Stream, n int) {
-	rows := make([]Type, 1000)
+func typeRedefined(s *wirestream.Stream, n int) {
+	rows := make([]wirestream.Type, 1000)
 	for i := 0; i < n; i += len(rows) {
 		for k := range rows {
 			rows[k] = testType(uint32(i + k))
@@ -314,7 +317,7 @@ func typeRedefined(s *Stream, n int) {
 	}
 }
 
-func typeUnknown(s *Stream, n int) {
+func typeUnknown(s *wirestream.Stream, n int) {
 	one(s)
 	b := s.Events()
 	for i := range n {
@@ -328,7 +331,7 @@ func typeUnknown(s *Stream, n int) {
 	b.Flush()
 }
 
-func manyFields(s *Stream, n int) {
+func manyFields(s *wirestream.Stream, n int) {
 	fields := make([]wire.Field, 4000)
 	for i := range fields {
 		fields[i].Type.Code = wire.TypeInt32
@@ -343,70 +346,68 @@ func manyFields(s *Stream, n int) {
 // labelWindow is how many label lists a generated window has.
 const labelWindow = 10_000
 
-func labels(s *Stream, n int, text func(i int) string) {
+func labels(s *wirestream.Stream, n int, text func(i int) string) {
 	one(s)
 	for i := 0; i < n; i += labelWindow {
-		body := wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: labelWindow})
+		lists := make([][]wire.Label, labelWindow)
 		b := s.Events()
-		for k := range labelWindow {
-			body = wire.AppendLabels(body, []wire.Label{{Kind: wire.LabelString, Value: wire.Value{Key: "Error", Str: text(i + k)}}}, false)
+		for k := range lists {
+			lists[k] = []wire.Label{{Kind: wire.LabelString, Value: wire.Value{Key: "Error", Str: text(i + k)}}}
 			h := event(i+k, start+uint64(i+k))
 			h.LabelList, h.Sorted = uint32(1+k), true
 			b.Add(h, nil)
 		}
-		s.Block(wire.KindLabelList, body)
+		s.Labels(1, lists...)
 		b.Flush()
 		s.SequencePoint(start+uint64(i), 0)
 	}
 }
 
-func sameLabels(s *Stream, n int) {
+func sameLabels(s *wirestream.Stream, n int) {
 	labels(s, n, func(int) string { return "Expected actual values" })
 }
 
-func distinctLabels(s *Stream, n int) {
+func distinctLabels(s *wirestream.Stream, n int) {
 	labels(s, n, func(i int) string { return string(bin.AppendU64(nil, uint64(i))) })
 }
 
-func labelsRedefined(s *Stream, n int) {
+func labelsRedefined(s *wirestream.Stream, n int) {
 	one(s)
-	list := wire.AppendLabels(nil, []wire.Label{{Kind: wire.LabelOpcode}}, false)
-	body := append(wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: 1}), list...)
 	for range n {
-		s.Block(wire.KindLabelList, body)
+		s.Labels(1, []wire.Label{{Kind: wire.LabelOpcode}})
 	}
 }
 
-func manyStacks(s *Stream, n int) {
+func manyStacks(s *wirestream.Stream, n int) {
 	one(s)
 	list := make([][]byte, 1000)
 	for i := 0; i < n; i += len(list) {
 		for k := range list {
-			list[k] = Addresses(methodBase+uint64(i+k), methodBase)
+			list[k] = wirestream.Addresses(methodBase+uint64(i+k), methodBase)
 		}
 		s.Stacks(uint32(i+1), list...)
 	}
 }
 
-func stacksRedefined(s *Stream, n int) {
+func stacksRedefined(s *wirestream.Stream, n int) {
 	one(s)
 	for i := range n {
-		s.Stacks(1, Addresses(uint64(i)))
+		s.Stacks(1, wirestream.Addresses(uint64(i)))
 	}
 }
 
-func stackJumps(s *Stream, n int) {
+func stackJumps(s *wirestream.Stream, n int) {
 	one(s)
 	for i := range n {
-		s.Stacks(uint32(i)*0x9E3779B1, Addresses(uint64(i)))
+		s.Stacks(uint32(i)*0x9E3779B1, wirestream.Addresses(uint64(i)))
 	}
 }
 
-func activities(s *Stream, n int) { everyActivity(s, n, true) }
+func activities(s *wirestream.Stream, n int) { everyActivity(s, n, true) }
 
-func activitiesWaiting(s *Stream, n int) { everyActivity(s, n, false) }
+func activitiesWaiting(s *wirestream.Stream, n int) { everyActivity(s, n, false) }
 
-func everyActivity(s *Stream, n int, sorted bool) {
+func everyActivity(s *wirestream.Stream, n int, sorted bool) {
 	one(s)
 	b := s.Events()
 	for i := range n {
@@ -421,7 +422,7 @@ func everyActivity(s *Stream, n int, sorted bool) {
 	b.Flush()
 }
 
-func unknownBlocks(s *Stream, n int) {
+func unknownBlocks(s *wirestream.Stream, n int) {
 	one(s)
 	body := make([]byte, 200)
 	for i := range n {
@@ -429,7 +430,7 @@ func unknownBlocks(s *Stream, n int) {
 	}
 }
 
-func traceBlocks(s *Stream, n int) {
+func traceBlocks(s *wirestream.Stream, n int) {
 	for range n {
 		s.Block(wire.KindTrace, wire.AppendTrace(nil, &wire.Trace{KeyValues: make([]wire.KeyValue, 100)}))
 	}
@@ -437,7 +438,7 @@ func traceBlocks(s *Stream, n int) {
 
 // The rest lies about sizes.
 
-func fields65535(s *Stream, n int) {
+func fields65535(s *wirestream.Stream, n int) {
 	body := bin.AppendU16(nil, 0)
 	row := []byte{1, 1, 'P', 1, 1, 'E', 0xff, 0xff}
 	for len(row) < 65_000 {
@@ -450,18 +451,18 @@ func fields65535(s *Stream, n int) {
 	s.End()
 }
 
-func fieldsV4(s *Stream, n int) {
+func fieldsV4(s *wirestream.Stream, n int) {
 	e := s.Events()
-	row := (&Type{ID: 1, Provider: "P", Name: "E"}).row4()
+	row := (&wirestream.Type{ID: 1, Provider: "P", Name: "E"}).Append(nil, wire.V4)
 	row = append(row[:len(row)-4], 0xff, 0xff, 0xff, 0x7f)
 	for range n {
 		e.Add(&wire.EventHeader{PayloadSize: uint32(len(row))}, row)
 	}
-	s.Block(wire.KindMetadata, e.body)
+	e.FlushAs(wire.KindMetadata)
 	s.End()
 }
 
-func nested(s *Stream, n int) {
+func nested(s *wirestream.Stream, n int) {
 	t := wire.Type{Code: wire.TypeInt32}
 	for range 100 {
 		inner := t
@@ -475,7 +476,7 @@ func nested(s *Stream, n int) {
 	s.End()
 }
 
-func nestedV4(s *Stream, n int) {
+func nestedV4(s *wirestream.Stream, n int) {
 	row := testType(1)
 	for range 100 {
 		row.Fields = []wire.Field{{Name: "f", Type: wire.Type{Code: wire.TypeObject, Fields: row.Fields}}}
@@ -486,22 +487,22 @@ func nestedV4(s *Stream, n int) {
 	s.End()
 }
 
-func claimBlock(s *Stream, _ int) {
+func claimBlock(s *wirestream.Stream, _ int) {
 	one(s)
 	s.Claim(wire.KindEvent, wire.MaxBlockSize, make([]byte, 100))
 }
 
-func claimBlock4(s *Stream, _ int) {
+func claimBlock4(s *wirestream.Stream, _ int) {
 	one(s)
 	s.Claim(wire.KindEvent, 64<<20, make([]byte, 100))
 }
 
-func claimMax(s *Stream, _ int) {
+func claimMax(s *wirestream.Stream, _ int) {
 	one(s)
 	s.Claim(wire.KindEvent, math.MaxInt32, make([]byte, 100))
 }
 
-func claimPayload(s *Stream, n int) {
+func claimPayload(s *wirestream.Stream, n int) {
 	one(s)
 	for range n {
 		h := event(0, start)
@@ -511,7 +512,7 @@ func claimPayload(s *Stream, n int) {
 	s.End()
 }
 
-func claimStack(s *Stream, n int) {
+func claimStack(s *wirestream.Stream, n int) {
 	one(s)
 	body := wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: 1})
 	body = bin.AppendU64(bin.AppendU32(body, math.MaxUint32), 1)
@@ -521,17 +522,17 @@ func claimStack(s *Stream, n int) {
 	s.End()
 }
 
-func claimStacks(s *Stream, n int) {
+func claimStacks(s *wirestream.Stream, n int) {
 	one(s)
 	body := wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: math.MaxUint32})
-	body = wire.AppendStack(body, Addresses(1))
+	body = wire.AppendStack(body, wirestream.Addresses(1))
 	for range n {
 		s.Block(wire.KindStack, body)
 	}
 	s.End()
 }
 
-func claimLabels(s *Stream, n int) {
+func claimLabels(s *wirestream.Stream, n int) {
 	one(s)
 	body := wire.AppendIDRange(nil, wire.IDRange{First: 1, Count: math.MaxUint32})
 	body = wire.AppendLabels(body, []wire.Label{{Kind: wire.LabelOpcode}}, false)
@@ -541,7 +542,7 @@ func claimLabels(s *Stream, n int) {
 	s.End()
 }
 
-func claimString(s *Stream, n int) {
+func claimString(s *wirestream.Stream, n int) {
 	body := bin.AppendU16(nil, 0)
 	row := bin.AppendVaruint([]byte{1}, math.MaxUint32)
 	body = append(bin.AppendU16(body, uint16(len(row))), row...)
@@ -551,7 +552,7 @@ func claimString(s *Stream, n int) {
 	s.End()
 }
 
-func claimBarrier(s *Stream, n int) {
+func claimBarrier(s *wirestream.Stream, n int) {
 	one(s)
 	body := wire.AppendSequencePoint(nil, &wire.SequencePoint{Time: start})
 	body = append(body[:len(body)-4], 0xff, 0xff, 0xff, 0xff, 1, 1)
@@ -561,7 +562,7 @@ func claimBarrier(s *Stream, n int) {
 	s.End()
 }
 
-func claimAttributes(s *Stream, n int) {
+func claimAttributes(s *wirestream.Stream, n int) {
 	body := wire.AppendTrace(nil, &wire.Trace{})
 	body = append(body[:len(body)-4], 0xff, 0xff, 0xff, 0x7f)
 	for range n {

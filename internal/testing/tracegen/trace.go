@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -56,7 +57,7 @@ func Write(w io.Writer, o Options) (Stats, error) {
 	if err := o.setDefaults(); err != nil {
 		return Stats{}, err
 	}
-	g := &generator{o: o, s: NewStream(w, o.Version), clock: 1_000_000_000}
+	g := &generator{o: o, s: wirestream.New(w, o.Version), clock: 1_000_000_000}
 	g.prepare()
 	for g.more() {
 		g.window()
@@ -78,10 +79,10 @@ const (
 // A generator writes a trace of the usual shape.
 type generator struct {
 	o       Options
-	s       *Stream
+	s       *wirestream.Stream
 	stats   Stats
 	stacks  [][]byte // the pool
-	blocks  []*EventBlock
+	blocks  []*wirestream.EventBlock
 	clock   uint64
 	seqs    []uint32 // by thread
 	samples uint64
@@ -106,7 +107,7 @@ func (g *generator) prepare() {
 			pcs[d] = methodBase + method*methodSize + uint64(n%16)
 			n /= fanout
 		}
-		g.stacks = append(g.stacks, Addresses(pcs...))
+		g.stacks = append(g.stacks, wirestream.Addresses(pcs...))
 	}
 	g.stats.Methods = g.o.Depth * fanout
 	g.payload = make([]byte, g.o.Payload)
@@ -115,16 +116,16 @@ func (g *generator) prepare() {
 	}
 	g.seqs = make([]uint32, g.o.Threads)
 	g.sample = [2][]byte{{1, 0, 0, 0}, {2, 0, 0, 0}}
-	other := Type{ID: typeOther, Provider: "Generator", Event: 2, Name: "Other"}
+	other := wirestream.Type{ID: typeOther, Provider: "Generator", Event: 2, Name: "Other"}
 	if g.o.Version == wire.V6 {
 		g.sample = [2][]byte{{1}, {1}}
 		value := []wire.Field{{Name: "Value", Type: wire.Type{Code: wire.TypeVarUInt}}}
-		g.s.Types(Type{ID: typeSample, Provider: "Universal.Events", Event: 1, Name: "cpu", Fields: value}, other,
-			Type{ID: typeName, Provider: "Universal.System", Event: 4, Name: "ProcessSymbol"},
-			Type{ID: typeMapping, Provider: "Universal.System", Event: 3, Name: "ProcessMapping"})
+		g.s.Types(wirestream.Type{ID: typeSample, Provider: "Universal.Events", Event: 1, Name: "cpu", Fields: value}, other,
+			wirestream.Type{ID: typeName, Provider: "Universal.System", Event: 4, Name: "ProcessSymbol"},
+			wirestream.Type{ID: typeMapping, Provider: "Universal.System", Event: 3, Name: "ProcessMapping"})
 	} else {
-		g.s.Types(Type{ID: typeSample, Provider: "Microsoft-DotNETCore-SampleProfiler"}, other,
-			Type{ID: typeName, Provider: "Microsoft-Windows-DotNETRuntimeRundown", Event: 144, Version: 2})
+		g.s.Types(wirestream.Type{ID: typeSample, Provider: "Microsoft-DotNETCore-SampleProfiler"}, other,
+			wirestream.Type{ID: typeName, Provider: "Microsoft-Windows-DotNETRuntimeRundown", Event: 144, Version: 2})
 	}
 	n := 1
 	if g.o.Unsorted {

@@ -54,7 +54,7 @@ func TestWrite(t *testing.T) {
 		if list := report.Entries(); len(list) > 0 || events != stats.Events {
 			t.Errorf("%+v: %d events, want %d; %v", o, events, stats.Events, list)
 		}
-		if s := sink.Summary(); int64(s.Events) != stats.Samples || s.Unresolved != "" {
+		if s := sink.Summary(); int64(s.Events) != stats.Samples || s.Unresolved.Frames != 0 {
 			t.Errorf("%+v: %+v, want %d samples and all names", o, s, stats.Samples)
 		}
 		if p, err := profile.Parse(&out); err != nil || p.CheckValid() != nil {

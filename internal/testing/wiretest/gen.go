@@ -36,8 +36,8 @@ func KeyValues() *rapid.Generator[[]wire.KeyValue] {
 	})
 }
 
-// Type generates a type of at most the given depth, of the codes in force since.
-func Type(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]byte]) *rapid.Generator[wire.Type] {
+// fieldType generates a type of at most the given depth, of the codes in force since.
+func fieldType(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]byte]) *rapid.Generator[wire.Type] {
 	return rapid.Custom(func(t *rapid.T) (ty wire.Type) {
 		var codes []wire.TypeCode
 		for i, s := range wire.TypeCodes {
@@ -51,13 +51,13 @@ func Type(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]by
 		case ty.Code == wire.TypeObject:
 			ty.Fields = Fields(depth-1, since, extra).Draw(t, "fields")
 		case ty.Code == wire.TypeRelLoc || ty.Code == wire.TypeDataLoc:
-			elem := Type(depth-1, since, extra).Filter(func(ty wire.Type) bool {
+			elem := fieldType(depth-1, since, extra).Filter(func(ty wire.Type) bool {
 				n, ok := ty.FixedSize()
 				return ok && n > 0
 			}).Draw(t, "element")
 			ty.Elem = &elem
 		case ty.Code.Spec().Elem:
-			elem := Type(depth-1, since, extra).Draw(t, "element")
+			elem := fieldType(depth-1, since, extra).Draw(t, "element")
 			ty.Elem = &elem
 		}
 		if ty.Code == wire.TypeFixedLengthArray {
@@ -73,7 +73,7 @@ func Fields(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]
 		for range rapid.IntRange(0, 3).Draw(t, "fields") {
 			fields = append(fields, wire.Field{
 				Name:  Text().Draw(t, "name"),
-				Type:  Type(depth, since, extra).Draw(t, "type"),
+				Type:  fieldType(depth, since, extra).Draw(t, "type"),
 				Extra: extra.Draw(t, "extra"),
 			})
 		}

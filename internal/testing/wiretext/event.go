@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
@@ -18,15 +19,15 @@ func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 	n.num("min", h.Min, 0)
 	n.num("max", h.Max, 0)
 	n.hex("extra", h.Extra)
-	e := headers{objects: p.stream.Objects(), compressed: h.Compressed()}
-	if e.objects && e.compressed && n.word == wire.KindEvent.String() {
-		e.preview, _ = legacy.IsPreRelease(unread(*c), &h)
+	e := wirestream.Headers{Objects: p.stream.Objects(), Compressed: h.Compressed()}
+	if e.Objects && e.Compressed && n.word == wire.KindEvent.String() {
+		e.Preview, _ = legacy.IsPreRelease(unread(*c), &h)
 	}
-	n.flag("preview", e.preview)
-	prev := e.first()
+	n.flag("preview", e.Preview)
+	prev := e.First()
 	for c.Len() > 0 {
 		next, before := prev, *c
-		size, used := e.decode(&next, unread(*c))
+		size, used := e.Parse(&next, unread(*c))
 		c.Skip(size)
 		payload := c.Bytes(int(next.PayloadSize))
 		if size <= 0 || c.Err() != nil {
@@ -34,8 +35,8 @@ func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 			break
 		}
 		k := n.kid("event")
-		e.print(k, &prev, &next)
-		p.printPayload(k, &next, payload, n.word == wire.KindMetadata.String())
+		printHeader(k, e, &prev, &next)
+		p.printPayload(k, payload, n.word == wire.KindMetadata.String())
 		if used > size+len(payload) {
 			k.hex("padding", c.Bytes(used-size-len(payload)))
 		}
@@ -47,61 +48,7 @@ func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 // unread returns the unread bytes of a copy of a cursor.
 func unread(c bin.Cursor) []byte { return c.Rest() }
 
-// headers is the encoding of the event headers of a block.
-type headers struct {
-	objects    bool // versions 4 and 5
-	compressed bool
-	preview    bool // without processor numbers
-}
-
-// first returns the header that the first one of a block is relative to.
-func (e headers) first() (h wire.EventHeader) {
-	if e.preview {
-		h.CPU = wire.NoCPU
-	}
-	return h
-}
-
-// decode reads an event header and returns its length and, where it is known from the header, that of the whole event.
-func (e headers) decode(h *wire.EventHeader, b []byte) (size, whole int) {
-	switch {
-	case e.preview:
-		return legacy.ParsePreRelease(b, h), 0
-	case e.compressed && e.objects:
-		return legacy.ParseCompressed(b, h), 0
-	case e.compressed:
-		return h.ParseCompressed(b), 0
-	case e.objects:
-		size = legacy.ParseUncompressed(b, h)
-		return size, int(min(legacy.RowSize(h, len(b)), int64(len(b))))
-	}
-	return h.ParseUncompressed(b), 0
-}
-
-// encode is the inverse of decode. Fields are those to be written though they could be left out.
-func (e headers) encode(dst []byte, prev, h *wire.EventHeader, fields uint8) []byte {
-	switch {
-	case e.preview:
-		return legacy.AppendPreRelease(dst, prev, h, fields)
-	case e.compressed && e.objects:
-		return legacy.AppendCompressedAs(dst, prev, h, fields)
-	case e.compressed:
-		return wire.AppendCompressedAs(dst, prev, h, fields)
-	case e.objects:
-		return legacy.AppendUncompressed(dst, h)
-	}
-	return wire.AppendUncompressed(dst, h)
-}
-
-// usualSize is what EventSize says in an uncompressed header: the size of what follows it.
-func (e headers) usualSize(payload int) uint64 {
-	if e.objects {
-		return uint64(legacy.UncompressedSize - 4 + payload)
-	}
-	return uint64(wire.UncompressedSize - 4 + payload)
-}
-
-func (e headers) print(k *node, prev, h *wire.EventHeader) {
+func printHeader(k *node, e wirestream.Headers, prev, h *wire.EventHeader) {
 	k.put("", bare(strconv.FormatUint(h.Time, 10)))
 	k.num("metadata", uint64(h.MetadataID), 0)
 	k.num("seq", uint64(h.Sequence), 0)
@@ -112,9 +59,9 @@ func (e headers) print(k *node, prev, h *wire.EventHeader) {
 	k.num("labels", uint64(h.LabelList), 0)
 	printIDs(k, h)
 	k.flag("sorted", h.Sorted)
-	if !e.compressed {
-		k.num("eventsize", uint64(h.EventSize), e.usualSize(int(h.PayloadSize)))
-	} else if usual := e.encode(nil, prev, h, 0)[0]; h.Flags != usual {
+	if !e.Compressed {
+		k.num("eventsize", uint64(h.EventSize), uint64(e.EventSize(int(h.PayloadSize))))
+	} else if usual := e.Append(nil, prev, h, 0)[0]; h.Flags != usual {
 		k.put("fields", bare("0x"+strconv.FormatUint(uint64(h.Flags), 16)))
 	}
 }
@@ -129,7 +76,7 @@ func printIDs(k *node, h *wire.EventHeader) {
 }
 
 // printPayload shows a payload as bytes, or as a metadata row if that is what it is.
-func (p *printer) printPayload(k *node, h *wire.EventHeader, payload []byte, row bool) {
+func (p *printer) printPayload(k *node, payload []byte, row bool) {
 	if row && printRow(k, payload) {
 		return
 	}
@@ -146,14 +93,14 @@ func (a *assembler) buildEvents(n *node) []string {
 	}
 	h.HeaderSize = uint16(a.num(n, "headersize", 16, uint64(wire.MinEventBlockHeaderSize+len(h.Extra))))
 	a.out = wire.AppendEventBlockHeader(a.out, &h)
-	e := headers{objects: a.stream.Objects(), compressed: h.Compressed(), preview: a.flag(n, "preview")}
-	prev := e.first()
+	e := wirestream.Headers{Objects: a.stream.Objects(), Compressed: h.Compressed(), Preview: a.flag(n, "preview")}
+	prev := e.First()
 	return a.rows(n, "event", func(k *node) {
 		next := a.header(k)
 		payload := a.payload(k)
 		next.PayloadSize = uint32(a.num(k, "payloadsize", 32, uint64(len(payload))))
-		next.EventSize = uint32(a.num(k, "eventsize", 32, e.usualSize(len(payload))))
-		a.out = e.encode(a.out, &prev, &next, uint8(a.num(k, "fields", 8, 0)))
+		next.EventSize = uint32(a.num(k, "eventsize", 32, uint64(e.EventSize(len(payload)))))
+		a.out = e.Append(a.out, &prev, &next, uint8(a.num(k, "fields", 8, 0)))
 		a.out = append(a.out, payload...)
 		a.out = append(a.out, a.hex(k, "padding")...)
 		prev = next
@@ -255,7 +202,7 @@ func (p *printer) printEventsV3(n *node, c *bin.Cursor) error {
 		k.num("metadata", uint64(e.Header.MetadataID), 0)
 		k.num("thread", e.Header.Thread, 0)
 		printIDs(k, &e.Header)
-		p.printPayload(k, &e.Header, e.Payload, e.Header.MetadataID == 0)
+		p.printPayload(k, e.Payload, e.Header.MetadataID == 0)
 		if len(e.Stack) > 0 {
 			p.printStack(k, e.Stack)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
@@ -160,9 +161,9 @@ func (p *printer) block(c *bin.Cursor) *rawBlock {
 		if o.End {
 			return b
 		}
-		version, minReader := usualVersions(p.stream.Version, o.Kind)
-		b.node.int("version", int64(o.Version), version)
-		b.node.int("minreader", int64(o.MinReader), minReader)
+		usual := wirestream.NewFrame(p.stream, o.Kind)
+		b.node.int("version", int64(o.Version), int64(usual.Version))
+		b.node.int("minreader", int64(o.MinReader), int64(usual.MinReader))
 	}
 	b.offset = c.Offset()
 	b.body = c.Bytes(size)
@@ -174,19 +175,6 @@ func (p *printer) block(c *bin.Cursor) *rawBlock {
 		}
 	}
 	return b
-}
-
-// usualVersions returns the object versions that real writers give.
-func usualVersions(v wire.Version, kind wire.Kind) (version, minReader int64) {
-	switch {
-	case v == wire.V3 && kind == wire.KindTrace:
-		return 3, 0
-	case v == wire.V3:
-		return 1, 0
-	case kind == wire.KindTrace:
-		return 4, 4
-	}
-	return 2, 2
 }
 
 // rawLines shows bytes as they are.
@@ -235,50 +223,31 @@ func (a *assembler) raw(n *node) {
 // block appends the header of a block, its body and its end.
 func (a *assembler) block(n *node) {
 	kind := a.kind(n)
+	f := wirestream.NewFrame(a.stream, kind)
 	size := a.int(n, "size", 32, -1)
-	if a.stream.Objects() {
-		a.object(n, kind, size)
-		return
+	if a.stream.Objects() && kind != wire.KindEnd {
+		f.Version = int32(a.int(n, "version", 32, int64(f.Version)))
+		f.MinReader = int32(a.int(n, "minreader", 32, int64(f.MinReader)))
+		f.Unclosed = a.flag(n, "unclosed")
 	}
 	start := len(a.out)
-	a.out = append(a.out, make([]byte, wire.BlockHeaderSize)...)
+	at := a.base + int64(start)
+	a.out, _ = f.AppendHeader(a.out, at, 0) // its length is right
+	body := len(a.out)
+	if a.stream.Objects() && kind == wire.KindEnd {
+		a.done(n)
+		return
+	}
 	a.body(n, kind)
 	if size < 0 {
-		size = int64(len(a.out) - start - wire.BlockHeaderSize)
+		size = int64(len(a.out) - body)
 	}
-	header, err := wire.AppendBlockHeader(nil, wire.BlockHeader{Kind: kind, Size: int(size)})
+	header, err := f.AppendHeader(nil, at, size)
 	if err != nil {
 		a.fail(n, "%w", err)
 	}
 	copy(a.out[start:], header)
-}
-
-func (a *assembler) object(n *node, kind wire.Kind, size int64) {
-	if kind == wire.KindEnd {
-		a.out = legacy.AppendObject(a.out, &legacy.Object{End: true}, 0)
-		a.done(n)
-		return
-	}
-	version, minReader := usualVersions(a.stream.Version, kind)
-	o := legacy.Object{
-		Private:   a.stream.Version != wire.V3,
-		Name:      wire.Kinds[kind].Object,
-		Version:   int32(a.int(n, "version", 32, version)),
-		MinReader: int32(a.int(n, "minreader", 32, minReader)),
-	}
-	unclosed := a.flag(n, "unclosed")
-	start := len(a.out)
-	at := a.base + int64(start)
-	a.out = legacy.AppendObject(a.out, &o, at)
-	body := len(a.out)
-	a.body(n, kind)
-	if o.Size = int32(size); size < 0 {
-		o.Size = int32(len(a.out) - body)
-	}
-	copy(a.out[start:], legacy.AppendObject(nil, &o, at))
-	if !unclosed {
-		a.out = legacy.AppendEndObject(a.out)
-	}
+	a.out = f.AppendEnd(a.out)
 }
 
 // kind returns the kind of block that a line stands for: by name, or "Block(99)".

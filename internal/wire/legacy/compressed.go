@@ -110,14 +110,9 @@ var compressedFields = [...]struct {
 	{"Event/PayloadSize", wire.HasPayloadSize, 4},
 }
 
-// AppendCompressed appends the compressed header of h, given that prev is the header before it in the block (the zero
-// header before the first). It leaves out everything that the reader derives from prev. EventSize and Flags play no part.
-func AppendCompressed(dst []byte, prev, h *wire.EventHeader) []byte {
-	return AppendCompressedAs(dst, prev, h, 0)
-}
-
-// AppendCompressedAs is [AppendCompressed] with the optional fields in flags written even where they could be left out.
-// The bit for a sorted event is taken from h.
+// AppendCompressedAs appends the compressed header of h, given that prev is the previous header of the block (the zero header before
+// the first). It omits all fields that the reader derives from prev, except the optional fields in flags. The bit for a sorted event is
+// taken from h. EventSize and Flags of h are ignored.
 func AppendCompressedAs(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte {
 	flags = flags&^wire.IsSorted | changes(prev, h)
 	dst = append(dst, flags)

@@ -55,7 +55,7 @@ func (m *Metadata) Fields() []wire.Field {
 // a size: after a type there that is not understood nothing more can be told apart, and the rest of the row, from the
 // field list on, is in Extra.
 func ParseMetadata(c *bin.Cursor, limits wire.Limits) (m Metadata, err error) {
-	p := typeParser{left: limits.WithDefaults()}
+	p := newTypeParser(limits)
 	m.ID = c.At("Metadata/MetadataId").U32()
 	m.Provider = p.name(c, "Metadata/ProviderName")
 	m.EventID = c.At("Metadata/EventId").U32()

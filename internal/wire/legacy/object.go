@@ -17,8 +17,6 @@ const (
 )
 
 const (
-	// MaxObjectHeader is the length of the longest header that [ParseObject] reads, with size and padding.
-	MaxObjectHeader = 3 + 3*4 + maxName + 1 + 4 + 3
 	// TraceSize is the length of the body of a Trace object.
 	TraceSize = 48
 
@@ -39,8 +37,8 @@ type Object struct {
 }
 
 // ParseObject reads up to the body of the next object, size and padding included, or the end tag. The cursor should hold
-// at least [MaxObjectHeader] bytes unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result:
-// nothing tells how to pass over such an object.
+// all of that unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result: the size of such an object is
+// unknown, so it cannot be skipped.
 func ParseObject(c *bin.Cursor) (o Object, err error) {
 	at := *c
 	tag := c.At("Object/Tag").U8()

@@ -10,8 +10,14 @@ import (
 
 // A typeParser reads the field lists of one metadata row.
 type typeParser struct {
-	left wire.Limits // Depth and Name stay; Fields counts down
-	err  error       // the first of a framed field
+	limits wire.Limits
+	left   int   // fields that the row may still have
+	err    error // the first of a framed field
+}
+
+func newTypeParser(limits wire.Limits) typeParser {
+	limits = limits.WithDefaults()
+	return typeParser{limits: limits, left: limits.Fields}
 }
 
 func (p *typeParser) note(err error) {
@@ -27,13 +33,13 @@ func (p *typeParser) count(c *bin.Cursor) int {
 	switch {
 	case c.Err() != nil:
 	case n < 0:
-		at.Fail("FieldCount", fmt.Errorf("%w: %d, want 0 to %d", bin.ErrValue, n, p.left.Fields))
+		at.Fail("FieldCount", fmt.Errorf("%w: %d, want 0 to %d", bin.ErrValue, n, p.left))
 		*c = at
-	case int(n) > p.left.Fields:
-		at.Fail("FieldCount", fmt.Errorf("%w: too many fields in one row", bin.ErrLimit))
+	case int(n) > p.left:
+		at.Fail("FieldCount", wire.TooManyFields(p.limits.Fields, int64(p.limits.Fields-p.left)+int64(n)))
 		*c = at
 	default:
-		p.left.Fields -= int(n)
+		p.left -= int(n)
 		return int(n)
 	}
 	return 0
@@ -43,12 +49,12 @@ func (p *typeParser) count(c *bin.Cursor) int {
 func (p *typeParser) name(c *bin.Cursor, where string) string {
 	at := *c
 	b := c.At(where).UTF16ZBytes()
-	if n := len(b) / 2; n > p.left.Name {
-		at.Fail(where, fmt.Errorf("%w: name of %d UTF-16 units, at most %d", bin.ErrLimit, n, p.left.Name))
+	if n := len(b) / 2; n > p.limits.Name {
+		at.Fail(where, wire.NameTooLong(p.limits.Name, n, "UTF-16 units"))
 		*c = at
 		return ""
 	}
-	return bin.DecodeUTF16(b)
+	return bin.UTF16String(b)
 }
 
 // fieldsV1 reads a V1 field list: type, then name.
@@ -112,8 +118,8 @@ func (p *typeParser) parse(c *bin.Cursor, depth int, v2 bool) (t wire.Type, err 
 	case spec.Name == "" || spec.Since > wire.V5 || t.Code == wire.TypeArray && !v2:
 		at.Fail("Field/TypeCode", fmt.Errorf("%w: type code %d", bin.ErrUnknown, int32(code)))
 		return t, at.Err()
-	case depth > p.left.Depth:
-		at.Fail("Field/TypeCode", fmt.Errorf("%w: types nested more than %d deep", bin.ErrLimit, p.left.Depth))
+	case depth > p.limits.Depth:
+		at.Fail("Field/TypeCode", wire.TooDeep(p.limits.Depth, depth))
 		return t, at.Err()
 	case t.Code == wire.TypeObject && v2:
 		t.Fields = p.fieldsV2(c, depth+1)

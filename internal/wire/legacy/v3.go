@@ -14,6 +14,8 @@ const (
 	HeaderSizeV3 = 56
 	// MaxStackV3 is the longest stack, in bytes, that Microsoft's reader accepts in a version 3 event.
 	MaxStackV3 = math.MaxUint16 - 8
+	// LimitStackV3 is the name of that limit.
+	LimitStackV3 = "stack of netperf"
 )
 
 // An EventV3 is an event of version 3 (netperf): it carries its stack, and its metadata too, since events with
@@ -28,7 +30,7 @@ type EventV3 struct {
 }
 
 // ParseEventV3 reads one event of a version 3 EventBlock. EventSize frames it, padding included. A stack beyond
-// [MaxStackV3] is ErrLimit, as in Microsoft's reader, with the event complete in e and c behind it. With any
+// 65,527 bytes is ErrLimit, as in Microsoft's reader, with the event complete in e and c behind it. With any
 // other error c is failed as well.
 func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	at := *c
@@ -54,7 +56,7 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	}
 	*c = at
 	if len(e.Stack) > MaxStackV3 {
-		stack.Fail("Event/StackSize", fmt.Errorf("%w: %d, want at most %d", bin.ErrLimit, len(e.Stack), MaxStackV3))
+		stack.Fail("Event/StackSize", &bin.LimitError{Limit: LimitStackV3, Value: MaxStackV3, Asked: int64(len(e.Stack)), Unit: "bytes"})
 	}
 	return e, stack.Err()
 }

@@ -39,7 +39,7 @@ func numbered(n int) []*ntconv.Event {
 		case 7:
 			payload = nil
 		case 50:
-			payload = make([]byte, behindBytes/3)
+			payload = make([]byte, asyncBytes/3)
 			payload[i%len(payload)] = 1
 		}
 		list = append(list, &ntconv.Event{Kind: ntconv.KindEvent, Type: typ, Thread: thread, Capture: thread, Seq: uint32(i), Payload: payload})
@@ -49,10 +49,10 @@ func numbered(n int) []*ntconv.Event {
 
 // TestBehind: the sink gets all events as they were written and in order, though they are gone when it looks.
 func TestBehind(t *testing.T) {
-	for _, n := range []int{0, 1, behindEvents - 1, behindEvents, 10*behindEvents + 3} {
+	for _, n := range []int{0, 1, asyncEvents - 1, asyncEvents, 10*asyncEvents + 3} {
 		want := numbered(n)
 		dst := &failing{n: -1}
-		b := newBehind(dst)
+		b := newAsyncSink(dst)
 		info := &ntconv.Info{}
 		if _, err := ntconv.Copy(b, ntconvtest.Poison(ntconvtest.NewSource(info, want...))); err != nil {
 			t.Fatal(err)
@@ -68,13 +68,13 @@ func TestBehind(t *testing.T) {
 
 // TestBehindFails: an error comes out, whichever event it is about, and nothing is written or closed after it.
 func TestBehindFails(t *testing.T) {
-	events := numbered(8 * behindEvents)
-	for _, n := range []int{0, 1, behindEvents, 3 * behindEvents, len(events) - 1} {
+	events := numbered(8 * asyncEvents)
+	for _, n := range []int{0, 1, asyncEvents, 3 * asyncEvents, len(events) - 1} {
 		dst := &failing{n: n}
-		b := newBehind(dst)
+		b := newAsyncSink(dst)
 		_, err := ntconv.Copy(b, ntconvtest.NewSource(&ntconv.Info{}, events...))
 		if err != nil {
-			for range 3 * behindEvents {
+			for range 3 * asyncEvents {
 				if again := b.Write(events[0]); again != err {
 					t.Fatalf("after %v: %v", err, again)
 				}

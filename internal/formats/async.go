@@ -2,10 +2,10 @@ package formats
 
 import "github.com/ntconv/ntconv"
 
-// A behind writes to a sink in a goroutine, so that reading the next events overlaps with writing those before. Events reach the
+// An asyncSink writes to a sink in a goroutine, so that reading the next events overlaps with writing those before. Events reach the
 // sink in order. An error of the sink is returned by a later Write or by Close, and nothing is written after it. The goroutine lives
 // until Close, or until the process ends if what was written is not wanted.
-type behind struct {
+type asyncSink struct {
 	dst    ntconv.Sink
 	cur    *events
 	free   chan *events
@@ -16,9 +16,9 @@ type behind struct {
 
 // Batches of events: three of them, so that neither side waits for the other where both vary.
 const (
-	behindBatches = 3
-	behindEvents  = 512
-	behindBytes   = 256 << 10
+	asyncBatches = 3
+	asyncEvents  = 512
+	asyncBytes   = 256 << 10
 )
 
 // events are copies, with their payloads.
@@ -28,9 +28,9 @@ type events struct {
 	payloads []byte
 }
 
-func newBehind(dst ntconv.Sink) *behind {
-	b := &behind{dst: dst, free: make(chan *events, behindBatches), full: make(chan *events, behindBatches), failed: make(chan error, 1)}
-	for range behindBatches {
+func newAsyncSink(dst ntconv.Sink) *asyncSink {
+	b := &asyncSink{dst: dst, free: make(chan *events, asyncBatches), full: make(chan *events, asyncBatches), failed: make(chan error, 1)}
+	for range asyncBatches {
 		b.free <- new(events)
 	}
 	b.cur = <-b.free
@@ -39,7 +39,7 @@ func newBehind(dst ntconv.Sink) *behind {
 }
 
 // run ends with the first error. Batches that come later wait in the channel, which has room for all there are.
-func (b *behind) run() {
+func (b *asyncSink) run() {
 	defer close(b.failed)
 	for batch := range b.full {
 		if err := batch.writeTo(b.dst); err != nil {
@@ -65,7 +65,7 @@ func (l *events) writeTo(dst ntconv.Sink) error {
 }
 
 // Write copies the event.
-func (b *behind) Write(e *ntconv.Event) error {
+func (b *asyncSink) Write(e *ntconv.Event) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -73,7 +73,7 @@ func (b *behind) Write(e *ntconv.Event) error {
 	l.list = append(l.list, *e)
 	l.payloads = append(l.payloads, e.Payload...)
 	l.ends = append(l.ends, len(l.payloads))
-	if len(l.list) < behindEvents && len(l.payloads) < behindBytes {
+	if len(l.list) < asyncEvents && len(l.payloads) < asyncBytes {
 		return nil
 	}
 	b.full <- l
@@ -86,7 +86,7 @@ func (b *behind) Write(e *ntconv.Event) error {
 }
 
 // Close writes what is left and closes the sink.
-func (b *behind) Close() error {
+func (b *asyncSink) Close() error {
 	if b.err != nil {
 		return b.err
 	}

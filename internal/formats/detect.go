@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// QuickSize is how many bytes of an input are enough to recognize a live trace, which may not have more yet.
-	QuickSize = 8
+	// SniffSize is how many bytes of an input are enough to recognize a live trace, which may not have more yet.
+	SniffSize = 8
 	// HeadSize is how many bytes Detect should see; inputs that are shorter are given whole.
 	HeadSize = 4096
 )
 
-// A foreign is something that users give to a trace converter and that it cannot read.
-type foreign struct {
+// An unsupportedInput is something that users give to a trace converter and that it cannot read.
+type unsupportedInput struct {
 	is   func(name string, head []byte) bool
 	what string
 	next string // what to do instead
@@ -28,15 +28,16 @@ func prefix(s string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(s)) }
 }
 
-// foreigners are asked in this order.
-func foreigners() []foreign {
+// unsupportedInputs returns what an input of that name may be, in the order in which it is tried.
+func unsupportedInputs(name string) []unsupportedInput {
 	const unpackOnce = "unpack it once, with gzip -dc or zstd -dc, and give what comes out"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
-	return []foreign{
-		{func(name string, h []byte) bool { return len(h) == 0 && isProfileName(name) }, "an empty file",
-			"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
-		{func(_ string, h []byte) bool { return len(h) == 0 }, "an empty file",
-			"was the recording stopped before it began? record again, and end it with Enter or --duration"},
+	empty := Advice{"an empty file", "was the recording stopped before it began? record again, and end it with Enter or --duration"}
+	if f := ByFile(Readable(), name); f != nil && f.In.NoBytes.Text != "" {
+		empty = f.In.NoBytes
+	}
+	return []unsupportedInput{
+		{func(_ string, h []byte) bool { return len(h) == 0 }, empty.Text, empty.Next},
 		{prefix("\x1f\x8b\x08"), "a file that is packed twice, inside with gzip", unpackOnce},
 		{prefix("\x28\xb5\x2f\xfd"), "a file that is packed twice, inside with zstd", unpackOnce},
 		{func(_ string, h []byte) bool { return len(bytes.Trim(h, "\x00")) == 0 }, "a file that begins with zeros only",
@@ -60,15 +61,31 @@ func foreigners() []foreign {
 		{jsonWith(`speedscope`), "a speedscope profile", "www.speedscope.app shows it"},
 		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "OTLP in JSON", "it is an output format elsewhere; give the trace that it came from"},
+	}
+}
+
+// unsupportedText returns what an input of no known format may be.
+func unsupportedText() []unsupportedInput {
+	return []unsupportedInput{
 		{jsonWith(), "JSON", "give the trace that it came from"},
 		{isText, "text", "check that this is the file that was recorded"},
 	}
 }
 
+// SniffDir returns the format of the table whose directories have these members, or nil.
+func SniffDir(table []*Format, members []string) *Format {
+	for _, f := range table {
+		if f.In.SniffDir != nil && f.In.SniffDir(members) {
+			return f
+		}
+	}
+	return nil
+}
+
 // Sniff returns the format of the table whose inputs begin with head, or nil.
 func Sniff(table []*Format, head []byte) *Format {
 	for _, f := range table {
-		if f.Sniff != nil && f.Sniff(head) {
+		if f.In.Sniff != nil && f.In.Sniff(head) {
 			return f
 		}
 	}
@@ -82,16 +99,25 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if f := Sniff(table, head); f != nil {
 		return f, nil
 	}
-	want := "expected " + names(table)
-	for _, f := range foreigners() {
-		if f.is(strings.ToLower(name), head) {
-			return nil, &Unknown{What: f.what, Err: fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next)}
+	want := "expected " + strings.Join(NamesOf(table), " or ")
+	unsupported := func(list []unsupportedInput) error {
+		for _, f := range list {
+			if f.is(strings.ToLower(name), head) {
+				return &Unknown{What: f.what, Err: fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next)}
+			}
 		}
+		return nil
+	}
+	if err := unsupported(unsupportedInputs(strings.ToLower(name))); err != nil {
+		return nil, err
 	}
 	for _, f := range table {
-		if f.Hint != nil && f.Hint(head) {
+		if f.In.Hint != nil && f.In.Hint(head) {
 			return f, nil
 		}
+	}
+	if err := unsupported(unsupportedText()); err != nil {
+		return nil, err
 	}
 	return nil, &Unknown{Err: fmt.Errorf("%s, and found % x: %w; check that this is the file that was recorded, or name its format with --from",
 		want, head[:min(8, len(head))], ntconv.ErrFormat)}
@@ -112,22 +138,6 @@ func (e *Unknown) Unwrap() error { return e.Err }
 func IsUnknown(err error) bool {
 	var u *Unknown
 	return errors.As(err, &u)
-}
-
-func names(table []*Format) string {
-	var list []string
-	for _, f := range table {
-		if f.Open != nil {
-			list = append(list, f.Name)
-		}
-	}
-	return strings.Join(list, " or ")
-}
-
-// isProfileName reports whether a file is called as profiles are; they may be packed or not.
-func isProfileName(name string) bool {
-	f := ByFile(All(), name)
-	return f != nil && f.Name == "pprof"
 }
 
 func isGCDump(name string, head []byte) bool {

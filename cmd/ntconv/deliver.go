@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/reader"
+)
+
+// A delivery is an output of a pass.
+type delivery struct {
+	name   string // of the output
+	dir    bool   // it is a directory
+	create func(*iox.Outputs) (ntconv.Sink, error)
+	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output is not kept.
+	empty  func() string
+	advice string // for users whose output would be empty
+}
+
+// deliver runs a pass into an output: it keeps the output if that is right, and removes it otherwise.
+func (a *app) deliver(p *pass.Pass, d *delivery) error {
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner}, Dir: d.dir, File: !d.dir})
+	if err != nil {
+		if errors.Is(err, fs.ErrExist) && !a.force {
+			err = fmt.Errorf("%w; -f overwrites it", err)
+		}
+		return fail(exitOutput, err)
+	}
+	if !out.Atomic() {
+		a.onInterrupt("interrupted, the output is not complete")
+	}
+	sink, err := d.create(out)
+	if err != nil {
+		code := exitUsage
+		if of := (*iox.Error)(nil); errors.As(err, &of) {
+			code = exitOutput
+		}
+		return errors.Join(fail(code, err), out.Abort())
+	}
+	err = a.keep(p, d, sink, out)
+	a.sum.read(p)
+	a.sum.wrote(out, codeOf(err) == exitOK || codeOf(err) == exitIncomplete)
+	return err
+}
+
+// keep is deliver with an output and a sink.
+func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs) error {
+	fatal, partial := a.drain(p, sink)
+	if fatal != nil {
+		return errors.Join(fatal, out.Abort())
+	}
+	if what := d.empty(); what != "" {
+		return errors.Join(nothing(p, what, d.advice), out.Abort())
+	}
+	a.onInterrupt("")
+	if err := out.Commit(); err != nil {
+		return outputFailure(err)
+	}
+	return partial
+}
+
+// target returns what a sink of a pass may ask for.
+func target(p *pass.Pass) *formats.Target {
+	comments := []string{"converted by ntconv"}
+	if p.Filtered() {
+		comments = append(comments, "selected by "+p.Plan.Selection.String())
+	}
+	return &formats.Target{
+		Namer:    p.Namer,
+		Report:   p.Report,
+		Span:     p.Span,
+		Comments: comments,
+		Ordered:  p.Order == reader.ByTime || p.Input.Format.In.Ordered,
+		Filtered: p.Filtered(),
+	}
+}
+
+func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/inventory"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+)
+
+// nothing is the error of a pass that leaves nothing to write: it says what there is instead, and what to do.
+func nothing(p *pass.Pass, what, advice string) error {
+	sel := p.Plan.Selection
+	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
+	switch {
+	case p.Total == 0:
+		text, advice = p.Input.Format.In.NoEvents.Text, p.Input.Format.In.NoEvents.Next
+	case !sel.Empty():
+		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, message.Count(p.Total, "event"))
+		if _, _, known := p.Recorded(); known && sel.Timed() {
+			text += "; " + times(p)
+		}
+		advice = strings.Join(append(p.Selector.Notes(), inventoryAdvice(p)), "; ")
+	case p.Input.Again():
+		has, use := content(p)
+		text += " (" + has + ")"
+		if use != "" {
+			advice = use
+		}
+	}
+	if p.Cause != nil {
+		text += "; the trace is incomplete: " + p.Cause.Error()
+	}
+	if advice != "" {
+		text += "; " + advice
+	}
+	return failf(exitEmpty, "%s: %s", p.Input.Name(), text)
+}
+
+// times says when the input was recorded.
+func times(p *pass.Pass) string {
+	c := p.Info.Clock
+	first, last, _ := p.Recorded()
+	after := func(t ntconv.Ticks) string { return message.Duration(time.Duration(c.Nanos(t))) }
+	s := fmt.Sprintf("its events are from %s to %s after the start", after(first), after(last))
+	if !c.Wall.IsZero() {
+		s += ", " + c.Wall.Format(wallFormat)
+	}
+	return s
+}
+
+// inventoryAdvice says how to see what the input holds. What came through a pipe is gone.
+func inventoryAdvice(p *pass.Pass) string {
+	if p.Input.FirstName() == iox.StdinName {
+		return "ntconv info lists what there is; keep the input in a file for that, or send it once more"
+	}
+	return "ntconv info " + message.ShellWord(p.Input.FirstName()) + " lists what there is"
+}
+
+// content reads the input once more and says what it holds: the largest providers, and what can be extracted.
+func content(p *pass.Pass) (has, use string) {
+	v := inventory.New()
+	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory accepts everything
+	if err != nil {
+		return err.Error(), ""
+	}
+	list := v.Providers()
+	for i, provider := range list {
+		if i == 3 {
+			has += fmt.Sprintf(", %d more", len(list)-i)
+			break
+		}
+		if i > 0 {
+			has += ", "
+		}
+		has += provider.Name + " " + message.Group(provider.Events)
+	}
+	for i, x := range v.Extract(message.ShellWord(p.Input.FirstName())) {
+		if i == 2 {
+			break
+		}
+		if i > 0 {
+			use += "; "
+		}
+		use += "for its " + x.What + ": " + x.Command
+	}
+	return has, use
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/spf13/cobra"
+)
+
+// plan returns how inputs are read for a command that makes no format of its own.
+func (a *app) plan() (*pass.Plan, error) {
+	sel, err := a.pick.options()
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	return &pass.Plan{Read: a.read, Selection: sel, Progress: a.progress}, nil
+}
+
+// planFor returns how inputs are read for an output: in the order of the format unless the user has chosen one, and with stacks as
+// deep as its readers accept.
+func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Creator) (*pass.Plan, error) {
+	p, err := a.plan()
+	if err != nil {
+		return nil, err
+	}
+	if !cmd.Flags().Changed("order") {
+		p.Read.Order, p.AnyOrder = out.Order, out.AnyOrder
+	}
+	p.Read.OutputDepth, p.Read.DepthAdvice = creator.StackDepth()
+	return p, nil
+}
+
+// open opens inputs and recognizes their formats. again means that they will be read more than once.
+func (a *app) open(names []string, again bool) (*input.Input, error) {
+	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.watch}
+	if a.from != "" {
+		table := formats.Readable()
+		if o.From = formats.ByName(table, a.from); o.From == nil {
+			return nil, failf(exitUsage, "--from %s: no such format; these can be read: %s", a.from, formats.List(table))
+		}
+	}
+	in, err := input.Open(names, o)
+	if err != nil {
+		return nil, a.notOpened(err)
+	}
+	return in, nil
+}
+
+// notOpened explains why an input could not be opened.
+func (a *app) notOpened(err error) error {
+	var of *input.Error
+	if errors.As(err, &of) {
+		switch {
+		case errors.Is(err, input.ErrNoName):
+			return failf(exitUsage, "%w; name a trace, or - for standard input", err)
+		case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), of.Name) != nil:
+			return failf(exitInput, "%w; to write %s, say: ntconv to %s IN", err, of.Name, of.Name)
+		}
+	}
+	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) {
+		return fail(exitOutput, spool)
+	}
+	return inputFailure(err, false)
+}
+
+// over makes a pass over inputs by their names.
+func (a *app) over(names []string, plan *pass.Plan, use func(*pass.Pass) error) error {
+	in, err := a.open(names, plan.NeedsAgain())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return a.follow(plan, in, use)
+}
+
+// follow makes a pass over an input.
+func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) error) error {
+	err := plan.Do(in, use)
+	var coded *failure
+	var wrong *pass.SelectionError
+	switch {
+	case err == nil, errors.As(err, &coded):
+		return err
+	case errors.As(err, &wrong):
+		return fail(exitUsage, err)
+	}
+	return inputFailure(err, false)
+}
+
+// drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a partial error is
+// reported after the output was kept.
+func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
+	fatal, partial = p.Drain(sink)
+	var src *ntconv.SourceError
+	var of *pass.SinkError
+	switch {
+	case errors.As(fatal, &of) && isLimit(of.Err):
+		return fail(exitLimit, of.Err), nil
+	case errors.As(fatal, &of):
+		return outputFailure(of.Err), nil
+	case errors.As(fatal, &src):
+		return inputFailure(&input.Error{Name: p.Input.Name(), Err: src.Err}, p.Plan.Read.Strict), nil
+	case fatal != nil:
+		return fatal, nil
+	case errors.As(partial, &src):
+		return nil, failf(exitIncomplete, "%w; what came before that was kept", &input.Error{Name: p.Input.Name(), Err: src.Err})
+	case partial != nil:
+		return nil, failf(exitIncomplete, "%s: %w", p.Input.Name(), partial)
+	}
+	if n := p.Report.Count(ntconv.CodeEventsLost); a.failOnLoss && n > 0 {
+		partial = failf(exitIncomplete, "%s: %s lost by the recorder (--fail-on-loss); record with a larger buffer or fewer providers",
+			p.Input.Name(), message.Count(int64(n), "event was", "events were"))
+	}
+	return nil, partial
+}

@@ -1,0 +1,10 @@
+package main
+
+// A summaryJSON is what --report json writes.
+type summaryJSON struct {
+	Input, Format, Output, To, Kind, Unit, Detail, Error string
+	Inputs, Notes                                        []string
+	Events, Selected, Symbols, Used, Items, Bytes        int64
+	Report                                               []reportEntry
+	Exit                                                 int
+}

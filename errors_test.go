@@ -1,0 +1,194 @@
+package ntconv_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
+)
+
+func TestLimitError(t *testing.T) {
+	for _, c := range []struct {
+		limit ntconv.LimitError
+		want  string
+	}{
+		{ntconv.LimitError{Limit: "event types", Value: 1, Asked: 2}, "too many event types: limit 1, got 2"},
+		{ntconv.LimitError{Limit: "block", Value: 64 << 20, Asked: 1<<31 - 1, Unit: "bytes"}, "block too large: limit 64 MiB, got 2147483647 bytes"},
+		{ntconv.LimitError{Limit: "row", Value: 0, Asked: 3 << 50, Unit: "bytes"}, "row too large: limit 0 bytes, got 3072 TiB"},
+		{ntconv.LimitError{Limit: "field nesting", Value: 32, Asked: 33, Unit: "levels"}, "field nesting too large: limit 32 levels, got 33"},
+	} {
+		err := error(&ntconv.FormatError{Format: "nettrace 4", Offset: 931, Err: &ntconv.AdviceError{Err: &c.limit, Advice: "raise it"}})
+		if got, want := err.Error(), "nettrace 4: byte 931: "+c.want+"; raise it"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		var l *ntconv.LimitError
+		var a *ntconv.AdviceError
+		if !errors.As(err, &l) || *l != c.limit || !errors.As(err, &a) || !errors.Is(err, ntconv.ErrLimit) || errors.Is(err, ntconv.ErrCorrupt) {
+			t.Errorf("%v has lost its data", err)
+		}
+	}
+}
+
+// A program finds out which member of reader.Limits a trace exceeds.
+func ExampleLimitError() {
+	f, err := os.Open("testdata/cpu-env.nettrace.zst")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	r, err := reader.New(f, &reader.Options{Limits: reader.Limits{Types: 3}})
+	for err == nil {
+		_, err = r.Next()
+	}
+	var limit *ntconv.LimitError
+	if errors.As(err, &limit) && limit.Limit == reader.LimitTypes {
+		fmt.Printf("Limits.Types is %d and must be %d or more\n", limit.Value, limit.Asked)
+	}
+	fmt.Println(err)
+	// Output:
+	// Limits.Types is 3 and must be 4 or more
+	// nettrace 4: byte 1105: metadata: too many event types: limit 3, got 4
+}
+
+// TestNoWordsOfErrors: programs decide by the types and sentinels of errors. No function searches the text of an error, which may hold
+// the name of a file, for words.
+func TestNoWordsOfErrors(t *testing.T) {
+	checked := 0
+	for _, p := range listPackages(t) {
+		if p.DepOnly {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range searchedErrors(f) {
+				t.Errorf("%v: searches the text of an error", fset.Position(at))
+			}
+			checked++
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d files were checked", checked)
+	}
+	bad := "package p\nfunc f(err error) bool { s := err.Error(); return strings.Contains(s, \"x\") || strings.HasPrefix(err.Error(), \"x\") || err.Error() == \"x\" }"
+	f, err := parser.ParseFile(token.NewFileSet(), "bad.go", bad, parser.SkipObjectResolution)
+	if err != nil || len(searchedErrors(f)) != 3 {
+		t.Error("what is forbidden is not found")
+	}
+}
+
+// searchedErrors returns where a file searches or compares the text of errors: directly, or through a variable of the same function.
+func searchedErrors(f *ast.File) (found []token.Pos) {
+	for _, decl := range f.Decls {
+		texts := map[string]bool{}
+		holds := func(n ast.Node) (yes bool) {
+			ast.Inspect(n, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Error" && len(n.Args) == 0 {
+						yes = true
+					}
+				case *ast.Ident:
+					yes = yes || texts[n.Name]
+				}
+				return !yes
+			})
+			return yes
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for i, right := range n.Rhs {
+					if id, ok := n.Lhs[i].(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) && n.Tok == token.DEFINE && holds(right) {
+						texts[id.Name] = true
+					}
+				}
+			case *ast.CallExpr:
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && isSearch(s) && len(n.Args) > 0 && holds(n.Args[0]) {
+					found = append(found, n.Pos())
+				}
+			case *ast.BinaryExpr:
+				if (n.Op == token.EQL || n.Op == token.NEQ) && (holds(n.X) || holds(n.Y)) {
+					found = append(found, n.Pos())
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// isSearch reports whether a function of the standard library looks for something in its first argument.
+func isSearch(s *ast.SelectorExpr) bool {
+	pkg, ok := s.X.(*ast.Ident)
+	if !ok || pkg.Name != "strings" && pkg.Name != "bytes" {
+		return false
+	}
+	for _, prefix := range []string{"Contains", "Has", "Index", "LastIndex", "Cut", "Split", "Trim", "EqualFold", "Count", "Replace"} {
+		if strings.HasPrefix(s.Sel.Name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLimitNames: no two limits of the module have the same name, so that a name alone tells which limit it is.
+func TestLimitNames(t *testing.T) {
+	names := map[string]string{}
+	for _, p := range listPackages(t) {
+		if p.DepOnly {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range limitNames(f) {
+				name = p.ImportPath + "." + name
+				if other, taken := names[text]; taken {
+					t.Errorf("%s and %s are both %s", other, name, text)
+				}
+				names[text] = name
+			}
+		}
+	}
+	if len(names) < 30 {
+		t.Errorf("only %d names of limits: %v", len(names), names)
+	}
+}
+
+// limitNames returns the texts of the constants of a file that are called Limit or limit and something.
+func limitNames(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, decl := range f.Decls {
+		d, ok := decl.(*ast.GenDecl)
+		if !ok || d.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range d.Specs {
+			v := spec.(*ast.ValueSpec)
+			for i, name := range v.Names {
+				if i >= len(v.Values) || !strings.HasPrefix(strings.ToLower(name.Name), "limit") {
+					continue
+				}
+				if text, ok := v.Values[i].(*ast.BasicLit); ok && text.Kind == token.STRING {
+					names[name.Name] = text.Value
+				}
+			}
+		}
+	}
+	return names
+}

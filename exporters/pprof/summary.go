@@ -1,0 +1,51 @@
+package pprof
+
+import "github.com/ntconv/ntconv/internal/profile"
+
+// A Summary describes the profile that a Sink has written.
+type Summary struct {
+	Kind      Kind
+	Events    uint64 // events that were samples; 0 if the trace has none of the kind
+	Samples   int    // samples of the profile: events with equal stacks and labels are one sample
+	Functions int
+	Locations int
+
+	Main       SampleType // the sample type that viewers show first; zero if the profile has none
+	Total      int64      // sum of the values of Main
+	Frames     int64      // frames of the stacks of all events; of kind Imported, of all samples
+	Unresolved Unresolved
+}
+
+// A SampleType is what one value of each sample counts, and its unit, as in profile.proto: {"wall", "nanoseconds"}.
+type SampleType struct{ Type, Unit string }
+
+// Unresolved counts the frames without a symbol. Such a frame has a placeholder for a name. All counts are 0 if every frame has
+// a symbol.
+type Unresolved struct {
+	Frames int64 // of Summary.Frames
+	// The following four add up to Frames.
+	NoModule       int64 // addresses outside all modules that the trace describes
+	NoMethod       int64 // addresses in managed code that no event of the trace describes
+	NoSymbol       int64 // addresses in native modules without symbols
+	NoKernelSymbol int64 // addresses in the kernel of the operating system, without symbols
+
+	Passing int64  // of Summary.Total: samples with at least one unresolved frame
+	Leaf    int64  // of Summary.Total: samples whose innermost frame is unresolved
+	Module  string // base name of the file with the most unresolved frames; empty if none of them has a file
+}
+
+// Summary returns the description of the profile. It is complete after Close, and zero before.
+func (s *Sink) Summary() Summary { return s.done }
+
+func summarize(p *profile.Profile, t *tables, samples int) Summary {
+	u := p.Unresolved
+	return Summary{
+		Kind: kindOf(p.Kind), Events: p.Events, Samples: samples, Functions: len(t.functions), Locations: len(t.locations),
+		Main: SampleType(p.MainType()), Total: u.Total, Frames: u.Frames,
+		Unresolved: Unresolved{
+			Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],
+			NoSymbol: u.Reasons[profile.NoSymbol], NoKernelSymbol: u.Reasons[profile.NoKernelSymbol],
+			Passing: u.Any, Leaf: u.Leaf, Module: u.Module,
+		},
+	}
+}

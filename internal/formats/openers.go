@@ -1,0 +1,89 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/spf13/pflag"
+)
+
+// Openers has the Opener of each format that a command reads, and with it the values of the formats' own flags. It is not safe for
+// concurrent use.
+type Openers struct {
+	list []*boundOpener
+}
+
+// A boundOpener is an Opener with the flags that the user could give for it.
+type boundOpener struct {
+	format *Format
+	flags  *pflag.FlagSet
+	opener Opener
+	used   bool
+}
+
+// BindOpeners defines the flags of the reading halves of formats. A flag whose name is taken, by the output, is not defined again.
+func BindOpeners(flags *pflag.FlagSet, table ...*Format) *Openers {
+	o := new(Openers)
+	for _, f := range table {
+		own := pflag.NewFlagSet(f.Name, pflag.ContinueOnError)
+		own.SortFlags = false
+		o.list = append(o.list, &boundOpener{format: f, flags: own, opener: f.In.Bind(own)})
+		own.VisitAll(func(f *pflag.Flag) {
+			if flags.Lookup(f.Name) == nil {
+				flags.AddFlag(f)
+			}
+		})
+	}
+	return o
+}
+
+// Open opens an input of a format. Formats whose flags were not bound have the default values.
+func (o *Openers) Open(f *Format, in Input, opts *ReadOptions) (ntconv.Source, error) {
+	i := slices.IndexFunc(o.list, func(b *boundOpener) bool { return b.format.Name == f.Name })
+	if i < 0 {
+		i = len(o.list)
+		flags := pflag.NewFlagSet(f.Name, pflag.ContinueOnError)
+		o.list = append(o.list, &boundOpener{format: f, flags: flags, opener: f.In.Bind(flags)})
+	}
+	o.list[i].used = true
+	return o.list[i].opener.Open(in, opts)
+}
+
+// Notes returns, after all inputs have been read, which flags had no effect and what else users should know about the flags.
+func (o *Openers) Notes() (notes []string) {
+	for _, b := range o.list {
+		if b.used {
+			notes = append(notes, b.opener.Notes()...)
+			continue
+		}
+		b.flags.VisitAll(func(f *pflag.Flag) {
+			if f.Changed {
+				notes = append(notes, fmt.Sprintf("--%s has no effect: no input is of format %s", f.Name, b.format.Name))
+			}
+		})
+	}
+	return notes
+}
+
+// stackDepth returns the number of frames per stack that an importer reads, whose own default is given.
+func (o *ReadOptions) stackDepth(def int) int {
+	if o.Limits.StackDepth > 0 {
+		def = o.Limits.StackDepth
+	}
+	if o.OutputDepth > 0 {
+		return min(def, o.OutputDepth)
+	}
+	return def
+}
+
+// DepthNotes returns what to do about stacks that lost frames to a limit on depth.
+func (o *ReadOptions) DepthNotes(r *ntconv.Report) []string {
+	switch {
+	case r.Count(ntconv.CodeStackCut) == 0:
+		return nil
+	case o.OutputDepth > 0 && (o.Limits.StackDepth == 0 || o.OutputDepth <= o.Limits.StackDepth):
+		return []string{o.DepthAdvice}
+	}
+	return []string{"--max-stack keeps more frames of a stack"}
+}

@@ -1,0 +1,129 @@
+package formats
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/message"
+)
+
+// A Result is what a sink has written, in the terms of its format. Encoded as JSON it is an object whose members become members of
+// the summary.
+type Result interface {
+	json.Marshaler
+	// Empty returns what the output holds none of, as a plural noun, and "" if it holds some.
+	Empty() string
+	// Line returns the first part of the summary line: what was made of what.
+	Line(r Read) string
+	// Detail returns what else users should know, and the codes of a report about which it says all. It returns "" if there is nothing.
+	Detail() (text string, covers []ntconv.Code)
+	// Remark adds to the detail.
+	Remark(text string)
+	// Notes returns remarks on flags of the format that had no effect.
+	Notes() []string
+}
+
+// Read is what the events were selected from.
+type Read struct {
+	Input            string // its name
+	Events, Selected int64  // events of the input, and events that the selection kept
+}
+
+// Line returns the first part of the summary line of a command that writes events.
+func (r Read) Line() string {
+	if r.Selected == r.Events {
+		return fmt.Sprintf("%s of %s", message.Count(r.Events, "event"), r.Input)
+	}
+	return fmt.Sprintf("%s of %s in %s", message.Group(r.Selected), message.Count(r.Events, "event"), r.Input)
+}
+
+// eventsResult is the result of an output of events.
+type eventsResult struct {
+	Used  int64  `json:"used,omitempty"`
+	Items int64  `json:"items,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+	Text  string `json:"detail,omitempty"`
+	Files int64  `json:"files,omitempty"` // members of a directory
+}
+
+// newEventsResult returns the result of an output of n events.
+func newEventsResult(n int64, detail string) *eventsResult {
+	return &eventsResult{Used: n, Items: n, Unit: "event", Text: detail}
+}
+
+func (e *eventsResult) MarshalJSON() ([]byte, error) {
+	type plain eventsResult
+	return json.Marshal((*plain)(e))
+}
+
+func (e *eventsResult) Empty() string {
+	if e.Items == 0 {
+		return "events"
+	}
+	return ""
+}
+
+func (e *eventsResult) Line(r Read) string {
+	switch {
+	case e.Files > 0:
+		return fmt.Sprintf("%s, %s", message.Count(e.Files, "file"), r.Line())
+	case r.Events == 0:
+		return fmt.Sprintf("%s of %s", message.Count(e.Items, e.Unit), r.Input)
+	}
+	return r.Line()
+}
+
+func (e *eventsResult) Detail() (string, []ntconv.Code) {
+	return e.Text, []ntconv.Code{ntconv.CodeUnresolved}
+}
+func (e *eventsResult) Remark(text string) { e.Text = joined(e.Text, text) }
+func (e *eventsResult) Notes() []string    { return nil }
+
+// joined returns two remarks as one.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// profileResult is the result of an output of samples that were added up.
+type profileResult struct {
+	Kind  string `json:"kind,omitempty"`
+	Used  int64  `json:"used,omitempty"` // events that were samples
+	Items int64  `json:"items,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+	Text  string `json:"detail,omitempty"`
+	notes []string
+}
+
+func (p *profileResult) MarshalJSON() ([]byte, error) {
+	type plain profileResult
+	return json.Marshal((*plain)(p))
+}
+
+func (p *profileResult) Empty() string {
+	if p.Items == 0 {
+		return p.Unit + "s"
+	}
+	return ""
+}
+
+func (p *profileResult) Line(r Read) string {
+	if r.Events == 0 {
+		return fmt.Sprintf("%s of %s", message.Count(p.Items, p.Unit), r.Input)
+	}
+	kind := ""
+	if p.Kind != "" {
+		kind = p.Kind + " profile, "
+	}
+	return fmt.Sprintf("%s%s from %s of %s in %s", kind, message.Count(p.Items, "distinct "+p.Unit), message.Group(p.Used),
+		message.Count(r.Events, "event"), r.Input)
+}
+
+func (p *profileResult) Detail() (string, []ntconv.Code) {
+	return p.Text, []ntconv.Code{ntconv.CodeUnresolved}
+}
+func (p *profileResult) Remark(text string) { p.Text = joined(p.Text, text) }
+func (p *profileResult) Notes() []string    { return p.notes }

@@ -1,0 +1,45 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// An Error is an error of one input.
+type Error struct {
+	Name string
+	Err  error
+}
+
+// Error names the input once, also where the cause names it.
+func (e *Error) Error() string {
+	var own *iox.Error
+	var one *Error
+	if errors.As(e.Err, &own) || errors.As(e.Err, &one) {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", e.Name, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// A SpoolError means that the copy of an input that can be read only once could not be made.
+type SpoolError struct{ Err error }
+
+func (e *SpoolError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SpoolError) Unwrap() error { return e.Err }
+
+// ErrNoName means that the name of an input or output is empty.
+var ErrNoName = errors.New("the name is empty")
+
+// IsTruncated reports whether an input ended too early, as a trace or as compressed data.
+func IsTruncated(err error) bool {
+	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,266 @@
+// Package input finds the inputs of a command: it opens them, recognizes their formats, and makes several readable as one. What a
+// pipe delivers can be read twice if that is asked for: it is copied to a temporary file.
+package input
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// Options say how inputs are opened.
+type Options struct {
+	// From is the format of the inputs, nil to recognize it.
+	From *formats.Format
+	// Again asks for inputs that can be read more than once.
+	Again bool
+	// Limits bound compressed inputs; nil means the defaults of iox.
+	Limits *iox.Limits
+	// Openers open the inputs with the values of the formats' own flags.
+	Openers *formats.Openers
+	// Temp creates the temporary file for the copy of a pipe. The caller removes it in the end.
+	Temp func() (*os.File, error)
+	// Guard, if not nil, wraps the source of every pass.
+	Guard func(ntconv.Source) ntconv.Source
+}
+
+// An Input is one trace, or several that are read as one. Each pass over it is a source of its own.
+type Input struct {
+	Format *formats.Format // of the first one
+	// Last is the time of the last event, if Ended says that a reading has found it.
+	Last  ntconv.Ticks
+	Ended bool
+
+	opts   *Options
+	raw    *iox.Input
+	file   *os.File // to be closed at the end, if not nil: the input's file or its copy
+	head   *head    // what recognition has read of the first stream; nil once that was handed out
+	others []*Input // that are read together with it
+	unit   string   // of the weights, if it is one of several profiles
+}
+
+// A head is a stream of which some bytes have been looked at.
+type head struct {
+	stream io.ReadCloser
+	peeked *bufio.Reader
+}
+
+// Open opens inputs and recognizes their formats. "-" is standard input. Errors are of type *Error.
+func Open(names []string, o *Options) (*Input, error) {
+	first, err := open(names[0], o)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names[1:] {
+		next, err := open(name, o)
+		if err != nil {
+			first.Close()
+			return nil, err
+		}
+		first.others = append(first.others, next)
+	}
+	return first, nil
+}
+
+func open(name string, o *Options) (*Input, error) {
+	if name == "" {
+		return nil, &Error{Name: "input", Err: ErrNoName}
+	}
+	in := &Input{opts: o}
+	var err error
+	if o.Again {
+		err = in.openAgain(name)
+	} else {
+		in.raw, err = iox.Open(name, iox.InputOptions{Limits: o.Limits, Dir: true})
+	}
+	if err != nil {
+		return nil, &Error{name, err}
+	}
+	if err := in.recognize(); err != nil {
+		in.Close()
+		return nil, &Error{in.raw.Name(), err}
+	}
+	return in, nil
+}
+
+// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would take a
+// reader that closes it for the last one.
+func (in *Input) openAgain(name string) error {
+	opts := iox.InputOptions{Limits: in.opts.Limits, Dir: true}
+	if info, err := os.Stat(name); name != "-" && err == nil && info.IsDir() {
+		in.raw, err = iox.Open(name, opts)
+		return err
+	}
+	f, shown := os.Stdin, iox.StdinName
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return &iox.Error{Name: name, Op: "open", Bytes: -1, Err: err}
+		}
+		in.file, shown = f, name
+	}
+	raw, err := iox.FromReader(shown, f, opts)
+	if err == nil && !raw.Again() {
+		var temp *os.File
+		if temp, err = in.spool(f); err == nil {
+			in.Close()
+			in.file = temp
+			raw, err = iox.FromReader(shown, temp, opts)
+		}
+	}
+	if err != nil {
+		in.Close()
+		return err
+	}
+	in.raw = raw
+	return nil
+}
+
+// spool copies what can be read only once to a temporary file.
+func (in *Input) spool(src io.Reader) (*os.File, error) {
+	f, err := in.opts.Temp()
+	if err != nil {
+		return nil, &SpoolError{fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err)}
+	}
+	if _, err := io.Copy(f, src); err != nil {
+		f.Close()
+		var path *os.PathError
+		if errors.As(err, &path) && path.Op == "write" {
+			return nil, &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room", err)}
+		}
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// recognize looks at the beginning of the input. It waits for no more than it needs: eight bytes of a nettrace stream.
+func (in *Input) recognize() error {
+	table := formats.Readable()
+	if in.raw.IsDir() {
+		return in.recognizeDir(table)
+	}
+	s, err := in.raw.Stream()
+	if err != nil {
+		return err
+	}
+	in.head = &head{s, bufio.NewReaderSize(s, formats.HeadSize)}
+	if in.opts.From != nil {
+		in.Format = in.opts.From
+		return nil
+	}
+	start, err := in.head.peeked.Peek(formats.SniffSize)
+	if err == nil {
+		if in.Format = formats.Sniff(table, start); in.Format != nil {
+			return nil
+		}
+		start, err = in.head.peeked.Peek(formats.HeadSize)
+	}
+	truncated := IsTruncated(err)
+	if err != nil && err != io.EOF && !truncated {
+		return err
+	}
+	format, unknown := formats.Detect(table, in.raw.Name(), start)
+	if unknown != nil && truncated {
+		return err // the compressed data ends before it says anything
+	}
+	in.Format = format
+	return unknown
+}
+
+// recognizeDir looks at the names of the members of a directory.
+func (in *Input) recognizeDir(table []*formats.Format) error {
+	if in.Format = in.opts.From; in.Format != nil {
+		return nil
+	}
+	members, err := in.raw.Members()
+	if err != nil {
+		return err
+	}
+	if in.Format = formats.SniffDir(table, members); in.Format == nil {
+		return &iox.Error{Name: in.raw.Name(), Op: "open", Bytes: -1, Err: syscall.EISDIR}
+	}
+	return nil
+}
+
+// Close ends the use of the input. Errors of closing say nothing about what was read.
+func (in *Input) Close() {
+	for _, other := range in.others {
+		other.Close()
+	}
+	if in.head != nil {
+		in.head.stream.Close()
+	}
+	if in.raw != nil {
+		in.raw.Close()
+	}
+	if in.file != nil {
+		in.file.Close()
+	}
+}
+
+// Name returns what messages call the input.
+func (in *Input) Name() string { return NameOf(in.raw.Name(), len(in.others)) }
+
+// NameOf returns what messages call several inputs.
+func NameOf(first string, others int) string {
+	if first == "-" {
+		first = iox.StdinName
+	}
+	if others == 0 {
+		return first
+	}
+	return fmt.Sprintf("%s and %d more", first, others)
+}
+
+// FirstName returns the name of the first input.
+func (in *Input) FirstName() string { return in.raw.Name() }
+
+// Again reports whether the input can be read more than once.
+func (in *Input) Again() bool { return in.raw.Again() }
+
+// Size returns the stored bytes of the first input, -1 if unknown.
+func (in *Input) Size() int64 { return in.raw.Size() }
+
+// Read returns how many stored bytes of the first input the current pass has read. It is safe for concurrent use.
+func (in *Input) Read() int64 { return in.raw.Read() }
+
+// UnitNotes returns which weights are in which unit, if several inputs have different units.
+func (in *Input) UnitNotes() []string {
+	var units, names []string
+	for _, one := range append([]*Input{in}, in.others...) {
+		if one.unit == "" {
+			continue
+		}
+		i := slices.Index(units, one.unit)
+		if i < 0 {
+			i = len(units)
+			units, names = append(units, one.unit), append(names, one.unit+" in ")
+		} else {
+			names[i] += " and "
+		}
+		names[i] += one.raw.Name()
+	}
+	if len(units) < 2 {
+		return nil
+	}
+	text := "weights are "
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return []string{text}
+}

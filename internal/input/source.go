@@ -1,0 +1,129 @@
+package input
+
+import (
+	"errors"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// Source begins a pass over the input. The closer ends it; the input stays open. Errors, also those of the source, are of type *Error
+// if they are not those of one input among several.
+func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
+	if len(in.others) == 0 {
+		src, closer, err := in.one(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return in.guard(src), closer, nil
+	}
+	var sources []ntconv.Source
+	var all closers
+	for _, one := range append([]*Input{in}, in.others...) {
+		src, closer, err := one.one(o)
+		if err != nil {
+			_ = all.Close() // nothing was read
+			return nil, nil, err
+		}
+		sources, all = append(sources, &namedSource{Source: src, in: one}), append(all, closer)
+	}
+	return in.guard(ntconv.Merge(sources...)), all, nil
+}
+
+func (in *Input) guard(src ntconv.Source) ntconv.Source {
+	if in.opts.Guard == nil {
+		return src
+	}
+	return in.opts.Guard(src)
+}
+
+// one begins a pass over the input alone.
+func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
+	h := &handle{Input: in.raw, head: in.head}
+	in.head = nil
+	src, err := in.opts.Openers.Open(in.Format, h, o)
+	if err != nil {
+		h.Close()
+		return nil, nil, &Error{in.raw.Name(), err}
+	}
+	return src, h, nil
+}
+
+// A handle is what a format gets of an input in one pass. It closes what was opened through it.
+type handle struct {
+	*iox.Input
+	head   *head // the first stream, nil if it is new
+	opened closers
+	own    bool // the Input is a member of another one
+}
+
+// Stream implements formats.Input.
+func (h *handle) Stream() (io.Reader, error) {
+	if at := h.head; at != nil {
+		h.head = nil
+		h.opened = append(h.opened, at.stream)
+		return at.peeked, nil
+	}
+	s, err := h.Input.Stream()
+	if err != nil {
+		return nil, err
+	}
+	h.opened = append(h.opened, s)
+	return s, nil
+}
+
+// Member implements formats.Input.
+func (h *handle) Member(name string) (formats.Input, error) {
+	in, err := h.Input.Member(name)
+	if err != nil {
+		return nil, err
+	}
+	m := &handle{Input: in, own: true}
+	h.opened = append(h.opened, m)
+	return m, nil
+}
+
+// Close ends the pass.
+func (h *handle) Close() error {
+	if h.head != nil {
+		h.opened = append(h.opened, h.head.stream)
+	}
+	err := h.opened.Close()
+	if h.own {
+		err = errors.Join(err, h.Input.Close())
+	}
+	return err
+}
+
+// A namedSource is one of several inputs: its errors say which one, and it notes the unit of its weights.
+type namedSource struct {
+	ntconv.Source
+	in   *Input
+	seen *ntconv.Type
+}
+
+func (s *namedSource) Next() (*ntconv.Event, error) {
+	e, err := s.Source.Next()
+	if err != nil && err != io.EOF {
+		return e, &Error{s.in.raw.Name(), err}
+	}
+	if e != nil && e.Type != s.seen {
+		s.seen = e.Type
+		if unit := formats.WeightUnit(e.Type); unit != "" {
+			s.in.unit = unit
+		}
+	}
+	return e, err
+}
+
+type closers []io.Closer
+
+func (c closers) Close() error {
+	var errs []error
+	for _, one := range c {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,258 @@
+package iox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// asideSuffix ends the name of a directory that is being replaced where the system cannot exchange two names. It
+// is not tempSuffix: after a crash this name may have the only copy of the user's data, so it is never removed
+// as stale.
+const asideSuffix = ".old"
+
+// errNotDir says that something else than a directory is at the destination.
+var errNotDir = fmt.Errorf("%w: this output is a directory and never replaces a file", syscall.ENOTDIR)
+
+func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
+
+// check decides whether the destination can become a directory, and records the mode of the directory there.
+func (t *tree) check() error {
+	if isStdout(t.name) {
+		return errors.New("this output is a directory and cannot be written to standard output")
+	}
+	t.path = t.name
+	for t.path != "" && os.IsPathSeparator(t.path[len(t.path)-1]) {
+		t.path = t.path[:len(t.path)-1]
+	}
+	switch base := filepath.Base(t.path); {
+	case t.path == filepath.VolumeName(t.path), base == ".", base == "..":
+		return fmt.Errorf("not the name of a directory that can be replaced: %w", fs.ErrInvalid)
+	}
+	info, err := t.fs.lstat(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.replaceable(info); err != nil {
+		return err
+	}
+	entries, err := t.fs.readDir(t.path)
+	if !t.force && (err != nil || len(entries) > 0) {
+		return fs.ErrExist
+	}
+	t.mode = info.Mode() & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+	return nil
+}
+
+// replaceable returns an error if what is at the destination must not be replaced, even by force.
+func (t *tree) replaceable(info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("a symbolic link is not replaced by a directory; name the directory itself: %w", fs.ErrInvalid)
+	}
+	if !info.IsDir() {
+		return errNotDir
+	}
+	for _, place := range []struct {
+		name string
+		find func() (string, error)
+	}{{"current", os.Getwd}, {"home", os.UserHomeDir}} {
+		dir, err := place.find()
+		if err != nil || !filepath.IsAbs(dir) {
+			continue // removed or not set: the destination is not it
+		}
+		inside, err := t.holds(info, dir)
+		if err != nil {
+			return err
+		}
+		if inside {
+			return fmt.Errorf("the %s directory is inside, so it is not replaced: %w", place.name, fs.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// holds reports whether a directory is the other one or a parent of it, under any name.
+func (t *tree) holds(info fs.FileInfo, other string) (bool, error) {
+	for {
+		at, err := t.fs.stat(other)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		if err == nil && os.SameFile(info, at) {
+			return true, nil
+		}
+		parent := filepath.Dir(other)
+		if parent == other {
+			return false, nil
+		}
+		other = parent
+	}
+}
+
+// publish gives the directory its name and removes the directory that had it.
+func (t *tree) publish() error {
+	if err := t.rename(); err != nil {
+		return err
+	}
+	t.renamed = true
+	err := t.located("sync directory", t.fs.syncDir(filepath.Dir(t.path)))
+	if t.old == "" {
+		return err
+	}
+	if rerr := t.removeTree(t.old); rerr != nil {
+		err = errors.Join(err, &Error{Name: t.name, Op: "remove replaced directory " + t.old, Bytes: -1, Err: rerr})
+	}
+	return err
+}
+
+// rename moves the temporary directory to the destination. Another process may create or remove the destination between two
+// calls, so the destination is tried again a few times.
+func (t *tree) rename() error {
+	for range 10 {
+		err := t.fs.renameDir(t.temp, t.path)
+		switch {
+		case errors.Is(err, syscall.ENOTDIR):
+			return t.located("rename", errNotDir)
+		case err == nil || !t.force || !errors.Is(err, fs.ErrExist):
+			return t.located("rename", err)
+		}
+		err = t.replace()
+		_, lost := err.(*lostError)
+		if lost || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return t.located("replace", err)
+		}
+	}
+	return t.located("replace", errors.New("another process keeps changing the destination"))
+}
+
+// replace puts the temporary directory in the place of the one at the destination. The error is fs.ErrNotExist or
+// fs.ErrExist if the destination vanished or appeared meanwhile.
+func (t *tree) replace() error {
+	info, err := t.fs.lstat(t.path)
+	if err != nil {
+		return err
+	}
+	if err := t.replaceable(info); err != nil {
+		return err
+	}
+	err = t.fs.exchange(t.temp, t.path)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return t.replaceAside()
+	}
+	if err != nil {
+		return err
+	}
+	// The destination may have become something else since it was looked at.
+	was, err := t.fs.lstat(t.temp)
+	if err != nil || !was.IsDir() {
+		if err == nil {
+			err = errNotDir
+		}
+		return t.restore(err, t.temp, t.fs.exchange)
+	}
+	t.old = t.temp
+	return nil
+}
+
+// replaceAside replaces the destination in two steps, for systems that cannot exchange.
+func (t *tree) replaceAside() error {
+	dir, base := filepath.Split(t.path)
+	aside := filepath.Join(dir, strings.TrimSuffix(tempName(base, rand.Uint64()), tempSuffix)+asideSuffix)
+	if err := t.fs.renameDir(t.path, aside); err != nil {
+		return err
+	}
+	was, err := t.fs.lstat(aside)
+	if err == nil && !was.IsDir() {
+		err = errNotDir
+	}
+	if err == nil {
+		err = t.fs.renameDir(t.temp, t.path)
+	}
+	if err != nil {
+		return t.restore(err, aside, t.fs.renameDir)
+	}
+	t.old = aside
+	return nil
+}
+
+// restore gives the destination back what it had, after an error. If that fails, too, the error must not invite
+// another attempt, and the user must learn where the old directory is.
+func (t *tree) restore(err error, from string, rename func(from, to string) error) error {
+	rerr := rename(from, t.path)
+	if rerr == nil {
+		return err
+	}
+	if from == t.temp {
+		t.renamed = true // it is the user's
+	}
+	return &lostError{err: err, place: from, restore: rerr}
+}
+
+// A lostError says that a replacement failed halfway.
+type lostError struct {
+	err, restore error
+	place        string // of the old directory
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("%v; the directory that was there is now %s and could not be renamed back: %v",
+		bare(e.err), e.place, bare(e.restore))
+}
+
+// Unwrap returns the cause and what prevented the repair.
+func (e *lostError) Unwrap() []error { return []error{e.err, e.restore} }
+
+// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode.
+func (t *tree) removeTree(name string) error {
+	err := t.fs.removeAll(name)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if info, lerr := t.fs.lstat(name); lerr != nil || !info.IsDir() || t.fs.chmod(name, 0o700) != nil {
+		return err
+	}
+	return t.fs.removeAll(name)
+}
+
+// removeStale removes the temporary files and directories that killed runs left behind for this destination; see
+// [Output.removeStale].
+func (t *tree) removeStale() {
+	for _, temp := range temporaries(t.fs, t.path) {
+		switch {
+		case temp.entry.Type().IsRegular() && isStale(temp.entry):
+			_ = t.fs.remove(temp.path)
+		case temp.entry.IsDir() && isStaleTree(temp.path):
+			_ = t.removeTree(temp.path)
+		}
+	}
+}
+
+// isStaleTree reports whether nothing in a directory has been written for staleAge. The time of the directory
+// itself is not enough: a run may write the same member for hours.
+func isStaleTree(name string) bool {
+	stale := true
+	err := filepath.WalkDir(name, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if time.Since(info.ModTime()) <= staleAge {
+			stale = false
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && stale
+}

@@ -1,0 +1,83 @@
+// Package message has the spelling of numbers, times and names in messages to users.
+package message
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Stdin is the name of standard input on the command line.
+const Stdin = "-"
+
+// Count returns a number with its noun. The plural is the noun with an s if none is given.
+func Count(n int64, noun string, plural ...string) string {
+	switch {
+	case n == 1:
+	case len(plural) > 0:
+		noun = plural[0]
+	default:
+		noun += "s"
+	}
+	return Group(n) + " " + noun
+}
+
+// Group returns a number with its digits in groups of three.
+func Group(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Duration returns a time with a precision that depends on its size.
+func Duration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
+}
+
+// Visible returns s with all characters escaped that a terminal could interpret as a command, because names in traces are not
+// trusted. Line feeds stay.
+func Visible(s string) string { return escape(s, '\n') }
+
+// Line is Visible for text that must stay on one line.
+func Line(s string) string { return escape(s, unicode.ReplacementChar) }
+
+// escape returns s with all characters escaped that do not print, except one.
+func escape(s string, but rune) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != but }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) || r == but {
+			b.WriteRune(r)
+			continue
+		}
+		q := strconv.QuoteRune(r)
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return b.String()
+}
+
+// ShellWord returns a file name as it is written on a command line: quoted for a shell if necessary.
+func ShellWord(name string) string {
+	if name == "standard input" {
+		return Stdin
+	}
+	if strings.IndexFunc(name, func(r rune) bool { return !strings.ContainsRune("/._-+:,@%", r) && !isAlnum(r) }) < 0 {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
+func isAlnum(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r >= 0x80
+}

@@ -1,0 +1,130 @@
+// Package origin describes imported profiles: what a profile that became events says about itself, and how the attributes of
+// the events' [ntconv.Type] store it. Attributes stay with the events when traces are filtered, merged and rewritten, so an
+// exporter can restore the profile.
+//
+// Importers fill in an [Origin] and put [Origin.Attrs] and [Columns.Fields] into the type of their samples. Consumers that
+// only add up samples use [ColumnsOf]; exporters that write a profile again use [Merge].
+package origin
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+)
+
+// An Origin is what an imported profile says about itself. Formats without comments, times or expressions leave these fields
+// zero.
+type Origin struct {
+	Columns
+	Time       int64    // start of the recording in nanoseconds since 1970; 0 if unknown
+	Duration   int64    // nanoseconds; 0 if unknown
+	Comments   []string // in their order
+	DropFrames string   // regular expression of functions whose frames pprof hides
+	KeepFrames string   // regular expression of functions that DropFrames does not hide
+	DocURL     string   // address of a page about the profile
+}
+
+// Keys of attributes. A number from 0 follows those that end in a dot. The keys are part of the file format (docs/pprof.md
+// lists them), whatever format the profile had.
+const (
+	attrTypes      = "pprof.sample_types" // number of columns
+	attrType       = "pprof.sample_type."
+	attrUnit       = "pprof.sample_unit."
+	attrDefault    = "pprof.default_sample_type"
+	attrPeriodType = "pprof.period_type"
+	attrPeriodUnit = "pprof.period_unit"
+	attrPeriod     = "pprof.period"
+	attrTime       = "pprof.time_nanos"
+	attrDuration   = "pprof.duration_nanos"
+	attrComment    = "pprof.comment."
+	attrDrop       = "pprof.drop_frames"
+	attrKeep       = "pprof.keep_frames"
+	attrDocURL     = "pprof.doc_url"
+)
+
+// Attrs returns the attributes for the type of the samples. It omits empty and zero fields, but not the number of columns
+// and empty comments. The attributes of comments come last.
+func (o *Origin) Attrs() ntconv.Attrs {
+	list := ntconv.Attrs{{Key: attrTypes, Value: strconv.Itoa(len(o.Types))}}
+	add := func(key, value string) {
+		if value != "" {
+			list = append(list, ntconv.Attr{Key: key, Value: value})
+		}
+	}
+	number := func(key string, n int64) {
+		if n != 0 {
+			add(key, strconv.FormatInt(n, 10))
+		}
+	}
+	for i, t := range o.Types {
+		add(attrType+strconv.Itoa(i), t.Type)
+		add(attrUnit+strconv.Itoa(i), t.Unit)
+	}
+	add(attrDefault, o.Default)
+	add(attrPeriodType, o.PeriodType.Type)
+	add(attrPeriodUnit, o.PeriodType.Unit)
+	number(attrPeriod, o.Period)
+	number(attrTime, o.Time)
+	number(attrDuration, o.Duration)
+	add(attrDrop, o.DropFrames)
+	add(attrKeep, o.KeepFrames)
+	add(attrDocURL, o.DocURL)
+	for i, c := range o.Comments {
+		list = append(list, ntconv.Attr{Key: attrComment + strconv.Itoa(i), Value: c})
+	}
+	return list
+}
+
+// Of returns the origin that the attributes of t describe, or nil if events of t are not imported samples. It allocates: call
+// it once per type.
+func Of(t *ntconv.Type) *Origin {
+	c := ColumnsOf(t)
+	if c == nil {
+		return nil
+	}
+	o := &Origin{
+		Columns: *c, Time: number(t, attrTime), Duration: number(t, attrDuration),
+		DropFrames: get(t, attrDrop), KeepFrames: get(t, attrKeep), DocURL: get(t, attrDocURL),
+	}
+	for i := 0; ; i++ {
+		c, ok := t.Attrs.Get(attrComment + strconv.Itoa(i))
+		if !ok {
+			return o
+		}
+		o.Comments = append(o.Comments, c)
+	}
+}
+
+// Merge returns the origin of the sum of the samples of some types, as pprof's own merge sets it: durations add up, the
+// earliest start and the longest period count, and each comment appears once. The types must be those of imported samples
+// with compatible columns. Without types the result is nil.
+func Merge(types []*ntconv.Type) *Origin {
+	var m *Origin
+	for _, t := range types {
+		o := Of(t)
+		if m == nil {
+			m = o
+			continue
+		}
+		m.add(o)
+	}
+	return m
+}
+
+// add merges o into m.
+func (m *Origin) add(o *Origin) {
+	m.Columns = m.Columns.Merge(&o.Columns)
+	m.Duration += o.Duration
+	if m.Time == 0 || o.Time != 0 && o.Time < m.Time {
+		m.Time = o.Time
+	}
+	for _, c := range o.Comments {
+		if !slices.Contains(m.Comments, c) {
+			m.Comments = append(m.Comments, c)
+		}
+	}
+	if m.DocURL == "" {
+		m.DocURL = o.DocURL
+	}
+}

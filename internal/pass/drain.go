@@ -1,0 +1,88 @@
+package pass
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
+)
+
+// A SinkError is an error of the sink or its output.
+type SinkError struct{ Err error }
+
+func (e *SinkError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the sink's error.
+func (e *SinkError) Unwrap() error { return e.Err }
+
+// Drain copies the selected events into a sink and closes it. A fatal error means that nothing of the output may be kept: it is a
+// *SinkError, a *ntconv.SourceError if the input failed at once, at a limit, or in strict mode, or an error that use must return so that
+// Do can make another pass. A partial error says why the input is incomplete; the sink is closed and its output is valid.
+func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
+	if w, ok := sink.(ntconv.Watcher); ok && (!p.Plan.Selection.Empty() || p.Plan.Keep != nil) {
+		p.watch = w.Watch
+	}
+	_, err := ntconv.Copy(sink, p.Source)
+	p.close()
+	var src *ntconv.SourceError
+	switch {
+	case err == nil:
+		partial = Loss(p.Report)
+		p.Cause = partial
+	case !errors.As(err, &src):
+		return &SinkError{err}, nil
+	case errors.Is(err, ntconv.ErrLimit), p.Plan.Read.Strict, p.Total == 0:
+		return src, nil
+	default:
+		p.Cause = src.Err
+		partial = src
+	}
+	if p.wrong(sink) {
+		return errShortcut, nil
+	}
+	if err := sink.Close(); err != nil { // what is wrong with an event may come out only now
+		return &SinkError{err}, nil
+	}
+	return nil, partial
+}
+
+// Loss returns what a report says is missing, and nil if nothing is.
+func Loss(r *ntconv.Report) error {
+	if r.Worst() < ntconv.SeverityLoss {
+		return nil
+	}
+	var list []string
+	for _, e := range r.Entries() {
+		if e.Code.Severity() >= ntconv.SeverityLoss {
+			list = append(list, e.String())
+		}
+	}
+	return errors.New(strings.Join(list, "; "))
+}
+
+// wrong reports whether the pass took a shortcut that the trace does not allow. Call it before the sink is closed.
+func (p *Pass) wrong(sink ntconv.Sink) bool {
+	if !p.shortcut {
+		return false
+	}
+	if t, ok := p.Namer.(ntconv.AddressWanter); ok && t.Missed() > 0 {
+		return true
+	}
+	s, ok := sink.(ntconv.OrderSensitive)
+	return ok && p.Order == reader.FileOrder && p.Plan.AnyOrder && s.OrderMatters()
+}
+
+// Recorded returns the time range of all events read so far that are part of the recording.
+func (p *Pass) Recorded() (first, last ntconv.Ticks, ok bool) { return p.recorded.Span() }
+
+// Span returns what of the time range of the recording is selected, as far as the pass has come.
+func (p *Pass) Span() (first, last ntconv.Ticks, ok bool) {
+	if first, last, ok = p.recorded.Span(); ok {
+		first, last = p.Selector.Clip(first, last)
+	}
+	return first, last, ok
+}
+
+// Filtered reports whether a selection may omit events.
+func (p *Pass) Filtered() bool { return !p.Plan.Selection.Empty() }

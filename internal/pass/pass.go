@@ -1,0 +1,243 @@
+// Package pass reads an input from beginning to end: symbols are learned from every event, the selection is applied after that, and
+// events are counted on both sides. It decides how often an input is read, in which order, and with which report.
+//
+//	input → stages before the selection → selection → stages after it → sink
+//
+// A stage before the selection sees every event. A sink that is an ntconv.Watcher does, too.
+package pass
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// A Plan says how an input is read. It does not change while passes follow it.
+type Plan struct {
+	// Read has the options of the input. Its Report is not used: each pass has its own.
+	Read formats.ReadOptions
+	// AnyOrder means that the sink is content with file order if its OrderMatters agrees: Read.Order is not the user's choice.
+	AnyOrder bool
+	// Selection says which events reach the sink.
+	Selection *selection.Options
+	// Names, if not nil, asks for a symbol table that learns as the pass goes on.
+	Names *symbol.Options
+	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
+	NamesFirst bool
+	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
+	Keep func(e *ntconv.Event, selected bool) bool
+	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
+	Weights bool
+	// Before are stages that see every event, in their order.
+	Before []Stage
+	// After are stages that see selected events, in their order.
+	After []Stage
+	// Progress, if not nil, shows how far a reading has come until stop is called.
+	Progress func(in *input.Input, what string) (stop func())
+}
+
+// A Stage stands between a source and what reads it. It gets the pass that it is a part of, of which Source is not set yet.
+type Stage func(p *Pass, src ntconv.Source) ntconv.Source
+
+// NeedsAgain reports whether an input must be readable more than once for the plan.
+func (p *Plan) NeedsAgain() bool { return p.NamesFirst || p.Selection.NeedsEnd() }
+
+// A Pass is one reading of an input.
+type Pass struct {
+	Plan   *Plan
+	Input  *input.Input
+	Info   *ntconv.Info
+	All    ntconv.Source  // of all events; read it instead of Source, not in addition
+	Source ntconv.Source  // of the selected events
+	Namer  ntconv.Namer   // nil if the plan asks for no names
+	Report *ntconv.Report // of this pass
+	Order  reader.Order   // in which events come
+	// Selector is the selection, bound to the trace.
+	Selector *selection.Selector
+
+	// Weights has the stage that Plan.Weights asks for, nil if the selection omits nothing.
+	Weights *profile.Weights
+
+	Total, Kept int64 // events read so far, before and after the selection
+	Cause       error // why the input is incomplete, nil as long as nothing is missing
+
+	recorded profile.Recording // all events
+	learn    func(*ntconv.Event)
+	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
+	shortcut bool                // names may be missing and the order may matter
+	close    func()              // ends the reading; may be called again
+}
+
+// errShortcut means that a pass took a shortcut that the trace does not allow.
+var errShortcut = errors.New("the trace must be read once more")
+
+// Do calls use with a pass over the input that ends with the call. If the input can be read again, the pass takes shortcuts that are
+// right for nearly all traces: addresses that no stack had so far get no symbols, because .NET writes the symbols of all methods after
+// the last sample, and a sink that adds events up gets them in file order. If Drain finds that a shortcut was wrong, use is called
+// again with a pass without shortcuts, so it must be able to start over.
+func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Again()}
+	if plan.AnyOrder && p.shortcut {
+		p.Order = reader.FileOrder
+	}
+	err := p.run(plan.NamesFirst, use)
+	if errors.Is(err, errShortcut) {
+		p = &Pass{Plan: plan, Input: in, Order: plan.Read.Order}
+		err = p.run(true, use)
+	}
+	return err
+}
+
+// run makes the pass. Where symbols or the end of the trace must be known first, another reading precedes it.
+func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
+	p.Report = new(ntconv.Report)
+	p.learn = func(*ntconv.Event) {}
+	last, err := p.prepare(namesFirst)
+	if err != nil {
+		return err
+	}
+	src, closer, err := p.Input.Source(p.options(p.Report))
+	if err != nil {
+		return err
+	}
+	p.Info = src.Info()
+	if p.Selector, err = p.Plan.Selection.For(p.Info.Clock, last); err != nil {
+		closer.Close()
+		return &SelectionError{err}
+	}
+	stop := p.Plan.progress(p.Input, "reading")
+	p.close = sync.OnceFunc(func() {
+		stop()
+		closer.Close()
+	})
+	defer p.close()
+	p.Source = p.chain(src)
+	return use(p)
+}
+
+// chain puts the stages and the selection after a source.
+func (p *Pass) chain(src ntconv.Source) ntconv.Source {
+	src = ntconv.Observe(src, p.observe)
+	for _, stage := range p.Plan.Before {
+		src = stage(p, src)
+	}
+	p.All = src
+	if p.Plan.Weights && p.Filtered() {
+		p.Weights = profile.NewWeights(src, p.keep, p.Report)
+		src = p.Weights
+	} else {
+		src = ntconv.Filter(src, p.keep)
+	}
+	for _, stage := range p.Plan.After {
+		src = stage(p, src)
+	}
+	return src
+}
+
+// keep shows an event to the sink if it is a Watcher, and reports whether the event passes the selection.
+func (p *Pass) keep(e *ntconv.Event) bool {
+	if p.watch != nil {
+		p.watch(e)
+	}
+	kept := p.Selector.Keep(e)
+	if p.Plan.Keep != nil {
+		kept = p.Plan.Keep(e, kept)
+	}
+	if kept && e.Kind == ntconv.KindEvent {
+		p.Kept++
+	}
+	return kept
+}
+
+// observe sees every event of the input.
+func (p *Pass) observe(e *ntconv.Event) {
+	if e.Kind == ntconv.KindEvent {
+		p.Total++
+		p.recorded.Observe(e)
+	}
+	p.learn(e)
+}
+
+// prepare makes the symbol table, and the reading that precedes the pass if one is needed. It returns the time of the last event if the
+// selection needs it.
+func (p *Pass) prepare(namesFirst bool) (last ntconv.Ticks, err error) {
+	before := func(*ntconv.Event) {}
+	if p.Plan.Names != nil {
+		t := symbol.New(p.Plan.Names)
+		p.Namer = t
+		if namesFirst {
+			before = t.Observe
+		} else {
+			p.learn = t.Observe
+		}
+	}
+	switch {
+	case namesFirst:
+		return p.Plan.Scan(p.Input, before)
+	case p.Plan.Selection.NeedsEnd():
+		return p.Plan.Last(p.Input)
+	}
+	return 0, nil
+}
+
+// Last returns the time of the last event of an input, for which it reads the input once.
+func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
+	if in.Ended {
+		return in.Last, nil
+	}
+	return plan.Scan(in, func(*ntconv.Event) {})
+}
+
+// options returns the options of one reading.
+func (p *Pass) options(report *ntconv.Report) *formats.ReadOptions {
+	o := p.Plan.Read
+	o.Order, o.Report = p.Order, report
+	return &o
+}
+
+// Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about the input:
+// that is left to the pass that follows.
+func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
+	o := plan.Read
+	o.Report = nil
+	src, closer, err := in.Source(&o)
+	if err != nil {
+		return 0, err
+	}
+	defer closer.Close()
+	defer plan.progress(in, "looking ahead")()
+	seen := false
+	for e := range ntconv.Events(src) {
+		if e == nil {
+			break
+		}
+		see(e)
+		if e.Kind == ntconv.KindEvent && (!seen || e.Time > last) {
+			last, seen = e.Time, true
+		}
+	}
+	in.Last, in.Ended = last, true
+	return last, nil
+}
+
+func (plan *Plan) progress(in *input.Input, what string) (stop func()) {
+	if plan.Progress == nil {
+		return func() {}
+	}
+	return plan.Progress(in, what)
+}
+
+// A SelectionError means that a selection does not fit the trace, such as a date for a trace without a wall clock.
+type SelectionError struct{ Err error }
+
+func (e *SelectionError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SelectionError) Unwrap() error { return e.Err }

@@ -1,0 +1,51 @@
+// Package pproflegacy recognizes profiles in the formats that preceded profile.proto, text and binary, and translates them to
+// profile.proto. The library of google/pprof does the translation.
+package pproflegacy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"regexp"
+
+	"github.com/google/pprof/profile"
+)
+
+// matchBytes is how many bytes of an input Match examines.
+const matchBytes = 256
+
+// Match reports whether a decompressed input that begins with head seems to be in one of the older formats. Inputs in
+// profile.proto may match, too: try profile.proto first.
+func Match(head []byte) bool {
+	head = head[:min(len(head), matchBytes)]
+	return text.Match(head) || isCPU(head)
+}
+
+// text matches the first line of the text formats.
+var text = regexp.MustCompile(`\A\s*(--- (contentionz|threadz|heapz|growthz|mutex|contention|Thread)|heap profile:|\S+ profile: total \d+\n)`)
+
+// isCPU reports whether head is the header of a CPU profile of C++ or Java. It consists of words of 4 or 8 bytes: 0, the number
+// 3 of further header words, and the version 0 or 1.
+func isCPU(head []byte) bool {
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		if len(head) >= 12 && order.Uint32(head) == 0 && order.Uint32(head[4:]) == 3 && order.Uint32(head[8:]) <= 1 {
+			return true
+		}
+		if len(head) >= 24 && order.Uint64(head) == 0 && order.Uint64(head[8:]) == 3 && order.Uint64(head[16:]) <= 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Convert returns a decompressed profile of one of the older formats as an uncompressed message of profile.proto.
+func Convert(data []byte) ([]byte, error) {
+	p, err := profile.ParseData(data)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := p.WriteUncompressed(&b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,203 @@
+// Package wirestream builds nettrace and netperf streams for tests and benchmarks: block by block and row by row, as recorders write them
+// or with sizes and padding that no recorder writes. It knows the wire format and not the model.
+package wirestream
+
+import (
+	"io"
+
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/wire/legacy"
+)
+
+// A Stream writes a stream of version 3, 4 or 6. After the first error of the underlying writer it writes nothing. A row that the format
+// cannot express panics, because the calling test is wrong. A Stream is not safe for concurrent use.
+type Stream struct {
+	w      io.Writer
+	header wire.StreamHeader
+	offset int64
+	buf    []byte
+	stacks map[uint32][]byte // version 3, which stores a stack in each event
+	err    error
+}
+
+// New writes the stream header and a Trace block with a clock of 1 GHz and 8-byte pointers. Version is [wire.V3], [wire.V4] or
+// [wire.V6].
+func New(w io.Writer, version wire.Version) *Stream {
+	s := &Stream{w: w, header: wire.StreamHeader{Version: version}}
+	t := wire.Trace{
+		Sync: wire.SystemTime{2026, 1, 4, 15, 12, 0, 0, 0}, SyncTicks: 1_000_000_000, Frequency: 1_000_000_000, PointerSize: 8,
+		ProcessID: 4242, Processors: 8, SamplingRate: 1_000_000,
+	}
+	s.raw(wire.AppendStreamHeader(nil, s.header))
+	if s.header.Objects() {
+		s.Block(wire.KindTrace, legacy.AppendTrace(nil, &t))
+		return s
+	}
+	t.KeyValues = []wire.KeyValue{
+		{Key: "HardwareThreadCount", Value: "8"}, {Key: "ExpectedCPUSamplingRate", Value: "1000000"}, {Key: "ProcessId", Value: "4242"},
+	}
+	s.Block(wire.KindTrace, wire.AppendTrace(nil, &t))
+	return s
+}
+
+// Version returns the version of the stream.
+func (s *Stream) Version() wire.Version { return s.header.Version }
+
+// Offset returns the number of bytes written.
+func (s *Stream) Offset() int64 { return s.offset }
+
+// Err returns the error of the underlying writer.
+func (s *Stream) Err() error { return s.err }
+
+// raw writes bytes as they are.
+func (s *Stream) raw(b []byte) {
+	if s.err != nil {
+		return
+	}
+	n, err := s.w.Write(b)
+	s.offset += int64(n)
+	s.err = err
+}
+
+// Block writes a block. Before version 6 the kind must have an object name.
+func (s *Stream) Block(kind wire.Kind, body []byte) {
+	f := s.Claim(kind, len(body), body)
+	s.raw(f.AppendEnd(nil))
+}
+
+// Claim writes a block header that claims a body of size bytes, and any body, without an end tag. It returns the frame.
+func (s *Stream) Claim(kind wire.Kind, size int, body []byte) Frame {
+	f := NewFrame(s.header, kind)
+	header, err := f.AppendHeader(s.buf[:0], s.offset, int64(size))
+	must(err)
+	s.buf = header
+	s.raw(header)
+	s.raw(body)
+	return f
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// End writes the end of the trace.
+func (s *Stream) End() { s.Block(wire.KindEnd, nil) }
+
+// A Type is the content of a metadata row.
+type Type struct {
+	ID       uint32 // metadata ID
+	Provider string
+	Event    uint32
+	Name     string
+	Version  uint8
+	Fields   []wire.Field
+}
+
+// Append appends the metadata row in the encoding of version v.
+func (t *Type) Append(dst []byte, v wire.Version) []byte {
+	if (wire.StreamHeader{Version: v}).Objects() {
+		return legacy.AppendMetadata(dst, &legacy.Metadata{
+			ID: t.ID, Provider: t.Provider, EventID: t.Event, Name: t.Name, Version: uint32(t.Version), Has: legacy.HasV1, V1: t.Fields,
+		})
+	}
+	m := wire.Metadata{ID: t.ID, Provider: t.Provider, EventID: t.Event, Name: t.Name, Fields: t.Fields}
+	if t.Version > 0 {
+		m.Version, m.Has = t.Version, 1<<wire.OptVersion
+	}
+	dst, err := wire.AppendMetadata(dst, &m)
+	must(err)
+	return dst
+}
+
+// Types writes a metadata block; in version 3, an event block with metadata events.
+func (s *Stream) Types(types ...Type) {
+	if s.header.Version == wire.V6 {
+		body := wire.AppendMetadataHeader(nil, nil)
+		for i := range types {
+			body = types[i].Append(body, wire.V6)
+		}
+		s.Block(wire.KindMetadata, body)
+		return
+	}
+	e := s.Events()
+	for i := range types {
+		row := types[i].Append(nil, s.header.Version)
+		e.Add(&wire.EventHeader{PayloadSize: uint32(len(row))}, row)
+	}
+	if s.header.Version == wire.V3 {
+		e.Flush()
+		return
+	}
+	e.FlushAs(wire.KindMetadata)
+}
+
+// Stacks writes a stack block; the first stack gets the ID first. In version 3 it writes nothing: the stacks become part of the
+// events that refer to them.
+func (s *Stream) Stacks(first uint32, stacks ...[]byte) {
+	if s.header.Version == wire.V3 {
+		if s.stacks == nil {
+			s.stacks = map[uint32][]byte{}
+		}
+		for i, st := range stacks {
+			s.stacks[first+uint32(i)] = st
+		}
+		return
+	}
+	body := wire.AppendIDRange(nil, wire.IDRange{First: first, Count: uint32(len(stacks))})
+	for _, st := range stacks {
+		body = wire.AppendStack(body, st)
+	}
+	s.Block(wire.KindStack, body)
+}
+
+// Labels writes a label list block of version 6. The first list gets the ID first.
+func (s *Stream) Labels(first uint32, lists ...[]wire.Label) {
+	body := wire.AppendIDRange(nil, wire.IDRange{First: first, Count: uint32(len(lists))})
+	for _, list := range lists {
+		body = wire.AppendLabels(body, list, false)
+	}
+	s.Block(wire.KindLabelList, body)
+}
+
+// Threads writes a thread block of version 6.
+func (s *Stream) Threads(rows ...wire.Thread) {
+	var body []byte
+	for i := range rows {
+		var err error
+		body, err = wire.AppendThread(body, &rows[i])
+		must(err)
+	}
+	s.Block(wire.KindThread, body)
+}
+
+// RemoveThreads writes a block of version 6 that ends threads.
+func (s *Stream) RemoveThreads(rows ...wire.ThreadSeq) {
+	var body []byte
+	for _, r := range rows {
+		body = wire.AppendThreadSeq(body, r)
+	}
+	s.Block(wire.KindRemoveThread, body)
+}
+
+// SequencePoint writes a sequence point, of which version 3 has none. Only version 6 has flags.
+func (s *Stream) SequencePoint(time uint64, flags uint32, threads ...wire.ThreadSeq) {
+	sp := wire.SequencePoint{Time: time, Flags: flags, Threads: threads}
+	switch s.header.Version {
+	case wire.V3:
+	case wire.V6:
+		s.Block(wire.KindSequencePoint, wire.AppendSequencePoint(nil, &sp))
+	default:
+		s.Block(wire.KindSequencePoint, legacy.AppendSequencePoint(nil, &sp))
+	}
+}
+
+// Addresses encodes a stack of 8-byte addresses, leaf first.
+func Addresses(pcs ...uint64) (b []byte) {
+	for _, pc := range pcs {
+		b = bin.AppendU64(b, pc)
+	}
+	return b
+}
