@@ -106,7 +106,7 @@ var importRules = []struct {
 		why: "the contents of a trace do not depend on its format or on how a command prints them",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
