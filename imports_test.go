@@ -80,6 +80,10 @@ var importRules = []struct {
 		why: "the spelling of numbers and names is text to text",
 	},
 	{
+		of: []string{"./internal/memlimit"}, only: []string{"std", "./"},
+		why: "how much memory is in use is known without the packages that use it",
+	},
+	{
 		of: []string{"./internal/formats"}, never: []string{"./internal/input", "./internal/pass", "./internal/selection"},
 		why: "a format gets an input and a sink's target, and does not decide how often an input is read or what is selected of it",
 	},

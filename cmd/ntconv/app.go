@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/spf13/cobra"
 )
@@ -26,7 +27,7 @@ type app struct {
 	read       formats.ReadOptions
 	openers    *formats.Openers
 	limits     iox.Limits
-	memory     memoryLimit
+	memory     memlimit.Limit
 	pick       pickFlags
 
 	signaled atomic.Bool            // a signal is about to end the process
@@ -43,7 +44,10 @@ const (
 
 // run is the command: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), memory: memoryLimit{most: defaultMemory}}
+	a := &app{
+		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers),
+		memory: memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
+	}
 	stop := a.catchSignals()
 	defer stop()
 	defer a.temps.remove()
@@ -84,7 +88,7 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.memory.begin()
+			a.memory.Start()
 			a.onInterrupt("interrupted, nothing written")
 		},
 		SilenceErrors: true,
