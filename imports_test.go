@@ -106,6 +106,12 @@ var importRules = []struct {
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
+		of: []string{"./internal/pprofview"}, direct: true, only: []string{
+			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
+		},
+		why: "pprof shows a profile, whichever trace it was converted from",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
@@ -159,8 +165,8 @@ var importRules = []struct {
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
-		why: "only the command logs and parses flags; the table of formats says which flags there are",
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},
