@@ -116,8 +116,8 @@ var importRules = []struct {
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin", "./schema"},
-		why: "the contents of a trace do not depend on its format or on how a command prints them",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
+		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
 	},
 	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile", "./internal/origin"},
