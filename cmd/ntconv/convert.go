@@ -71,11 +71,11 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
-	if f, packed := namedAfter(out); f != nil && f.Out != nil && packed != "" {
-		if packs(f, packed) {
+	if f, packed := formats.ByOutput(out); f != nil && f.Out != nil && packed != "" {
+		if f.Compresses(packed) {
 			return f, nil
 		}
-		rest, _ := cutPacking(out)
+		rest, _ := formats.CutCompression(out)
 		return nil, fmt.Errorf("%s: the output is not packed as %s says; call it %s, or give --to %s", out, packed, rest, f.Name)
 	}
 	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))

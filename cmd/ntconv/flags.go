@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -138,12 +137,5 @@ func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var exts []string
-	for _, f := range formats.Readable() {
-		for _, e := range f.Exts {
-			e = strings.TrimPrefix(e, ".")
-			exts = append(exts, e, e+".gz", e+".zst")
-		}
-	}
-	return exts, cobra.ShellCompDirectiveFilterFileExt
+	return formats.InputExts(formats.Readable()), cobra.ShellCompDirectiveFilterFileExt
 }

@@ -4,7 +4,6 @@ package formats
 
 import (
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -159,31 +158,6 @@ func ByName(table []*Format, name string) *Format {
 		}
 	}
 	return nil
-}
-
-// ByFile returns the format of the table whose extension a file has, the longest one if several match, or nil.
-func ByFile(table []*Format, file string) *Format {
-	f, _ := byExt(table, file)
-	return f
-}
-
-// CutExt returns a file's name without the extension of a format, the longest one if several match, and whether it has one.
-func CutExt(table []*Format, file string) (string, bool) {
-	f, n := byExt(table, file)
-	return file[:len(file)-n], f != nil
-}
-
-// byExt returns the format of a file by its extension, and the length of the extension.
-func byExt(table []*Format, file string) (best *Format, longest int) {
-	base := strings.ToLower(filepath.Base(file))
-	for _, f := range table {
-		for _, ext := range f.Exts {
-			if len(ext) > longest && len(base) > len(ext) && strings.HasSuffix(base, ext) {
-				best, longest = f, len(ext)
-			}
-		}
-	}
-	return best, longest
 }
 
 // List returns the names and extensions of formats for messages: "nettrace (.nettrace), netperf (.netperf)".
