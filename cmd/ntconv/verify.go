@@ -23,25 +23,6 @@ import (
 // that is incomplete.
 const exitDifferent = exitIncomplete
 
-// An aspect is something that verify can be told to overlook.
-type aspect struct {
-	name, doc string
-	overlook  func(*streameq.Options)
-}
-
-func aspects() []aspect {
-	return []aspect{
-		{"marks", "sequence points and ends of threads", func(o *streameq.Options) { o.Marks = true }},
-		{"sequence", "sequence numbers, which a selection of events renumbers", func(o *streameq.Options) { o.Sequence = true }},
-		{"lost", "where the recorder lost events, and how many", func(o *streameq.Options) { o.Lost = true }},
-		{"sorted", "the flag of events that stand in order in the file (always, unless --order file)", func(o *streameq.Options) { o.Sorted = true }},
-		{"definitions", "types and threads that no event uses", func(o *streameq.Options) { o.Definitions = true }},
-		{"names", "names of stack frames in the trace itself; addresses are compared", func(o *streameq.Options) { o.Frames = true }},
-		{"header", "clock, machine and attributes of the trace", func(o *streameq.Options) { o.Info = true }},
-		{"damage", "that a trace is truncated or damaged, if the rest is equal", func(*streameq.Options) {}},
-	}
-}
-
 // A verification is a request to compare two traces.
 type verification struct {
 	names  [2]string
@@ -52,9 +33,9 @@ func (a *app) verifyCmd() *cobra.Command {
 	var v verification
 	var list strings.Builder
 	var names []string
-	for _, x := range aspects() {
-		fmt.Fprintf(&list, "  %-12s %s\n", x.name, x.doc)
-		names = append(names, x.name)
+	for _, x := range streameq.Aspects() {
+		fmt.Fprintf(&list, "  %-12s %s\n", x.Name, x.Doc)
+		names = append(names, x.Name)
 	}
 	cmd := &cobra.Command{
 		Use:   "verify A B",
@@ -98,16 +79,13 @@ func (a *app) verifyCmd() *cobra.Command {
 	return cmd
 }
 
-// options returns what the comparison overlooks.
+// options returns what the comparison overlooks. It always overlooks errors, so that the traces are compared up to them.
 func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
-	list := aspects()
 	for _, name := range v.ignore {
-		i := slices.IndexFunc(list, func(x aspect) bool { return x.name == name })
-		if i < 0 {
+		if !o.Overlook(name) {
 			return nil, failf(exitUsage, "--ignore %s: no such aspect; see ntconv verify --help", name)
 		}
-		list[i].overlook(o)
 	}
 	return o, nil
 }
