@@ -98,6 +98,12 @@ var importRules = []struct {
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
+		of: []string{"./internal/summary"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/message", "./internal/pass",
+		},
+		why: "what a run did is stated in the same way whichever command did it",
+	},
+	{
 		of: []string{"./internal/origin"}, only: []string{"std", "./"},
 		why: "an imported profile is described in the same words whatever format it had",
 	},

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/spf13/cobra"
 )
 
@@ -34,7 +35,7 @@ type app struct {
 	farewell atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
 	cleaner  iox.Cleaner
 	temps    temps
-	sum      *summary // nil until a verb has something to sum up
+	sum      *summary.Summary // nil until a verb has something to sum up
 }
 
 const (
@@ -111,13 +112,10 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
-		if a.sum.Report == nil { // nothing was read
-			a.sum.Report = []reportEntry{}
-		}
 		if err != nil {
 			a.sum.Error = err.Error()
 		}
-		if werr := a.sum.writeJSON(a.stderr); werr != nil && code == exitOK {
+		if werr := a.sum.WriteJSON(a.stderr); werr != nil && code == exitOK {
 			code = exitOutput
 		}
 		return code
@@ -128,8 +126,8 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
-	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, message.Line(a.sum.line()))
+	if a.sum != nil && !a.quiet && a.sum.Done {
+		fmt.Fprintln(a.stderr, message.Line(a.sum.Line()))
 	}
 	return code
 }

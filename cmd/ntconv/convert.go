@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -118,7 +119,7 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 
 // convert reads inputs and writes an output.
 func (a *app) convert(c *conversion, plan *pass.Plan) error {
-	a.sum = &summary{Input: c.in, To: c.to.Name, flags: a.openers.Notes}
+	a.sum = &summary.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
 	if len(c.others) > 0 {
 		a.sum.Inputs = append([]string{c.in}, c.others...)
 	}
@@ -133,7 +134,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	if err := a.checkTerminal(c.to, outName); err != nil {
 		return err
 	}
-	a.sum.naming = misnamed(c.to, outName)
+	a.sum.Naming = misnamed(c.to, outName)
 	plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
 	plan.Weights = c.to.Out.Weights
 	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })

@@ -43,8 +43,8 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 		return errors.Join(fail(code, err), out.Abort())
 	}
 	err = a.keep(p, d, sink, out)
-	a.sum.read(p)
-	a.sum.wrote(out, codeOf(err) == exitOK || codeOf(err) == exitIncomplete)
+	a.sum.Read(p)
+	a.sum.Wrote(out, codeOf(err) == exitOK || codeOf(err) == exitIncomplete)
 	return err
 }
 

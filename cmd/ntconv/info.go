@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,7 +39,7 @@ func (a *app) infoCmd() *cobra.Command {
 }
 
 func (a *app) info(name string, asJSON bool) error {
-	a.sum = &summary{Input: name}
+	a.sum = &summary.Summary{Input: name}
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func (a *app) info(name string, asJSON bool) error {
 		if fatal != nil {
 			return fatal
 		}
-		a.sum.read(p)
+		a.sum.Read(p)
 		d := describe(p, v)
 		var b bytes.Buffer
 		if !asJSON {
@@ -70,8 +71,8 @@ type description struct {
 	File string `json:"file"`
 	Size int64  `json:"size,omitempty"` // as stored; absent for a pipe
 	inventory.Description
-	Notes  []string      `json:"notes,omitempty"` // on the command line, in view of the contents of the trace
-	Report []reportEntry `json:"report"`
+	Notes  []string        `json:"notes,omitempty"` // on the command line, in view of the contents of the trace
+	Report []summary.Entry `json:"report"`
 }
 
 // describe returns the description of what a pass has counted.
@@ -81,7 +82,7 @@ func describe(p *pass.Pass, v *inventory.Sink) *description {
 		Size:        max(0, p.Input.Size()),
 		Description: *v.Describe(p.Info, p.Namer, message.ShellWord(p.Input.Name())),
 		Notes:       p.Selector.Notes(),
-		Report:      reportEntries(p.Report),
+		Report:      summary.Entries(p.Report),
 	}
 }
 

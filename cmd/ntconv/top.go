@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/pprofview"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -73,7 +74,7 @@ func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
 }
 
 func (a *app) top(r *ranking) error {
-	a.sum = &summary{Input: r.in}
+	a.sum = &summary.Summary{Input: r.in}
 	if n := r.options.Count; n < 0 {
 		return failf(exitUsage, "-n %d: want a number of functions", n)
 	}
@@ -88,7 +89,7 @@ func (a *app) top(r *ranking) error {
 	if err := a.show(report); err != nil {
 		return err
 	}
-	a.sum.done = true
+	a.sum.Done = true
 	return partial
 }
 
@@ -115,7 +116,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 		return nil, nil, fatal
 	}
 	a.sum.Result = sink.Result()
-	a.sum.read(p)
+	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice())
 	}

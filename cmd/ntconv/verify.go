@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -92,7 +93,7 @@ func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
-	a.sum = &summary{Input: v.names[0], Report: reportEntries(nil)}
+	a.sum = &summary.Summary{Input: v.names[0]}
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (a *app) verify(v *verification) error {
 	equal, err := streameq.Streams(sides[0].src, sides[1].src, opts)
 	stop()
 	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
-	a.sum.Report = reportEntries(&sides[0].report)
+	a.sum.Report = summary.Entries(&sides[0].report)
 	for _, s := range sides {
 		if isLimit(s.failed) { // nothing is known of the rest
 			return inputFailure(&input.Error{Name: s.in.Name(), Err: s.failed}, false)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/pprofview"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -49,7 +50,7 @@ func (a *app) viewCmd() *cobra.Command {
 }
 
 func (a *app) view(ctx context.Context, v *viewing) error {
-	a.sum = &summary{Input: v.in}
+	a.sum = &summary.Summary{Input: v.in}
 	if v.port < 0 || v.port > 65535 {
 		return fail(exitUsage, fmt.Errorf("--port %d: want 1 to 65535", v.port))
 	}
@@ -66,7 +67,7 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 		return fail(exitOutput, err)
 	}
 	defer ln.Close()
-	a.sum.done = true
+	a.sum.Done = true
 	a.finish(nil, partial) // now: what comes to its end is the server
 	a.sum = nil
 	a.onInterrupt("") // that is how it ends
