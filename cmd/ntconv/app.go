@@ -31,11 +31,11 @@ type app struct {
 	memory     memlimit.Limit
 	pick       pickFlags
 
-	signaled atomic.Bool            // a signal is about to end the process
-	farewell atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
-	cleaner  iox.Cleaner
-	temps    temps
-	sum      *summary.Summary // nil until a verb has something to sum up
+	signaled         atomic.Bool            // a signal is about to end the process
+	interruptMessage atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
+	cleaner          iox.Cleaner
+	temps            temps
+	sum              *summary.Summary // nil until a verb has something to sum up
 }
 
 const (
