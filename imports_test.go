@@ -110,7 +110,7 @@ var importRules = []struct {
 		why: "the contents of a trace do not depend on its format or on how a command prints them",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -128,7 +128,7 @@ var importRules = []struct {
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/origin", "./internal/profile"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
@@ -143,8 +143,12 @@ var importRules = []struct {
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
+	},
+	{
+		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
+		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/pproflegacy has the older formats",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},

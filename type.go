@@ -178,26 +178,8 @@ const maxFixedSize = 1 << 30
 
 // size returns the bytes of a value of type t, if they are the same for all values.
 func (m mode) size(t *FieldType) (n int, ok bool) {
-	if t == nil {
-		return 0, false
-	}
-	switch t.Code {
-	case TypeObject:
-		for i := range t.Fields {
-			k, ok := m.size(&t.Fields[i].Type)
-			if n += k; !ok || n > maxFixedSize {
-				return 0, false
-			}
-		}
-		return n, true
-	case TypeFixedArray:
-		k, ok := m.size(t.Elem)
-		return k * int(t.Count), ok && k <= maxFixedSize/(int(t.Count)+1)
-	case TypePad64:
-		return int(m.ptr) - 4, true
-	}
-	n = t.Code.fixedSize(m)
-	return n, n > 0
+	f, ok := m.footprint(t)
+	return f.size, ok
 }
 
 // Size returns the bytes that a value of the type takes in a payload with that pointer size, and false if they depend on the

@@ -36,16 +36,17 @@ func (k ValueKind) String() string { return nameOf(valueKindNames, int(k)) }
 // A Value is a decoded field, or one to encode. A decoded value borrows the event's payload: it is valid as long as the
 // event is. Accessors cannot fail; one that does not fit the kind returns zero.
 type Value struct {
-	kind ValueKind
-	enc  encoding
-	mode mode
-	num  uint64     // decoded list or object: position of raw in pay
-	raw  []byte     // encoded bytes of what has more than 8
-	typ  *FieldType // list: the element; object: itself
-	pay  []byte     // the payload, where nested locations may point
-	text string     // string made by StringValue
-	list []Value    // list or object made by ListValue or ObjectValue
-	err  error
+	kind    ValueKind
+	enc     encoding
+	mode    mode
+	charged uint32     // decoded list or object: total before its first element, see maxLocatedPerByte
+	num     uint64     // decoded list or object: position of raw in pay
+	raw     []byte     // encoded bytes of what has more than 8
+	typ     *FieldType // list: the element; object: itself
+	pay     []byte     // the payload, where nested locations may point
+	text    string     // string made by StringValue
+	list    []Value    // list or object made by ListValue or ObjectValue
+	err     error
 }
 
 // encoding of the characters of a string value.
@@ -230,7 +231,8 @@ func (v Value) Len() int {
 	return n
 }
 
-// Elems iterates over the elements of a ValueList.
+// Elems iterates over the elements of a ValueList. A list in which the limit on located bytes is exceeded (see [Event.Fields]) ends
+// with that element.
 func (v Value) Elems() iter.Seq[Value] {
 	return func(yield func(Value) bool) { eachElem(&v, yield) }
 }
@@ -250,6 +252,9 @@ func eachElem(v *Value, yield func(Value) bool) {
 	for d := v.decoder(); d.off < len(d.b); {
 		if !yield(d.value(v.typ, nil, 0)) {
 			return
+		}
+		if d.charged == overCharged && v.charged != overCharged {
+			return // otherwise an error per element would follow, far more than the payload has bytes
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ntconv/ntconv/importers/folded"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
 )
 
 // speedscope is what speedscope finds in folded stacks: for each frame its own weight, and that with its callees.
@@ -145,5 +146,53 @@ func TestFoldedStacksOfSpeedscope(t *testing.T) {
 	delete(want.Frames, " ")
 	if got.Lines != want.Lines || got.Total != want.Total || !maps.Equal(got.Frames, want.Frames) || len(got.Frames) < 100 || len(report.Entries()) != 1 || report.Count(ntconv.CodeRepaired) != 1 {
 		t.Errorf("%d lines, total %d, %d frames; want %d, %d, %d; %v", got.Lines, got.Total, len(got.Frames), want.Lines, want.Total, len(want.Frames), report.Entries())
+	}
+}
+
+// TestMicrosoftReadsFoldedStacks checks that Microsoft's reader finds each line of a text that became a trace as a sample with a whole
+// stack.
+func TestMicrosoftReadsFoldedStacks(t *testing.T) {
+	tool := traceevent(t)
+	text, err := os.ReadFile(filepath.Join("..", "importers", "folded", "testdata", "stackcollapse-perf.folded"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := folded.New(bytes.NewReader(text), &folded.Options{ProcessRoot: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := writer.New(&out, src.Info(), &writer.Options{Ordered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ntconv.Copy(symbol.SynthesizeTo(w, nil), src); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.nettrace")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	checkSummary(t, run(t, tool, "summary", path), bytes.Count(text, []byte("\n")))
+	stacks := parseStacks(t, run(t, tool, "stacks", path).stdout)
+	found := map[string]bool{}
+	for _, ids := range stacks.events {
+		for _, id := range ids {
+			var names []string
+			for _, f := range stacks.frames[id] {
+				names = append(names, f[2])
+			}
+			slices.Reverse(names)
+			found[strings.Join(names, ";")] = true
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		_, stack, _ := strings.Cut(line[:strings.LastIndexByte(line, ' ')], ";") // after the process
+		if stack = strings.NewReplacer("_[k]", "", "_[j]", "", "_[i]", "").Replace(stack); !found[stack] {
+			t.Errorf("%s is not among %q", stack, slices.Sorted(maps.Keys(found)))
+		}
 	}
 }

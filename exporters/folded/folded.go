@@ -141,7 +141,7 @@ func (s *Sink) Close() error {
 			t.add(s.roots(t, sample), sample.Frames, sample.Values[column])
 		}
 	}
-	s.done.Unresolved = p.Unresolved.String()
+	s.done.summarize(p)
 	if t.changed > 0 {
 		s.o.Report.Note(ntconv.CodeNotCarried, t.changed, -1, "function names with characters that folded stacks reserve were changed")
 	}
@@ -184,19 +184,6 @@ func (s *Sink) column(p *profile.Profile) (int, error) {
 	if column < 0 || column >= len(p.Types) {
 		return -1, nil
 	}
-	s.done.SampleType, s.done.Unit = p.Types[column].Type, p.Types[column].Unit
+	s.done.Values = SampleType(p.Types[column])
 	return column, nil
 }
-
-// Summary describes the output of a Sink.
-type Summary struct {
-	Kind       Kind
-	SampleType string // whose values were written; empty if there were no samples
-	Unit       string // of the numbers, as profile.proto spells units
-	Events     uint64 // events that were samples
-	Lines      int    // distinct stacks, as written
-	Unresolved string // human-readable description of frames without symbols; empty if there are none
-}
-
-// Summary returns what was written. It is complete after Close.
-func (s *Sink) Summary() Summary { return s.done }

@@ -56,38 +56,25 @@ func escapeEdges(s string) string {
 	case "#": // with the value, a comment
 		return "#_"
 	}
-	b := []byte(nil)
-	put := func(from, to int) { // to underscores, one per character
-		if b == nil {
-			b = []byte(s)
-		}
-		text := strings.Repeat("_", utf8.RuneCount(b[from:to]))
-		b = append(b[:from:from], text+string(b[to:])...)
-	}
 	if n := len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace)); n > 0 {
-		put(0, n)
-	}
-	if b != nil {
-		s = string(b)
+		s = underscores(s, 0, n)
 	}
 	if n := len(strings.TrimRightFunc(s, unicode.IsSpace)); n < len(s) {
-		put(n, len(s))
-	}
-	if b != nil {
-		s = string(b)
+		s = underscores(s, n, len(s))
 	}
 	if strings.HasPrefix(s, "# ") {
-		put(1, 2)
+		s = underscores(s, 1, 2)
 	}
-	if b != nil {
-		s = string(b)
-	}
-	for at := numberAt(s); at > 0; at = numberAt(s) {
+	if at := numberAt(s); at > 0 {
 		_, size := utf8.DecodeLastRuneInString(s[:at])
-		put(at-size, at)
-		s = string(b)
+		s = underscores(s, at-size, at)
 	}
 	return s
+}
+
+// underscores replaces each character of s[from:to] by an underscore.
+func underscores(s string, from, to int) string {
+	return s[:from] + strings.Repeat("_", utf8.RuneCountInString(s[from:to])) + s[to:]
 }
 
 // numberAt returns where the number begins that s ends in, if there is white space before it, and 0 otherwise.

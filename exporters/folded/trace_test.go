@@ -150,7 +150,11 @@ func TestTracesAgreeWithProfiles(t *testing.T) {
 			got := parse(t, text)
 			stacks += len(got)
 			t.Run(f.Name+"/"+kind.String(), func(t *testing.T) {
-				if done.Lines != len(got) || done.Kind != kind {
+				total := int64(0)
+				for _, n := range got {
+					total += n
+				}
+				if done.Lines != len(got) || done.Kind != kind || done.Total != total {
 					t.Errorf("summary %+v, %d lines", done, len(got))
 				}
 				slack := map[string]int64{}
@@ -219,7 +223,7 @@ func TestProfilesAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _, done := both(t, src, nil, folded.Auto, folded.Options{SampleType: v.Type})
-			if done.Kind != folded.Imported || done.SampleType != v.Type || done.Unit != v.Unit || done.Events != uint64(len(want.Sample)) {
+			if done.Kind != folded.Imported || done.Values != (folded.SampleType{Type: v.Type, Unit: v.Unit}) || done.Events != uint64(len(want.Sample)) {
 				t.Errorf("%s: summary %+v", name, done)
 			}
 			t.Run(name+"/"+v.Type, func(t *testing.T) { checkTotals(t, withoutPlaceholders(parse(t, text)), foldProfile(want, i), nil) })

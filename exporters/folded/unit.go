@@ -44,7 +44,7 @@ func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	if from == 0 {
 		return scale{}, fmt.Errorf("folded: unit %s: %w for values of type %s, which count %s; omit the unit", unit, ntconv.ErrUnsupported, t.Type, t.Unit)
 	}
-	s.done.Unit = unit
+	s.done.Values.Unit = unit
 	return scale{unit, from, to}, nil
 }
 

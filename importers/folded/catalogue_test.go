@@ -74,7 +74,7 @@ func TestProducers(t *testing.T) {
 		want []string
 	}{
 		{"stackcollapse-perf", folded.Options{ProcessRoot: true}, []string{
-			`java-?/8173 1 "" 1: start_thread | JavaMain | Lorg/mozilla/javascript/Context | .call MANAGED | Ljava/util/HashMap | .get MANAGED = 12`,
+			`java-?/8173 1 "" 1: start_thread | JavaMain | Lorg/mozilla/javascript/Context:.call MANAGED | Ljava/util/HashMap:.get MANAGED = 12`,
 			`java-?/8173 1 "" 1: start_thread | [unknown] | __libc_read | entry_SYSCALL_64_fastpath KERNEL | sys_read KERNEL | vfs_read KERNEL = 3`,
 			`swapper-0/0 2 "" 2: start_kernel KERNEL | rest_init KERNEL | cpu_startup_entry KERNEL | default_idle KERNEL | native_safe_halt KERNEL = 4871`,
 			`mysqld 2121 "" 2121: clone | start_thread | std::vector<int, std::allocator<int> >::push_back(int const&) INLINED | operator new(unsigned long) = 7`,
@@ -203,10 +203,10 @@ func TestLimits(t *testing.T) {
 		limits folded.Limits
 		want   string
 	}{
-		{"a 1\nbbbb 2\n", folded.Limits{Line: 4}, "byte 4: line 2: limit reached: line: more than 4"},
-		{strings.Repeat("x", 1<<20), folded.Limits{Line: 1000}, "line 1: limit reached"},
-		{"a;b;c 1\n", folded.Limits{Names: 2}, "line 1: limit reached: distinct frames"},
-		{"a;a;a 1\naa 2\n", folded.Limits{NameBytes: 2}, "byte 8: line 2: limit reached: text"},
+		{"a 1\nbbbb 2\n", folded.Limits{Line: 4}, "byte 4: line 2: line too large: limit 4 bytes, got 7 bytes"},
+		{strings.Repeat("x", 1<<20), folded.Limits{Line: 1000}, "line 1: line too large: limit 1000 bytes"},
+		{"a;b;c 1\n", folded.Limits{Names: 2}, "byte 0: line 1: too many distinct frames: limit 2, got 3"},
+		{"a;a;a 1\naa 2\n", folded.Limits{NameBytes: 2}, "byte 8: line 2: text of distinct frames too large: limit 2 bytes, got 3 bytes"},
 	} {
 		src, err := folded.New(strings.NewReader(c.text), &folded.Options{Limits: c.limits})
 		if err != nil {

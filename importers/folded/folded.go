@@ -184,9 +184,9 @@ func (s *source) line() ([]byte, error) {
 	s.long = s.long[:0]
 	for {
 		part, err := s.in.ReadSlice('\n')
-		if len(s.long)+len(part) > s.o.Limits.Line {
+		if n := len(s.long) + len(part); n > s.o.Limits.Line {
 			s.number++
-			return nil, located(s.number, s.offset, exceeded(LimitLine, s.o.Limits.Line))
+			return nil, located(s.number, s.offset, &ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"})
 		}
 		if err == nil && len(s.long) == 0 {
 			s.number++

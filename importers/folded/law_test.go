@@ -158,7 +158,7 @@ func TestPprofTypes(t *testing.T) {
 	_, err = ntconv.Copy(text, back)
 	must(t, err)
 	must(t, text.Close())
-	if s := text.Summary(); s.SampleType != "inuse_space" || s.Unit != "bytes" || s.Events != 1 || out.String() != "main;read 5\n" {
+	if s := text.Summary(); s.Values != (export.SampleType{Type: "inuse_space", Unit: "bytes"}) || s.Events != 1 || out.String() != "main;read 5\n" {
 		t.Errorf("%+v, %s", s, &out)
 	}
 }

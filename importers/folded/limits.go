@@ -1,9 +1,5 @@
 package folded
 
-import (
-	"github.com/ntconv/ntconv"
-)
-
 // Names of the limits in errors, one per member of Limits that can cause one.
 const (
 	LimitLine      = "line"                    // Limits.Line, in bytes
@@ -12,7 +8,7 @@ const (
 )
 
 // Limits bound the memory that a text can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error
-// that wraps ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
+// that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Line      int // bytes of a line: 16 MiB
 	Stack     int // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
@@ -32,13 +28,4 @@ func (l Limits) Defaults() Limits {
 	set(&l.Names, 4_000_000)
 	set(&l.NameBytes, 1<<30)
 	return l
-}
-
-// exceeded returns the error of an input that exceeds a limit and asks for at least one more than it allows.
-func exceeded(limit string, value int) error {
-	unit := ""
-	if limit != LimitNames {
-		unit = "bytes"
-	}
-	return &ntconv.LimitError{Limit: limit, Value: int64(value), Asked: int64(value) + 1, Unit: unit}
 }

@@ -33,9 +33,9 @@ func (n *names) frame(text []byte, at int64) (ntconv.Frame, error) {
 		return f, nil
 	}
 	if l := n.o.Limits; len(n.frames) >= l.Names {
-		return f, exceeded(LimitNames, l.Names)
+		return f, &ntconv.LimitError{Limit: LimitNames, Value: int64(l.Names), Asked: int64(l.Names) + 1}
 	} else if n.size += len(text); n.size > l.NameBytes {
-		return f, exceeded(LimitNameBytes, l.NameBytes)
+		return f, &ntconv.LimitError{Limit: LimitNameBytes, Value: int64(l.NameBytes), Asked: int64(n.size), Unit: "bytes"}
 	}
 	key := string(text)
 	name, letter := cutAnnotation(text)

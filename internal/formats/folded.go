@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/folded"
+	"github.com/ntconv/ntconv/exporters/pprof"
 	importer "github.com/ntconv/ntconv/importers/folded"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/spf13/pflag"
@@ -108,7 +109,10 @@ func (s foldedSink) Close() error {
 
 func (s foldedSink) Result() Result {
 	d := s.Summary()
-	return &profileResult{Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: d.Unresolved}
+	text := unresolved(&pprof.Summary{
+		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+	})
+	return &profileResult{Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}
 }
 
 // A foldedOpener has the flags that say what the numbers and the outermost frames of folded stacks are.

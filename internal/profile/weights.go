@@ -29,12 +29,13 @@ type Weights struct {
 	removed bool      // a selected sample of a thread that is removed has no interval
 	late    tally
 
-	now   ntconv.Ticks  // time of the latest event
-	near  *ntconv.Event // the latest selected event, for its threads
-	queue []stated
-	next  int           // of queue
-	held  *ntconv.Event // waits behind the queue
-	err   error         // waits behind both
+	now     ntconv.Ticks // time of the latest event
+	near    *weighed     // the thread of the latest selected sample
+	waiting bool         // something of the following waits to be returned, in this order
+	queue   []stated
+	next    int // of queue
+	held    *ntconv.Event
+	err     error
 
 	weightType, medianType *ntconv.Type
 	event                  ntconv.Event // of the queue, as it was lent
@@ -64,7 +65,7 @@ type stated struct {
 func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv.Report) *Weights {
 	return &Weights{
 		src: src, keep: keep, report: report,
-		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{}, now: math.MinInt64, near: new(ntconv.Event),
+		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{}, now: math.MinInt64,
 		weightType: sampleWeightType(), medianType: medianIntervalType(),
 	}
 }
@@ -78,32 +79,40 @@ func (w *Weights) Added() int64 { return w.added }
 // Next implements ntconv.Source. Weights that are known only at the end of the trace come before the error of its source.
 func (w *Weights) Next() (*ntconv.Event, error) {
 	for {
-		if w.next < len(w.queue) {
-			s := w.queue[w.next]
-			w.next++
-			w.event = ntconv.Event{Time: w.now, CPU: ntconv.CPUUnknown}
-			return w.state(s), nil
+		if w.waiting {
+			if e := w.waiter(); e != nil {
+				return e, nil
+			}
+			if w.err != nil {
+				return nil, w.err
+			}
 		}
-		if e := w.held; e != nil {
-			w.held = nil
-			return e, nil
-		}
-		if w.err != nil {
-			return nil, w.err
-		}
-		w.queue, w.next = w.queue[:0], 0
 		e, err := w.src.Next()
 		if err != nil {
-			w.err = err
+			w.err, w.waiting = err, true
 			w.end()
 			continue
 		}
-		if e = w.see(e); len(w.queue) > 0 {
+		if e = w.see(e); w.waiting {
 			w.held = e
 		} else if e != nil {
 			return e, nil
 		}
 	}
+}
+
+// waiter returns the next event of those that wait, and nil after the last one.
+func (w *Weights) waiter() *ntconv.Event {
+	if w.next < len(w.queue) {
+		s := w.queue[w.next]
+		w.next++
+		w.event = ntconv.Event{Time: w.now, CPU: ntconv.CPUUnknown}
+		return w.state(s)
+	}
+	w.queue, w.next = w.queue[:0], 0
+	e := w.held
+	w.held, w.waiting = nil, w.err != nil
+	return e
 }
 
 // state makes w.event, which has a time, one that states a weight.
@@ -124,6 +133,7 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 	case ntconv.KindEvent:
 		w.now = max(w.now, e.Time)
 		switch w.types.of(e.Type) {
+		case weightNone:
 		case weightSample:
 			return w.sample(e)
 		case weightExplicit:
@@ -141,15 +151,8 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 			return nil
 		}
 	}
-	return w.selected(e)
-}
-
-func (w *Weights) selected(e *ntconv.Event) *ntconv.Event {
 	if !w.keep(e) {
 		return nil
-	}
-	if e.Kind == ntconv.KindEvent {
-		w.near.Thread, w.near.Capture = e.Thread, e.Capture
 	}
 	return e
 }
@@ -163,16 +166,22 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 		w.threads[e.Thread] = t
 	}
 	n, ok := t.advance(e.Time)
-	if !ok {
-		w.late.add(e)
-		return w.selected(e)
-	}
 	if n > 0 {
 		w.all.add(n)
 	}
-	if s := w.selected(e); s != nil {
+	selected := w.keep(e)
+	switch {
+	case selected && ok:
 		t.pending, t.capture = true, e.Capture
-		return s
+		w.near = t
+		return e
+	case !ok:
+		w.late.add(e)
+		if selected {
+			return e
+		}
+		w.omitted = true
+		return nil
 	}
 	w.omitted, t.omitted = true, true
 	if !t.pending {
@@ -218,6 +227,7 @@ func (w *Weights) remove(list []ntconv.ThreadSeq) {
 // last states the weight of the last sample of a thread, if the selected events alone do not give it.
 func (w *Weights) last(t *weighed, n uint64, omitted bool) {
 	if omitted {
+		w.waiting = true
 		w.queue = append(w.queue, stated{w.weightType, t.thread, t.capture, n})
 	}
 }
@@ -241,6 +251,6 @@ func (w *Weights) end() {
 	}
 	clear(w.threads)
 	if w.removed && w.omitted && all > 0 {
-		w.queue = append(w.queue, stated{w.medianType, w.near.Thread, w.near.Capture, all})
+		w.queue = append(w.queue, stated{w.medianType, w.near.thread, w.near.capture, all})
 	}
 }

@@ -281,6 +281,44 @@ func TestNoThreadHasMoreTimeThanASelectionLasts(t *testing.T) {
 	})
 }
 
+// Neither watching nor stating weights allocates per event.
+func TestWatchingDoesNotAllocate(t *testing.T) {
+	events := hotEvents(5000, 7, 50, 30)
+	b := profile.New(testInfo(), &fakeNamer{}, nil)
+	i := 0
+	w := profile.NewWeights(endless(func() *ntconv.Event {
+		if i++; i == len(events) {
+			i = 0
+		}
+		e := events[i]
+		e.Time += 5000 / 7 * 10000
+		return e
+	}), func(e *ntconv.Event) bool { return e.Payload[0] == managed }, nil)
+	round := func() {
+		for range events {
+			e, err := w.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Watch(e)
+			if e.Time%2 == 0 {
+				b.Add(e)
+			}
+		}
+	}
+	round()
+	round()
+	if n := testing.AllocsPerRun(5, round); n != 0 || w.Added() == 0 {
+		t.Errorf("%v allocations in %d events, %d added", n, len(events), w.Added())
+	}
+}
+
+// endless is a source that never ends.
+type endless func() *ntconv.Event
+
+func (endless) Info() *ntconv.Info             { return testInfo() }
+func (f endless) Next() (*ntconv.Event, error) { return f(), nil }
+
 // Only what is needed is added: nothing to a selection of whole threads, and at most one event per sample.
 func TestFilesHoldFewWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
