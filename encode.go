@@ -77,27 +77,9 @@ func (e *encoder) value(t *FieldType, v Value) error {
 	case TypeUTF16String, TypeANSIString:
 		return e.terminated(t.Code, v)
 	case TypeArray:
-		at := len(e.b)
-		e.b = append(e.b, 0, 0)
-		n, err := e.elems(t.Elem, v)
-		if err != nil {
-			return err
-		}
-		if n > math.MaxUint16 {
-			return fmt.Errorf("%d elements in an array with a 16-bit count: %w", n, ErrValue)
-		}
-		binary.LittleEndian.PutUint16(e.b[at:], uint16(n))
+		return e.array(t, v)
 	case TypeFixedArray:
-		if v.kind == ValueNull {
-			n, ok := e.mode.size(t)
-			e.b = append(e.b, make([]byte, n)...)
-			return wrongUnless(ok, t.Code, v)
-		}
-		n, err := e.elems(t.Elem, v)
-		if err == nil && n != int(t.Count) {
-			err = fmt.Errorf("%d elements for %d: %w", n, t.Count, ErrValue)
-		}
-		return err
+		return e.fixedArray(t, v)
 	case TypeCounted:
 		_, err := e.elems(t.Elem, v)
 		return err
@@ -277,6 +259,35 @@ func (e *encoder) object(t *FieldType, v Value) error {
 		}
 	}
 	return nil
+}
+
+// array appends elements after their 16-bit count.
+func (e *encoder) array(t *FieldType, v Value) error {
+	at := len(e.b)
+	e.b = append(e.b, 0, 0)
+	n, err := e.elems(t.Elem, v)
+	if err != nil {
+		return err
+	}
+	if n > math.MaxUint16 {
+		return fmt.Errorf("%d elements in an array with a 16-bit count: %w", n, ErrValue)
+	}
+	binary.LittleEndian.PutUint16(e.b[at:], uint16(n))
+	return nil
+}
+
+// fixedArray appends the elements of an array whose type states their number.
+func (e *encoder) fixedArray(t *FieldType, v Value) error {
+	if v.kind == ValueNull {
+		n, ok := e.mode.size(t)
+		e.b = append(e.b, make([]byte, n)...)
+		return wrongUnless(ok, t.Code, v)
+	}
+	n, err := e.elems(t.Elem, v)
+	if err == nil && n != int(t.Count) {
+		err = fmt.Errorf("%d elements for %d: %w", n, t.Count, ErrValue)
+	}
+	return err
 }
 
 // elems appends the elements of a string, bytes or a list and returns their number.

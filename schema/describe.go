@@ -6,7 +6,7 @@ import (
 
 // Describe returns a source that gives every event of src a Type with the name, the opcode and the fields of its schema, so
 // that Event.Field and Event.Fields work on events of the runtime too. Events of equal type and version have the same
-// *Type. Declarations of types (KindDefine) are described as well.
+// *Type. Declarations of types (KindDefine) are described as well; they have no payload, so their fields are ValueNull.
 //
 // The source does not change the events of src. Its own Event is borrowed until the next call of its Next. Two things that
 // Schema.Values knows are not in a Type: the fields inside the data of a GCDynamicEvent, and that an event of a managed

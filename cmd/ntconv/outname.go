@@ -59,11 +59,16 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 // output returns the name of the output. If the user gave none, the output is named after the input, and standard input goes to
 // standard output. It is an error if that name is the input itself.
 func (c *conversion) output() (string, error) {
-	if c.out != "" {
+	dir := c.creator.Dir()
+	switch {
+	case dir != "" && (isStdout(c.out) || c.out == "" && c.in == "-"):
+		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", dir)
+	case c.out != "":
 		return c.out, nil
-	}
-	if c.in == "-" {
+	case c.in == "-":
 		return "-", nil
+	case dir != "":
+		return formats.Stem(c.in) + string(filepath.Separator), nil
 	}
 	name := c.to.OutputFor(c.in)
 	if sameFile(c.in, name) {
@@ -87,7 +92,7 @@ func checkOutput(out string, inputs ...string) error {
 		return nil
 	}
 	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.
-	if dir, _ := filepath.Split(out); dir != "" && !exists(dir) {
+	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && !exists(dir) {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}

@@ -13,7 +13,7 @@ import (
 // errWire is the error of a malformed encoding, as opposed to malformed contents.
 var errWire = fmt.Errorf("%w: no protobuf", ntconv.ErrCorrupt)
 
-// located adds the byte offset in the decompressed profile, and the element there, to an error.
+// located adds to an error the byte offset in the decompressed profile and the name of the element there.
 func located(offset int, where string, err error) error {
 	return &ntconv.FormatError{Format: "pprof", Offset: int64(offset), Where: where, Err: err}
 }
@@ -101,7 +101,7 @@ type cursor struct {
 	err   error
 }
 
-// open returns a cursor in front of the message whose length is at an offset. The length is valid: the scan has read it.
+// open returns a cursor at the first field of the message whose length is at an offset. The scan has checked the length.
 func (m *message) open(what string, n int, at uint32) cursor {
 	size, k := number(m.data[at:])
 	from := int(at) + k

@@ -49,8 +49,12 @@ type Options struct {
 	Report  *ntconv.Report // may be nil
 }
 
-// New reads a profile, packed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The error wraps
-// ntconv.ErrFormat if the input is no profile, and else says what is wrong with it, and where.
+// New reads a profile, compressed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The source holds
+// the decompressed profile and its decoded tables.
+//
+// A defect of the profile is an *ntconv.FormatError with its place, which wraps ntconv.ErrTruncated, ErrCorrupt, ErrLimit, or
+// ErrFormat if the input is empty. If the profile does not have Options.SampleType, the error is a *SampleTypeError. Errors of r are
+// returned unchanged.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	var o Options
 	if opts != nil {

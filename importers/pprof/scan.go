@@ -62,8 +62,8 @@ type valueType struct {
 	at        int
 }
 
-// A scan reads the fields of a message once. Tables may be anywhere in the file and refer to each other, so it only notes where
-// their rows are, 4 bytes for each, and decodes them when it has seen all: strings, mappings, functions, locations.
+// A scan reads the fields of a message once. Tables may be anywhere in the file and refer to each other. So the scan notes only the
+// offset of each row, 4 bytes, and decodes each row once after the last field: strings, mappings, functions, locations.
 type scan struct {
 	m *message
 	// Offsets of the lengths of rows.
@@ -104,7 +104,7 @@ func decodeProto(data []byte, o *Options) (*message, error) {
 	return s.m, nil
 }
 
-// field takes in the current field of the profile.
+// field processes the current field of the profile.
 func (s *scan) field(c *cursor) {
 	l, offset := s.m.limits, uint32(c.length)
 	switch c.number {
@@ -139,7 +139,7 @@ func (s *scan) field(c *cursor) {
 	}
 }
 
-// headerField takes in the current field, which is not a row of a table. If a number occurs more than once, the last one counts.
+// headerField processes the current field if it is not a row of a table. The last of several numbers of a field counts.
 func (s *scan) headerField(c *cursor) {
 	h, l := &s.m.header, s.m.limits
 	switch c.number {
@@ -188,7 +188,7 @@ func (s *scan) valueType(profile *cursor, what string) valueType {
 	return t
 }
 
-// origin returns what the profile says about itself. t is the string table.
+// origin returns the description that the profile has of itself. t is the string table.
 func (h *header) origin(t *texts) (o origin.Origin, err error) {
 	text := func(i int64, at int, where string) string {
 		s, ok := t.at(i)

@@ -21,7 +21,7 @@ func (f *frames) of(place uint32) []ntconv.Frame { return f.list[f.starts[place]
 // count returns how many frames the location at a place has.
 func (f *frames) count(place uint32) int { return int(f.starts[place+1] - f.starts[place]) }
 
-// tables decodes all tables after the last field. Each row is decoded once: those that it refers to are there.
+// tables decodes all tables after the last field, in an order in which each row refers only to rows that are decoded.
 func (s *scan) tables() error {
 	m := s.m
 	if len(m.header.types) == 0 && len(m.samples) > 0 {
@@ -56,7 +56,7 @@ func (c *cursor) register(id uint64, table *ids) {
 	}
 }
 
-// tag returns the offset of the tag in front of a row: tags of rows have one byte, unless an encoder pads them.
+// tag returns the offset of the tag of a row. Tags of rows have one byte unless an encoder pads them.
 func (c *cursor) tag() int { return c.begin - 1 }
 
 func (s *scan) decodeMappings() error {
@@ -226,7 +226,7 @@ func (s *scan) line(location *cursor, i int) (ntconv.Frame, error) {
 	return frame, nil
 }
 
-// mapping returns the mapping with an ID that a location names at an offset, or nil. One that is not there is noted once.
+// mapping returns the mapping with an ID that a location refers to at an offset, or nil. It notes each missing mapping once.
 func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
 	if id == 0 {
 		return nil

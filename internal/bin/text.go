@@ -70,22 +70,23 @@ func DecodeUTF16(dst, b []byte) []byte {
 			dst = append(dst, byte(x), byte(x>>16), byte(x>>32), byte(x>>48))
 			b = b[8:]
 		}
-		if len(b) < 2 {
-			break
-		}
-		r := rune(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		if utf16.IsSurrogate(r) {
-			pair := utf8.RuneError
-			if len(b) >= 2 {
-				pair = utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(b)))
+		for len(b) >= 2 {
+			r := rune(binary.LittleEndian.Uint16(b))
+			b = b[2:]
+			if r < utf8.RuneSelf {
+				dst = append(dst, byte(r))
+				if len(b) >= 8 {
+					break // more ASCII is likely
+				}
+				continue
 			}
-			if pair != utf8.RuneError {
-				b = b[2:]
+			if utf16.IsSurrogate(r) && len(b) >= 2 {
+				if pair := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(b))); pair != utf8.RuneError {
+					r, b = pair, b[2:]
+				}
 			}
-			r = pair
+			dst = utf8.AppendRune(dst, r) // a lone surrogate becomes U+FFFD
 		}
-		dst = utf8.AppendRune(dst, r)
 	}
 	return dst
 }

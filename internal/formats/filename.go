@@ -86,11 +86,12 @@ func (f *Format) Mismatch(out string) string {
 
 // OutputFor returns the name of an output that is named after its input: in the current directory, with the extension of the
 // format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input.
-func (f *Format) OutputFor(in string) string { return stem(filepath.Base(in)) + f.Exts[0] }
+func (f *Format) OutputFor(in string) string { return Stem(in) + f.Exts[0] }
 
-// stem returns a name without the extensions of a format and of a compression after it. It looks for a format first, because the
-// extension .pb.gz ends like that of a compression.
-func stem(base string) string {
+// Stem returns the name of a file without its directory and without the extensions of a format and of a compression after it. It
+// looks for a format first, because the extension .pb.gz ends like that of a compression.
+func Stem(file string) string {
+	base := filepath.Base(file)
 	if s, ok := cutExt(All(), base); ok {
 		return s
 	}

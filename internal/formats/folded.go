@@ -62,7 +62,10 @@ func (r rootsValue) String() string { return "" }
 func (r rootsValue) Type() string   { return "process,thread" }
 
 // A foldedCreator has the flags of ntconv to folded.
-type foldedCreator struct{ options folded.Options }
+type foldedCreator struct {
+	plain
+	options folded.Options
+}
 
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	c := new(foldedCreator)
@@ -81,9 +84,6 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	flags.BoolVar(&o.Annotate, "annotate", false, "append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors")
 	return c
 }
-
-func (c *foldedCreator) StackDepth() (int, string) { return 0, "" }
-func (c *foldedCreator) Dir() string               { return "" }
 
 func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	w, err := out.Create("")

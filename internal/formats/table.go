@@ -116,7 +116,20 @@ type Creator interface {
 	StackDepth() (frames int, advice string)
 	// Dir returns the flag that makes the output a directory, "" if it is one file.
 	Dir() string
+	// Learn returns what must see all events in a reading of its own before Create is called, nil if nothing must. The Target then
+	// has a Namer that knows all symbols.
+	Learn() func(*ntconv.Event)
+	// Stage returns what selected events pass before they reach the sink, nil if nothing changes them.
+	Stage() func(ntconv.Source) ntconv.Source
 }
+
+// plain is the part of a Creator that writes one file of unchanged events with stacks of any depth.
+type plain struct{}
+
+func (plain) StackDepth() (int, string)                { return 0, "" }
+func (plain) Dir() string                              { return "" }
+func (plain) Learn() func(*ntconv.Event)               { return nil }
+func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
 // A Target is what a sink may ask the command for.
 type Target struct {

@@ -31,6 +31,8 @@ type Plan struct {
 	Names *symbol.Options
 	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
 	NamesFirst bool
+	// Learn, if not nil, sees all events in a reading of its own before the pass.
+	Learn func(*ntconv.Event)
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
 	Keep func(e *ntconv.Event, selected bool) bool
 	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
@@ -47,7 +49,7 @@ type Plan struct {
 type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
 // NeedsAgain reports whether an input must be readable more than once for the plan.
-func (p *Plan) NeedsAgain() bool { return p.NamesFirst || p.Selection.NeedsEnd() }
+func (p *Plan) NeedsAgain() bool { return p.NamesFirst || p.Learn != nil || p.Selection.NeedsEnd() }
 
 // A Pass is one reading of an input.
 type Pass struct {
@@ -83,7 +85,7 @@ var errShortcut = errors.New("the trace must be read once more")
 // the last sample, and a sink that adds events up gets them in file order. If Drain finds that a shortcut was wrong, use is called
 // again with a pass without shortcuts, so it must be able to start over.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
-	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Again()}
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && plan.Learn == nil && in.Again()}
 	if plan.AnyOrder && p.shortcut {
 		p.Order = reader.FileOrder
 	}
@@ -178,7 +180,12 @@ func (p *Pass) prepare(namesFirst bool) (last ntconv.Ticks, err error) {
 			p.learn = t.Observe
 		}
 	}
-	switch {
+	switch learn := p.Plan.Learn; {
+	case learn != nil:
+		return p.Plan.Scan(p.Input, func(e *ntconv.Event) {
+			before(e)
+			learn(e)
+		})
 	case namesFirst:
 		return p.Plan.Scan(p.Input, before)
 	case p.Plan.Selection.NeedsEnd():
