@@ -69,6 +69,7 @@ func TestUpload(t *testing.T) {
 		var out, errs bytes.Buffer
 		a := newApp(&out, &errs)
 		a.report = report
+		a.memory.Start()
 		c := &conversion{in: in, to: uploadFormat(&sent)}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
 		plan, err := a.plan()
