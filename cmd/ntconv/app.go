@@ -43,12 +43,17 @@ const (
 	reportJSON = "json"
 )
 
-// run is the command: it returns the exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{
+// newApp returns a run with the defaults of all flags.
+func newApp(stdout, stderr io.Writer) *app {
+	return &app{
 		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers),
 		memory: memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
 	}
+}
+
+// run is the command: it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	a := newApp(stdout, stderr)
 	stop := a.catchSignals()
 	defer stop()
 	defer a.temps.remove()

@@ -144,9 +144,10 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 // delivery returns the output of a conversion.
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	var sink formats.Sink
+	to, _ := c.creator.Destination()
 	return &delivery{
 		name: name,
-		dir:  c.creator.Dir() != "",
+		to:   to,
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			sink, err = c.creator.Create(out, p.Info, target(p))
 			return sink, err

@@ -59,16 +59,22 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 // output returns the name of the output. If the user gave none, the output is named after the input, and standard input goes to
 // standard output. It is an error if that name is the input itself.
 func (c *conversion) output() (string, error) {
-	dir := c.creator.Dir()
+	to, flag := c.creator.Destination()
+	if to == formats.ToNothing {
+		if c.out != "" {
+			return "", failf(exitUsage, "-o %s: %s writes no file", c.out, flag)
+		}
+		return "", nil
+	}
 	switch {
-	case dir != "" && (isStdout(c.out) || c.out == "" && c.in == "-"):
-		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", dir)
+	case to == formats.ToDir && (isStdout(c.out) || c.out == "" && c.in == "-"):
+		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", flag)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":
 		return "-", nil
-	case dir != "":
-		return formats.Stem(c.in) + string(filepath.Separator), nil
+	case to == formats.ToDir:
+		return formats.DirFor(c.in), nil
 	}
 	name := c.to.OutputFor(c.in)
 	if sameFile(c.in, name) {
@@ -88,7 +94,7 @@ func misnamed(to *formats.Format, out string) string {
 // checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a recording
 // cannot be made again. It refuses one in a folder that does not exist, too.
 func checkOutput(out string, inputs ...string) error {
-	if isStdout(out) {
+	if isStdout(out) || out == "" {
 		return nil
 	}
 	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.

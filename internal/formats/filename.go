@@ -86,12 +86,14 @@ func (f *Format) Mismatch(out string) string {
 
 // OutputFor returns the name of an output that is named after its input: in the current directory, with the extension of the
 // format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input.
-func (f *Format) OutputFor(in string) string { return Stem(in) + f.Exts[0] }
+func (f *Format) OutputFor(in string) string { return stem(filepath.Base(in)) + f.Exts[0] }
 
-// Stem returns the name of a file without its directory and without the extensions of a format and of a compression after it. It
-// looks for a format first, because the extension .pb.gz ends like that of a compression.
-func Stem(file string) string {
-	base := filepath.Base(file)
+// DirFor returns the name of the directory that an input becomes if no output is named.
+func DirFor(in string) string { return stem(filepath.Base(in)) + string(filepath.Separator) }
+
+// stem returns a name without the extensions of a format and of a compression after it. It looks for a format first, because the
+// extension .pb.gz ends like that of a compression.
+func stem(base string) string {
 	if s, ok := cutExt(All(), base); ok {
 		return s
 	}

@@ -107,6 +107,15 @@ type Out struct {
 // An Example is a command line for the help of a command.
 type Example struct{ Remark, Line string }
 
+// A Destination is what an output consists of.
+type Destination uint8
+
+const (
+	ToFile    Destination = iota // one file or standard output
+	ToDir                        // a directory
+	ToNothing                    // no file at all: the sink sends what it makes elsewhere, as an upload does
+)
+
 // A Creator creates sinks of a format with the values of the flags that its Out defined.
 type Creator interface {
 	// Create returns a sink that writes members of out. The caller commits or aborts out after the sink was closed.
@@ -114,8 +123,8 @@ type Creator interface {
 	// StackDepth returns the number of frames per stack that the usual readers of the format accept, 0 for any number, and which flag
 	// lifts that limit.
 	StackDepth() (frames int, advice string)
-	// Dir returns the flag that makes the output a directory, "" if it is one file.
-	Dir() string
+	// Destination returns what the sinks write to, and the flag that has chosen it if it is not a file.
+	Destination() (d Destination, flag string)
 	// Learn returns what must see all events in a reading of its own before Create is called, nil if nothing must. The Target then
 	// has a Namer that knows all symbols.
 	Learn() func(*ntconv.Event)
@@ -127,7 +136,7 @@ type Creator interface {
 type plain struct{}
 
 func (plain) StackDepth() (int, string)                { return 0, "" }
-func (plain) Dir() string                              { return "" }
+func (plain) Destination() (Destination, string)       { return ToFile, "" }
 func (plain) Learn() func(*ntconv.Event)               { return nil }
 func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
