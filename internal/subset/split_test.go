@@ -17,37 +17,39 @@ var (
 	otherType  = &ntconv.Type{Provider: "Shop", ID: 1, Name: "Sale"}
 )
 
+// processTrace generates samples and other events of threads of three processes. Threads end.
+func processTrace(t *rapid.T) (list []*ntconv.Event) {
+	var threads []*ntconv.Thread
+	for pid := range uint64(3) {
+		p := &ntconv.Process{PID: 10 + pid}
+		for range 2 {
+			threads = append(threads, &ntconv.Thread{TID: 100 + uint64(len(threads)), Process: p})
+		}
+	}
+	for at := range ntconv.Ticks(rapid.IntRange(0, 20).Draw(t, "events")) {
+		i := rapid.IntRange(0, len(threads)-1).Draw(t, "thread")
+		th := threads[i]
+		e := &ntconv.Event{Time: 10 * at, Thread: th, Capture: th, CPU: ntconv.CPUUnknown, Type: otherType}
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0:
+		case 1:
+			mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th}}}
+			e = &ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: 10 * at, Mark: mark}
+			threads[i] = &ntconv.Thread{TID: th.TID, Process: th.Process, Name: fmt.Sprint("after ", at)}
+		default:
+			e.Type, e.Payload, e.Stack = sampleType, []byte{2, 0, 0, 0}, &ntconv.Stack{PCs: []uint64{1}}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
 // Samples of kind Wall weigh as much in the part of their process as in the whole trace, with and without a selection, even if a thread
 // has one sample only and other events after it.
 func TestPartsKeepWeights(t *testing.T) {
+	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 	rapid.Check(t, func(t *rapid.T) {
-		var threads []*ntconv.Thread
-		for pid := range uint64(3) {
-			p := &ntconv.Process{PID: 10 + pid}
-			for range 2 {
-				threads = append(threads, &ntconv.Thread{TID: 100 + uint64(len(threads)), Process: p})
-			}
-		}
-		info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
-		var list []*ntconv.Event
-		for at := range ntconv.Ticks(rapid.IntRange(0, 20).Draw(t, "events")) {
-			th := rapid.SampledFrom(threads).Draw(t, "thread")
-			e := &ntconv.Event{Time: 10 * at, Thread: th, Capture: th, CPU: ntconv.CPUUnknown, Type: otherType}
-			switch rapid.IntRange(0, 5).Draw(t, "kind") {
-			case 0:
-			case 1:
-				mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th}}}
-				e = &ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: 10 * at, Mark: mark}
-				for i := range threads {
-					if threads[i] == th {
-						threads[i] = &ntconv.Thread{TID: th.TID, Process: th.Process, Name: fmt.Sprint("after ", at)}
-					}
-				}
-			default:
-				e.Type, e.Payload, e.Stack = sampleType, []byte{2, 0, 0, 0}, &ntconv.Stack{PCs: []uint64{1}}
-			}
-			list = append(list, e)
-		}
+		list := processTrace(t)
 		parts := map[uint64]*ntconvtest.Recorder{}
 		s := subset.NewSplit(func(p *ntconv.Process) (ntconv.Sink, error) {
 			parts[p.PID] = &ntconvtest.Recorder{}
