@@ -80,6 +80,10 @@ var importRules = []struct {
 		why: "the spelling of numbers and names is text to text",
 	},
 	{
+		of: []string{"./internal/memlimit"}, only: []string{"std", "./"},
+		why: "how much memory is in use is known without the packages that use it",
+	},
+	{
 		of: []string{"./internal/formats"}, never: []string{"./internal/input", "./internal/pass", "./internal/selection"},
 		why: "a format gets an input and a sink's target, and does not decide how often an input is read or what is selected of it",
 	},
@@ -94,6 +98,12 @@ var importRules = []struct {
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
+		of: []string{"./internal/summary"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/message", "./internal/pass",
+		},
+		why: "what a run did is stated in the same way whichever command did it",
+	},
+	{
 		of: []string{"./internal/origin"}, only: []string{"std", "./"},
 		why: "an imported profile is described in the same words whatever format it had",
 	},
@@ -102,12 +112,18 @@ var importRules = []struct {
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
+		of: []string{"./internal/pprofview"}, direct: true, only: []string{
+			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
+		},
+		why: "pprof shows a profile, whichever trace it was converted from",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin", "./schema"},
-		why: "the contents of a trace do not depend on its format or on how a command prints them",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
+		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
 	},
 	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile", "./internal/origin"},
@@ -155,8 +171,8 @@ var importRules = []struct {
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
-		why: "only the command logs and parses flags; the table of formats says which flags there are",
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},

@@ -537,3 +537,14 @@ func TestJSONIsNoTrace(t *testing.T) {
 		t.Errorf("%v, %v", f, err)
 	}
 }
+
+// A directory belongs to the first format that knows its members.
+func TestSniffDir(t *testing.T) {
+	table := append(Readable(), &Format{Name: "parts", In: &In{SniffDir: func(members []string) bool { return len(members) == 2 }}})
+	if f := SniffDir(table, []string{"a", "b"}); f == nil || f.Name != "parts" {
+		t.Errorf("%v", f)
+	}
+	if f := SniffDir(table, []string{"a"}); f != nil {
+		t.Errorf("%s", f.Name)
+	}
+}
