@@ -72,6 +72,9 @@ func (a *app) filterCmd() *cobra.Command {
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	a.sum = &summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out)}
+	if _, err := f.output(); err != nil {
+		return err
+	}
 	if err := a.checkTerminal(f.to, f.out); err != nil {
 		return err
 	}

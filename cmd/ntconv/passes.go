@@ -106,7 +106,10 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	fatal, partial = p.Drain(sink)
 	var src *ntconv.SourceError
 	var of *pass.SinkError
+	var flag *formats.FlagError
 	switch {
+	case errors.As(fatal, &of) && errors.As(of.Err, &flag):
+		return fail(exitUsage, flag), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
 		return fail(exitLimit, of.Err), nil
 	case errors.As(fatal, &of):

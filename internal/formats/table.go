@@ -49,8 +49,8 @@ type Advice struct{ Text, Next string }
 type Opener interface {
 	// Open returns a source over an input. The input stays the caller's to close, after the last use of the source.
 	Open(in Input, o *ReadOptions) (ntconv.Source, error)
-	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. any reports
-	// whether an input of this format was opened.
+	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. It is called
+	// only if an input of this format was opened.
 	Notes() []string
 }
 

@@ -89,8 +89,8 @@ func (s *Split) Write(e *ntconv.Event) error {
 
 func (s *Split) event(e *ntconv.Event) error {
 	s.now = max(s.now, e.Time)
-	alone, states := s.median.Watch(e)
-	if states {
+	seen := s.median.Watch(e)
+	if seen == profile.Stated {
 		return nil // Close states it for each part
 	}
 	own := processOf(e.Thread)
@@ -98,10 +98,11 @@ func (s *Split) event(e *ntconv.Event) error {
 	if err != nil {
 		return err
 	}
-	if alone {
+	switch seen {
+	case profile.Lone:
 		p.lone[e.Thread] = true
 		p.alone, p.by = e.Thread, e.Capture
-	} else if len(p.lone) > 0 {
+	case profile.Measured:
 		delete(p.lone, e.Thread)
 	}
 	if err := p.write(e); err != nil {
