@@ -21,14 +21,7 @@ const module = "github.com/ntconv/ntconv"
 // importRules say which package may know which, and why. Patterns are those of the go
 // command, relative to this module where they begin with "./"; "std" is the standard library. They hold for everything that
 // is compiled into a program, however far away, unless direct is set. Tests may import what they like.
-var importRules = []struct {
-	of     []string // the packages that the rule is about
-	except []string // and those it is not about
-	only   []string // what they may import; nil: anything but never
-	never  []string
-	direct bool // concerns only what stands in the packages' own files
-	why    string
-}{
+var importRules = []importRule{
 	{
 		of: []string{"./"}, only: []string{"std", "./internal/bin"},
 		why: "all packages share the model, so it must cost no user a dependency; payloads need the primitives of bin, which imports nothing else",
@@ -184,6 +177,15 @@ var importRules = []struct {
 	},
 }
 
+type importRule struct {
+	of     []string // the packages that the rule is about
+	except []string // and those it is not about
+	only   []string // what they may import; nil: anything but never
+	never  []string
+	direct bool // concerns only the imports of the packages' own files
+	why    string
+}
+
 // listed is what the go command tells about a package.
 type listed struct {
 	ImportPath, Name, Dir string
@@ -258,6 +260,19 @@ func TestImportRules(t *testing.T) {
 		}
 		if concerned == 0 {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
+		}
+	}
+}
+
+// TestFormatsHaveImportRules: each exporter and importer has a rule of its own that lists all it may import.
+func TestFormatsHaveImportRules(t *testing.T) {
+	for path, p := range listPackages(t) {
+		name, ok := strings.CutPrefix(path, module)
+		if p.DepOnly || !ok || !strings.HasPrefix(name, "/exporters/") && !strings.HasPrefix(name, "/importers/") {
+			continue
+		}
+		if !slices.ContainsFunc(importRules, func(r importRule) bool { return r.only != nil && slices.Equal(r.of, []string{"." + name}) }) {
+			t.Errorf("imports_test.go has no rule that lists what .%s may import", name)
 		}
 	}
 }

@@ -96,7 +96,8 @@ type Out struct {
 	AnyOrder bool
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs hold.
 	InFlags bool
-	// Advice tells users of traces that hold nothing for the format how to record one that does.
+	// Advice tells users of traces that hold nothing for the format how to record one that does. If package inventory knows what the
+	// trace holds instead, the command shows that.
 	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
@@ -142,6 +143,7 @@ func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
 // A Target is what a sink may ask the command for.
 type Target struct {
+	// Namer is nil if Out.Names is NoNames, unless Creator.Learn asks for symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
 	// Comments describe the program and the input for formats that have a place for them.
