@@ -2,6 +2,7 @@ package subset_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -17,7 +18,7 @@ var (
 	otherType  = &ntconv.Type{Provider: "Shop", ID: 1, Name: "Sale"}
 )
 
-// processTrace generates samples and other events of threads of three processes. Threads end.
+// processTrace generates samples, other events and losses of threads of three processes. Threads end.
 func processTrace(t *rapid.T) (list []*ntconv.Event) {
 	var threads []*ntconv.Thread
 	for pid := range uint64(3) {
@@ -30,8 +31,10 @@ func processTrace(t *rapid.T) (list []*ntconv.Event) {
 		i := rapid.IntRange(0, len(threads)-1).Draw(t, "thread")
 		th := threads[i]
 		e := &ntconv.Event{Time: 10 * at, Thread: th, Capture: th, CPU: ntconv.CPUUnknown, Type: otherType}
-		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		switch rapid.IntRange(0, 6).Draw(t, "kind") {
 		case 0:
+		case 6:
+			e.Kind, e.Type, e.Thread, e.Lost = ntconv.KindLost, nil, nil, uint32(at)+1
 		case 1:
 			mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th}}}
 			e = &ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: 10 * at, Mark: mark}
@@ -70,7 +73,7 @@ func TestPartsKeepWeights(t *testing.T) {
 			whole, alone := profile.New(info, nil, &profile.Options{Kind: profile.Wall}), profile.New(info, nil, &profile.Options{Kind: profile.Wall})
 			for _, e := range list {
 				whole.Watch(e)
-				if selects(e) && (e.Kind != ntconv.KindEvent || e.Thread.Process.PID == pid) {
+				if selects(e) && (e.Kind == ntconv.KindMark || e.Kind == ntconv.KindEvent && e.Thread.Process.PID == pid) {
 					whole.Add(e)
 				}
 			}
@@ -80,6 +83,45 @@ func TestPartsKeepWeights(t *testing.T) {
 			if got, want := totals(alone.Finish()), totals(whole.Finish()); got != want {
 				t.Fatalf("process %d: %s, want %s", pid, got, want)
 			}
+		}
+	})
+}
+
+// Each part has the losses of its process, also those before its first event.
+func TestPartsKeepLosses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := processTrace(t)
+		want, got := map[uint64]uint32{}, map[uint64]uint32{}
+		for _, e := range list {
+			if e.Kind == ntconv.KindLost {
+				want[e.Capture.Process.PID] += e.Lost
+			}
+		}
+		parts := map[uint64]*ntconvtest.Recorder{}
+		s := subset.NewSplit(func(p *ntconv.Process) (ntconv.Sink, error) {
+			parts[p.PID] = &ntconvtest.Recorder{}
+			return parts[p.PID], nil
+		})
+		if _, err := ntconv.Copy(s, ntconvtest.Poison(ntconvtest.NewSource(&ntconv.Info{}, list...))); err != nil {
+			t.Fatal(err)
+		}
+		for pid, part := range parts {
+			for _, e := range part.Events {
+				if e.Kind == ntconv.KindLost {
+					got[e.Capture.Process.PID] += e.Lost
+				}
+				if e.Kind == ntconv.KindLost && e.Capture.Process.PID != pid {
+					t.Fatalf("process %d has losses of %d", pid, e.Capture.Process.PID)
+				}
+			}
+		}
+		for pid := range want {
+			if parts[pid] == nil {
+				delete(want, pid) // it has no event
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("losses by process: %v, want %v", got, want)
 		}
 	})
 }
