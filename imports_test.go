@@ -38,6 +38,10 @@ var importRules = []struct {
 		why: "bytes and numbers only",
 	},
 	{
+		of: []string{"./internal/intern"}, only: []string{"std"},
+		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
+	},
+	{
 		of: []string{"./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
 			"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext",
 		},
@@ -52,11 +56,11 @@ var importRules = []struct {
 		why: "the notation of .NET names is text to text",
 	},
 	{
-		of: []string{"./reader"}, only: []string{"std", "./", "./internal/bin", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/bin", "./internal/intern", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
 	{
-		of: []string{"./writer"}, only: []string{"std", "./", "./internal/bin", "./internal/wire/..."},
+		of: []string{"./writer"}, only: []string{"std", "./", "./internal/bin", "./internal/intern", "./internal/wire/..."},
 		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
 	},
 	{
@@ -98,11 +102,11 @@ var importRules = []struct {
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/profile", "./internal/origin"},
 		why: "the contents of a trace do not depend on its format or on how a command prints them",
 	},
 	{
@@ -119,7 +123,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -129,7 +133,7 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
