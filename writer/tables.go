@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -23,8 +24,7 @@ type typeTable struct {
 	names map[eventName]*ntconv.Type // described last
 	next  uint32
 	epoch uint32
-	last  *ntconv.Type
-	id    uint32 // of last
+	last  intern.Recent[*ntconv.Type, uint32]
 }
 
 // eventName is what Microsoft's reader takes for the identity of a type.
@@ -39,13 +39,16 @@ func (t *typeTable) init() {
 }
 
 // forget says that readers have forgotten all types.
-func (t *typeTable) forget() { t.epoch, t.last = t.epoch+1, nil }
+func (t *typeTable) forget() {
+	t.epoch++
+	t.last.Reset()
+}
 
 // typ returns the number of a type and describes it if need be.
 func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	t := &w.types
-	if typ == t.last && typ != nil {
-		return t.id, nil
+	if id, ok := t.last.Get(typ); ok {
+		return id, nil
 	}
 	if typ == nil {
 		return 0, errors.New("event without a type")
@@ -74,7 +77,7 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 		t.ids[typ] = e
 		t.next = max(t.next, e.id)
 	}
-	t.last, t.id = typ, e.id
+	t.last.Put(typ, e.id)
 	return e.id, nil
 }
 
@@ -104,8 +107,7 @@ type threadTable struct {
 	states map[*ntconv.Thread]*threadState
 	next   uint32
 	epoch  uint32
-	last   *ntconv.Thread
-	state  *threadState // of last
+	last   intern.Recent[*ntconv.Thread, *threadState]
 }
 
 type threadState struct {
@@ -120,19 +122,22 @@ func (t *threadTable) init() {
 }
 
 // forget says that readers have forgotten all threads. Their events are counted from 1 again.
-func (t *threadTable) forget() { t.epoch, t.last = t.epoch+1, nil }
+func (t *threadTable) forget() {
+	t.epoch++
+	t.last.Reset()
+}
 
 // remove says that a thread has ended. Its number is not used again: not all readers can bear that.
 func (t *threadTable) remove(th *ntconv.Thread) {
 	delete(t.states, th)
-	t.last = nil
+	t.last.Reset()
 }
 
 // thread returns the number and the state of a thread and describes it if need be. The result is good until the next mark.
 func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 	t := &w.threads
-	if th == t.last && th != nil {
-		return t.state, nil
+	if s, ok := t.last.Get(th); ok {
+		return s, nil
 	}
 	if th == nil {
 		return nil, errors.New("event without a thread")
@@ -158,7 +163,7 @@ func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 		t.states[th] = s
 		t.next = max(t.next, s.id)
 	}
-	t.last, t.state = th, s
+	t.last.Put(th, s)
 	return s, nil
 }
 
@@ -184,47 +189,38 @@ func (s *threadState) bound(seq uint32, anew bool) uint32 {
 // contentTable numbers rows of a window by their content, counting from 1.
 type contentTable struct {
 	block
-	ids     map[string]uint32
-	next    uint32 // number of the next row
+	known   intern.Bytes
 	scratch []byte
 }
 
 func (t *contentTable) init(kind wire.Kind) {
 	t.block = newBlock(kind, 8)
-	t.ids = map[string]uint32{}
-	t.next = 1
 }
 
 // finish fills in the header.
 func (t *contentTable) finish() *block {
-	r := wire.IDRange{First: t.next - uint32(t.rows), Count: uint32(t.rows)}
+	r := wire.IDRange{First: uint32(t.known.Len()+1) - uint32(t.rows), Count: uint32(t.rows)}
 	wire.AppendIDRange(t.buf[:wire.BlockHeaderSize], r)
 	return &t.block
 }
 
 // forget begins a new window.
-func (t *contentTable) forget() {
-	clear(t.ids)
-	t.next = 1
-}
+func (t *contentTable) forget() { t.known.Reset() }
 
 // add returns the number of the row in scratch and writes it if it is new in the window.
 func (w *Writer) add(t *contentTable) (uint32, error) {
-	if id, ok := t.ids[string(t.scratch)]; ok {
+	if id := t.known.Find(t.scratch); id != 0 {
 		return id, nil
 	}
-	if t.next == math.MaxUint32 {
+	if t.known.Len() == math.MaxUint32-1 {
 		return 0, fmt.Errorf("%v block: %w", t.kind, &ntconv.LimitError{Limit: LimitRows, Value: math.MaxUint32 - 1, Asked: math.MaxUint32})
 	}
-	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil {
+	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil { // may begin a new window
 		return 0, err
 	}
-	id := t.next
 	t.buf = append(t.buf, t.scratch...)
 	t.rows++
-	t.next++
-	t.ids[string(t.scratch)] = id
-	return id, nil
+	return t.known.Add(t.scratch), nil
 }
 
 // maxPointers bounds how many pointers are remembered beside the content: sources that make a new stack or label list for
@@ -235,8 +231,7 @@ const maxPointers = 1 << 16
 type stackTable struct {
 	contentTable
 	seen map[*ntconv.Stack]uint32
-	last *ntconv.Stack
-	id   uint32 // of last
+	last intern.Recent[*ntconv.Stack, uint32]
 }
 
 func (t *stackTable) init() {
@@ -247,17 +242,17 @@ func (t *stackTable) init() {
 func (t *stackTable) forget() {
 	t.contentTable.forget()
 	clear(t.seen)
-	t.last = nil
+	t.last.Reset()
 }
 
 // stack returns the number of a stack, 0 for none.
 func (w *Writer) stack(s *ntconv.Stack) (uint32, error) {
 	t := &w.stacks
-	if s == t.last && s != nil {
-		return t.id, nil
-	}
 	if s == nil || len(s.PCs)+len(s.Frames) == 0 {
 		return 0, nil
+	}
+	if id, ok := t.last.Get(s); ok {
+		return id, nil
 	}
 	id, ok := t.seen[s]
 	if !ok {
@@ -273,7 +268,7 @@ func (w *Writer) stack(s *ntconv.Stack) (uint32, error) {
 		}
 		t.seen[s] = id
 	}
-	t.last, t.id = s, id
+	t.last.Put(s, id)
 	return id, nil
 }
 
@@ -281,8 +276,7 @@ func (w *Writer) stack(s *ntconv.Stack) (uint32, error) {
 type labelTable struct {
 	contentTable
 	seen map[*ntconv.Labels]uint32
-	last *ntconv.Labels
-	id   uint32 // of last
+	last intern.Recent[*ntconv.Labels, uint32]
 	list []wire.Label
 }
 
@@ -294,17 +288,17 @@ func (t *labelTable) init() {
 func (t *labelTable) forget() {
 	t.contentTable.forget()
 	clear(t.seen)
-	t.last = nil
+	t.last.Reset()
 }
 
 // labelList returns the number of a label list, 0 for an empty one.
 func (w *Writer) labelList(l *ntconv.Labels) (uint32, error) {
 	t := &w.labels
-	if l == t.last && l != nil {
-		return t.id, nil
-	}
 	if l == nil || len(l.List()) == 0 {
 		return 0, nil
+	}
+	if id, ok := t.last.Get(l); ok {
+		return id, nil
 	}
 	id, ok := t.seen[l]
 	if !ok {
@@ -321,6 +315,6 @@ func (w *Writer) labelList(l *ntconv.Labels) (uint32, error) {
 		}
 		t.seen[l] = id
 	}
-	t.last, t.id = l, id
+	t.last.Put(l, id)
 	return id, nil
 }
