@@ -103,8 +103,8 @@ const recentBits = 13
 // frame returns the id of the location of a frame by itself.
 func (t *tables) frame(f *ntconv.Frame) uint64 {
 	hash := f.PC + uint64(f.Line)
-	if id, ok := t.recent.Get(hash, f); ok {
-		return id
+	if id := t.recent.Get(hash, f); id != nil {
+		return *id
 	}
 	id, ok := t.frameIDs[*f]
 	if !ok {

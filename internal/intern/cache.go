@@ -20,20 +20,19 @@ const spread = 0x9e3779b97f4a7c15
 // NewCache returns a cache of 1<<bits entries, which are allocated by the first Put.
 func NewCache[K comparable, V any](bits uint8) Cache[K, V] { return Cache[K, V]{shift: 64 - bits} }
 
-// Get returns the value of a key, if the cache has it.
-func (c *Cache[K, V]) Get(hash uint64, k *K) (v V, ok bool) {
+// Get returns the value of a key, valid until the next Put, or nil if the cache does not have it.
+func (c *Cache[K, V]) Get(hash uint64, k *K) *V {
 	at := hash * spread >> c.shift
 	if at >= uint64(len(c.entries)) {
-		return v, false
+		return nil
 	}
-	e := &c.entries[at]
-	if !e.used || e.key != *k {
-		e = &c.entries[at^1]
-		if !e.used || e.key != *k {
-			return v, false
-		}
+	if e := &c.entries[at]; e.used && e.key == *k {
+		return &e.value
 	}
-	return e.value, true
+	if e := &c.entries[at^1]; e.used && e.key == *k {
+		return &e.value
+	}
+	return nil
 }
 
 // Put remembers the value of a key that Get has not found.

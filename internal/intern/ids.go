@@ -56,8 +56,9 @@ func (t *IDs[T]) Set(id uint64, v T) (old T) {
 // extend gives all IDs up to one their place in the slice.
 func (t *IDs[T]) extend(id uint64) {
 	for i := uint64(len(t.dense)); i <= id; i++ {
-		v, ok := t.far[i]
-		if ok {
+		var v T
+		if len(t.far) > 0 {
+			v = t.far[i]
 			delete(t.far, i)
 		}
 		t.dense = append(t.dense, v)
@@ -78,8 +79,5 @@ func (t *IDs[T]) Remove(id uint64) {
 	delete(t.far, id)
 }
 
-// Reset removes all IDs. It keeps the memory of the slice.
-func (t *IDs[T]) Reset() {
-	clear(t.dense) // values may be pointers
-	t.dense, t.far, t.count = t.dense[:0], nil, 0
-}
+// Reset removes all IDs and keeps the memory of the slice. Its old values stay reachable: assign the zero IDs instead to free them.
+func (t *IDs[T]) Reset() { t.dense, t.far, t.count = t.dense[:0], nil, 0 }

@@ -275,16 +275,15 @@ func TestCache(t *testing.T) {
 		hashBits := rapid.SampledFrom([]uint64{0, 3, ^uint64(0)}).Draw(t, "hash bits")
 		want := map[uint64]int{}
 		for i, k := range rapid.SliceOf(rapid.Uint64Range(0, 40)).Draw(t, "keys") {
-			v, ok := c.Get(k&hashBits, &k)
-			if w, known := want[k]; ok && (!known || v != w) {
-				t.Fatalf("key %d has the value %d, want %d", k, v, w)
-			}
-			if ok {
+			if v := c.Get(k&hashBits, &k); v != nil {
+				if w, known := want[k]; !known || *v != w {
+					t.Fatalf("key %d has the value %d, want %d", k, *v, w)
+				}
 				continue
 			}
 			want[k] = i
 			c.Put(k&hashBits, &k, i)
-			if v, ok := c.Get(k&hashBits, &k); !ok || v != i {
+			if v := c.Get(k&hashBits, &k); v == nil || *v != i {
 				t.Fatalf("key %d is not found after Put", k)
 			}
 		}
@@ -296,8 +295,8 @@ func TestCacheKeepsTwoKeysOfAHash(t *testing.T) {
 	for k := range 10 {
 		c.Put(7, &k, k)
 		for _, k := range []int{k, k - 1} {
-			if v, ok := c.Get(7, &k); k >= 0 && (!ok || v != k) {
-				t.Errorf("key %d: %d, %v", k, v, ok)
+			if v := c.Get(7, &k); k >= 0 && (v == nil || *v != k) {
+				t.Errorf("key %d of a hash with two is not found", k)
 			}
 		}
 	}
@@ -330,7 +329,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 		if _, ok := recent.Get(k.p); !ok {
 			recent.Put(k.p, 1)
 		}
-		if _, ok := cache.Get(1, &k); !ok {
+		if cache.Get(1, &k) == nil {
 			cache.Put(1, &k, 1)
 		}
 	}
