@@ -26,7 +26,12 @@ func (t *Bytes) Find(b []byte) uint32 {
 	if len(t.refs) == 0 {
 		return 0
 	}
-	return t.find(maphash.Bytes(t.seed, b), b)
+	for p := t.index.Probe(maphash.Bytes(t.seed, b)); p.Next(); {
+		if bytes.Equal(t.at(p.ID), b) {
+			return p.ID
+		}
+	}
+	return 0
 }
 
 // Add returns the number of b, and copies b if it has none yet.
@@ -38,22 +43,16 @@ func (t *Bytes) Add(b []byte) uint32 {
 		t.seed = maphash.MakeSeed()
 	}
 	hash := maphash.Bytes(t.seed, b)
-	if id := t.find(hash, b); id != 0 {
-		return id
-	}
-	t.refs = append(t.refs, t.store(b))
-	id := uint32(len(t.refs))
-	t.index.Add(hash, id)
-	return id
-}
-
-func (t *Bytes) find(hash uint64, b []byte) uint32 {
-	for p := t.index.Probe(hash); p.Next(); {
-		if bytes.Equal(t.At(p.ID), b) {
+	p := t.index.Probe(hash)
+	for p.Next() {
+		if bytes.Equal(t.at(p.ID), b) {
 			return p.ID
 		}
 	}
-	return 0
+	t.refs = append(t.refs, t.store(b))
+	id := uint32(len(t.refs))
+	t.index.Insert(&p, id)
+	return id
 }
 
 // At returns the string with a number. The caller must not change it; it is valid until Reset.
@@ -61,6 +60,10 @@ func (t *Bytes) At(id uint32) []byte {
 	if id == 0 {
 		return nil
 	}
+	return t.at(id)
+}
+
+func (t *Bytes) at(id uint32) []byte {
 	r := &t.refs[id-1]
 	return t.chunks[r.chunk][r.off : r.off+r.size]
 }

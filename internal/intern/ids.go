@@ -17,11 +17,12 @@ func (t *IDs[T]) Len() int { return t.count }
 
 // Near returns the value of an ID if it is one of the slice. It is Get for callers that have a slow path anyway: small enough to be
 // inlined.
-func (t *IDs[T]) Near(id uint64) (v T) {
+func (t *IDs[T]) Near(id uint64) T {
 	if id < uint64(len(t.dense)) {
-		v = t.dense[id]
+		return t.dense[id]
 	}
-	return v
+	var none T
+	return none
 }
 
 // Get returns the value of an ID, zero if it has none.

@@ -3,12 +3,13 @@ package intern
 // An Index finds numbers by the hash of what they stand for. It is the part of a numbered table that does not depend on the type of the
 // entries: the caller keeps the entries, usually in a slice by number, and compares the candidates that a Probe yields.
 //
-//	for p := t.index.Probe(hash); p.Next(); {
+//	p := t.index.Probe(hash)
+//	for p.Next() {
 //		if t.list[p.ID].equal(key) {
 //			return p.ID
 //		}
 //	}
-//	t.index.Add(hash, uint32(len(t.list)))
+//	t.index.Insert(&p, uint32(len(t.list)))
 //
 // Numbers are not 0. An Index takes 11 to 21 bytes per number.
 type Index struct {
@@ -23,10 +24,10 @@ const minSlots = 64
 // fold returns the half of a hash that an Index keeps.
 func fold(hash uint64) uint32 { return uint32(hash ^ hash>>32) }
 
-// Len returns how many numbers were added.
+// Len returns how many numbers there are.
 func (x *Index) Len() int { return x.used }
 
-// A Probe walks over the numbers that were added with a hash.
+// A Probe walks over the numbers with a hash.
 type Probe struct {
 	ID    uint32 // candidate, valid after Next has returned true
 	half  uint32
@@ -34,8 +35,11 @@ type Probe struct {
 	slots []uint64
 }
 
-// Probe returns a Probe before the first number with that hash. It is valid until the next Add or Reset.
+// Probe returns a Probe before the first number with that hash. It is valid until the next Insert or Reset.
 func (x *Index) Probe(hash uint64) Probe {
+	if x.slots == nil {
+		x.slots = make([]uint64, minSlots)
+	}
 	half := fold(hash)
 	return Probe{half: half, at: half, slots: x.slots}
 }
@@ -52,13 +56,12 @@ func (p *Probe) Next() bool {
 	return false
 }
 
-// Add adds a number, which is not 0, under a hash.
-func (x *Index) Add(hash uint64, id uint32) {
-	if x.used*4 >= len(x.slots)*3 {
+// Insert adds a number, which is not 0, under the hash of a Probe whose Next has returned false: that is where its place is.
+func (x *Index) Insert(p *Probe, id uint32) {
+	x.slots[int(p.at-1)&(len(x.slots)-1)] = uint64(p.half)<<32 | uint64(id)
+	if x.used++; x.used*4 > len(x.slots)*3 {
 		x.grow()
 	}
-	x.place(uint64(fold(hash))<<32 | uint64(id))
-	x.used++
 }
 
 // place puts an entry into the first free slot.
@@ -73,7 +76,7 @@ func (x *Index) place(entry uint64) {
 
 func (x *Index) grow() {
 	old := x.slots
-	x.slots = make([]uint64, max(minSlots, 2*len(old)))
+	x.slots = make([]uint64, 2*len(old))
 	for _, s := range old {
 		if s != 0 {
 			x.place(s)

@@ -26,7 +26,8 @@ func TestIndexIsAMap(t *testing.T) {
 				clear(want)
 			}
 			var got uint32
-			for p := index.Probe(hash(k)); p.Next(); {
+			p := index.Probe(hash(k))
+			for p.Next() {
 				if list[p.ID] == k {
 					got = p.ID
 					break
@@ -37,7 +38,7 @@ func TestIndexIsAMap(t *testing.T) {
 			}
 			if got == 0 {
 				want[k] = uint32(len(list))
-				index.Add(hash(k), want[k])
+				index.Insert(&p, want[k])
 				list = append(list, k)
 			}
 			if index.Len() != len(want) {
@@ -51,7 +52,10 @@ func TestProbeYieldsEveryEqualHash(t *testing.T) {
 	var index intern.Index
 	const n = 1000
 	for i := uint32(1); i <= n; i++ {
-		index.Add(uint64(i%10)<<40, i)
+		p := index.Probe(uint64(i%10) << 40)
+		for p.Next() {
+		}
+		index.Insert(&p, i)
 	}
 	for h := range uint32(10) {
 		found := map[uint32]bool{}
@@ -320,7 +324,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	)
 	round := func() {
 		if p := index.Probe(5); !p.Next() {
-			index.Add(5, 1)
+			index.Insert(&p, 1)
 		}
 		table.Add(k)
 		texts.Add(b)

@@ -17,7 +17,12 @@ func (t *Table[K]) Find(k K) uint32 {
 	if len(t.list) == 0 {
 		return 0
 	}
-	return t.find(maphash.Comparable(t.seed, k), k)
+	for p := t.index.Probe(maphash.Comparable(t.seed, k)); p.Next(); {
+		if t.list[p.ID-1] == k {
+			return p.ID
+		}
+	}
+	return 0
 }
 
 // Add returns the number of k, a new one if it has none yet, and reports whether it is new.
@@ -26,22 +31,16 @@ func (t *Table[K]) Add(k K) (id uint32, fresh bool) {
 		t.seed = maphash.MakeSeed()
 	}
 	hash := maphash.Comparable(t.seed, k)
-	if id := t.find(hash, k); id != 0 {
-		return id, false
+	p := t.index.Probe(hash)
+	for p.Next() {
+		if t.list[p.ID-1] == k {
+			return p.ID, false
+		}
 	}
 	t.list = append(t.list, k)
 	id = uint32(len(t.list))
-	t.index.Add(hash, id)
+	t.index.Insert(&p, id)
 	return id, true
-}
-
-func (t *Table[K]) find(hash uint64, k K) uint32 {
-	for p := t.index.Probe(hash); p.Next(); {
-		if t.list[p.ID-1] == k {
-			return p.ID
-		}
-	}
-	return 0
 }
 
 // At returns the value with a number.
