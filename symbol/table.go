@@ -77,7 +77,7 @@ func New(opts *Options) *Table {
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
 		processes:  make(map[processKey]*process),
-		texts:      newTexts(),
+		texts:      new(texts),
 		symbols:    make(map[symbolsKey]*symbols),
 		first:      make(map[mappingKey]*symbols),
 		metadata:   make(map[mappingKey]string),
