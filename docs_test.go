@@ -132,26 +132,29 @@ func matchLines(want, got []string) bool {
 	return len(want) == len(got)
 }
 
-// TestReadmeShowsExamples: the code in the README is that of example_test.go, which is compiled and run.
+// TestReadmeShowsExamples: the code in the README is that of the examples, which are compiled and run.
 func TestReadmeShowsExamples(t *testing.T) {
-	readme, source := page(t, "README.md"), page(t, "example_test.go")
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "example_test.go", source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"convert", "printEvents"} {
-		found := false
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == name {
-				found = true
-				if code := source[fset.Position(fn.Pos()).Offset:fset.Position(fn.End()).Offset]; !strings.Contains(readme, code) {
-					t.Errorf("README.md does not show func %s of example_test.go:\n%s", name, code)
+	readme := page(t, "README.md")
+	for file, names := range map[string][]string{"example_test.go": {"convert", "printEvents"}, "example_schema_test.go": {"exceptions"}} {
+		source := page(t, file)
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			found := false
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == name {
+					found = true
+					if code := source[fset.Position(fn.Pos()).Offset:fset.Position(fn.End()).Offset]; !strings.Contains(readme, code) {
+						t.Errorf("README.md does not show func %s of %s:\n%s", name, file, code)
+					}
 				}
 			}
-		}
-		if !found {
-			t.Errorf("example_test.go has no func %s", name)
+			if !found {
+				t.Errorf("%s has no func %s", file, name)
+			}
 		}
 	}
 }

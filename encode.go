@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // ErrValue is wrapped by errors of AppendFields and AppendValue: a value cannot be written as its type.
@@ -24,7 +25,7 @@ func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) (
 	}
 	e := encoder{b: dst, start: len(dst), mode: modeOf(pointerSize)}
 	n := len(fields)
-	for n > 0 && values[n-1].kind == ValueNull && fields[n-1].Type.Code != TypePad64 {
+	for n > 0 && omissible(fields[n-1].Type.Code, values[n-1]) {
 		n--
 	}
 	for i := range n {
@@ -43,11 +44,20 @@ func AppendValue(dst []byte, f *Field, v Value, pointerSize int) ([]byte, error)
 	return AppendFields(dst, []Field{*f}, []Value{v}, pointerSize)
 }
 
+// omissible reports whether a payload may end before a trailing field with this value.
+func omissible(c TypeCode, v Value) bool {
+	if c == TypeRest {
+		return v.kind == ValueNull || v.kind == ValueBytes && len(v.raw) == 0
+	}
+	return v.kind == ValueNull && c != TypePad64
+}
+
 type encoder struct {
 	b     []byte
 	start int
 	mode  mode
 	locs  []pendingLoc
+	ended bool // a TypeRest was written: no byte may follow
 }
 
 // pendingLoc is a location whose elements are still to be written.
@@ -58,33 +68,18 @@ type pendingLoc struct {
 }
 
 func (e *encoder) value(t *FieldType, v Value) error {
+	if e.ended {
+		return fmt.Errorf("%v after %v: %w", t.Code, TypeRest, ErrValue)
+	}
 	switch t.Code {
 	case TypeObject:
 		return e.object(t, v)
 	case TypeUTF16String, TypeANSIString:
 		return e.terminated(t.Code, v)
 	case TypeArray:
-		at := len(e.b)
-		e.b = append(e.b, 0, 0)
-		n, err := e.elems(t.Elem, v)
-		if err != nil {
-			return err
-		}
-		if n > math.MaxUint16 {
-			return fmt.Errorf("%d elements in an array with a 16-bit count: %w", n, ErrValue)
-		}
-		binary.LittleEndian.PutUint16(e.b[at:], uint16(n))
+		return e.array(t, v)
 	case TypeFixedArray:
-		if v.kind == ValueNull {
-			n, ok := e.mode.size(t)
-			e.b = append(e.b, make([]byte, n)...)
-			return wrongUnless(ok, t.Code, v)
-		}
-		n, err := e.elems(t.Elem, v)
-		if err == nil && n != int(t.Count) {
-			err = fmt.Errorf("%d elements for %d: %w", n, t.Count, ErrValue)
-		}
-		return err
+		return e.fixedArray(t, v)
 	case TypeCounted:
 		_, err := e.elems(t.Elem, v)
 		return err
@@ -96,6 +91,9 @@ func (e *encoder) value(t *FieldType, v Value) error {
 		e.b = append(e.b, 0, 0, 0, 0)
 	case TypePad64:
 		e.b = append(e.b, make([]byte, e.mode.ptr-4)...)
+	case TypeRest:
+		e.b, e.ended = append(e.b, v.raw...), true
+		return wrongUnless(v.kind == ValueBytes || v.kind == ValueNull, t.Code, v)
 	default:
 		return e.scalar(t.Code, v)
 	}
@@ -215,7 +213,7 @@ func (e *encoder) terminated(c TypeCode, v Value) error {
 		return fmt.Errorf("%q with a NUL in it as %v: %w", s, c, ErrValue)
 	}
 	if c == TypeUTF16String {
-		e.b = append(appendUnits(e.b, s), 0, 0)
+		e.b = append(bin.AppendUTF16(e.b, s), 0, 0)
 		return nil
 	}
 	for _, r := range s {
@@ -263,6 +261,35 @@ func (e *encoder) object(t *FieldType, v Value) error {
 	return nil
 }
 
+// array appends elements after their 16-bit count.
+func (e *encoder) array(t *FieldType, v Value) error {
+	at := len(e.b)
+	e.b = append(e.b, 0, 0)
+	n, err := e.elems(t.Elem, v)
+	if err != nil {
+		return err
+	}
+	if n > math.MaxUint16 {
+		return fmt.Errorf("%d elements in an array with a 16-bit count: %w", n, ErrValue)
+	}
+	binary.LittleEndian.PutUint16(e.b[at:], uint16(n))
+	return nil
+}
+
+// fixedArray appends the elements of an array whose type states their number.
+func (e *encoder) fixedArray(t *FieldType, v Value) error {
+	if v.kind == ValueNull {
+		n, ok := e.mode.size(t)
+		e.b = append(e.b, make([]byte, n)...)
+		return wrongUnless(ok, t.Code, v)
+	}
+	n, err := e.elems(t.Elem, v)
+	if err == nil && n != int(t.Count) {
+		err = fmt.Errorf("%d elements for %d: %w", n, t.Count, ErrValue)
+	}
+	return err
+}
+
 // elems appends the elements of a string, bytes or a list and returns their number.
 func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 	switch {
@@ -276,7 +303,7 @@ func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 		return len(s), nil
 	case t.Code == TypeUTF16Unit && v.kind == ValueString:
 		before := len(e.b)
-		e.b = appendUnits(e.b, v.String())
+		e.b = bin.AppendUTF16(e.b, v.String())
 		return (len(e.b) - before) / 2, nil
 	case t.Code == TypeUint8 && v.kind == ValueBytes:
 		e.b = append(e.b, v.raw...)
@@ -299,6 +326,9 @@ func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 
 // patch writes what the locations point to.
 func (e *encoder) patch() error {
+	if e.ended && len(e.locs) > 0 {
+		return fmt.Errorf("elements of %v after %v: %w", e.locs[0].typ.Code, TypeRest, ErrValue)
+	}
 	for i := 0; i < len(e.locs); i++ { // elements may hold locations of their own
 		l := e.locs[i]
 		from := e.start
@@ -316,17 +346,4 @@ func (e *encoder) patch() error {
 		binary.LittleEndian.PutUint32(e.b[l.at:], uint32(size)<<16|uint32(pos-from))
 	}
 	return nil
-}
-
-// appendUnits appends s as little-endian UTF-16.
-func appendUnits(dst []byte, s string) []byte {
-	for _, r := range s {
-		if r > 0xffff {
-			hi, lo := utf16.EncodeRune(r)
-			dst = binary.LittleEndian.AppendUint16(dst, uint16(hi))
-			r = lo
-		}
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(r))
-	}
-	return dst
 }

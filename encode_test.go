@@ -126,6 +126,9 @@ func TestAppendFieldsRefuses(t *testing.T) {
 		{"location of strings", of(ntconv.TypeDataLoc, code(ntconv.TypeUTF16String)), ntconv.ListValue()},
 		{"array of nothing known", code(ntconv.TypeArray), ntconv.ListValue()},
 		{"members", object(fields(code(ntconv.TypeInt8), code(ntconv.TypeInt8))...), ntconv.ObjectValue(num(1))},
+		{"number as rest", code(ntconv.TypeRest), num(0)},
+		{"field after rest", object(fields(code(ntconv.TypeRest), code(ntconv.TypeInt8))...), ntconv.ObjectValue(ntconv.BytesValue(nil), num(1))},
+		{"location and rest", object(fields(of(ntconv.TypeRelLoc, code(ntconv.TypeUint8)), code(ntconv.TypeRest))...), ntconv.ObjectValue(ntconv.BytesValue(nil), ntconv.BytesValue(nil))},
 		{"unknown code", code(2), num(0)},
 		{"error", code(ntconv.TypeInt8), errorValue()},
 	}

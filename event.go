@@ -44,6 +44,8 @@ const CPUUnknown int32 = -1
 
 // An Event is one record of a trace. The Event and its Payload are borrowed until the next call of the
 // source's Next; everything else it points to is shared, immutable and may be kept.
+//
+// All methods are safe on every kind of event: an event without a Type has no fields, and its properties are zero.
 type Event struct {
 	Kind  Kind
 	Flags Flags
@@ -64,35 +66,48 @@ type Event struct {
 }
 
 // Version returns the version of the event's layout: the one of a label if the event has such a label, else the type's.
-// Decoders call it instead of reading Type.Version.
+// Decoders call it instead of reading Type.Version. It is 0 if the event has no Type.
 func (e *Event) Version() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideVersion != 0 {
 		return e.Labels.version
 	}
+	if e.Type == nil {
+		return 0
+	}
 	return e.Type.Version
 }
 
-// Opcode returns the event's opcode: the one of a label if the event has such a label, else the type's.
+// Opcode returns the event's opcode: the one of a label if the event has such a label, else the type's, and 0 without a Type.
 func (e *Event) Opcode() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideOpcode != 0 {
 		return e.Labels.opcode
+	}
+	if e.Type == nil {
+		return 0
 	}
 	return e.Type.Opcode
 }
 
 // Level returns the event's verbosity (1 critical to 5 verbose, 0 always): the one of a label if the event has such a
-// label, else the type's.
+// label, else the type's, and 0 without a Type.
 func (e *Event) Level() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideLevel != 0 {
 		return e.Labels.level
 	}
+	if e.Type == nil {
+		return 0
+	}
 	return e.Type.Level
 }
 
-// Keywords returns the event's groups as a bit set: those of a label if the event has such a label, else the type's.
+// Keywords returns the event's groups as a bit set: those of a label if the event has such a label, else the type's, and 0
+// without a Type.
 func (e *Event) Keywords() uint64 {
 	if e.Labels != nil && e.Labels.overrides&overrideKeywords != 0 {
 		return e.Labels.keywords
+	}
+	if e.Type == nil {
+		return 0
 	}
 	return e.Type.Keywords
 }

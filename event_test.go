@@ -43,6 +43,43 @@ func TestLabelsOverrideTheType(t *testing.T) {
 	}
 }
 
+// TestAccessorsOfEveryKind: no accessor depends on members that only some kinds of events have.
+func TestAccessorsOfEveryKind(t *testing.T) {
+	typ := &ntconv.Type{Version: 1, Opcode: 2, Level: 3, Keywords: 4, Fields: fields(code(ntconv.TypeInt8))}
+	bytes := []byte{7}
+	all := "1 2 3 4 a:i7"
+	cases := []struct {
+		event ntconv.Event
+		want  string
+	}{
+		{ntconv.Event{}, "0 0 0 0 "},
+		{ntconv.Event{Payload: bytes}, "0 0 0 0 "},
+		{ntconv.Event{Kind: ntconv.KindEvent, Type: typ, Payload: bytes}, all},
+		{ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{}}, "0 0 0 0 "},
+		{ntconv.Event{Kind: ntconv.KindLost, Lost: 5, Capture: &ntconv.Thread{}}, "0 0 0 0 "},
+		{ntconv.Event{Kind: ntconv.KindDefine, Thread: &ntconv.Thread{}}, "0 0 0 0 "},
+		{ntconv.Event{Kind: ntconv.KindDefine, Type: typ}, "1 2 3 4 a:null"},
+		{ntconv.Event{Kind: ntconv.KindOpaque, Payload: bytes}, "0 0 0 0 "},
+		{ntconv.Event{Labels: ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelLevel, Num: 5}})}, "0 0 5 0 "},
+	}
+	seen := map[ntconv.Kind]bool{}
+	for _, c := range cases {
+		e := c.event.Clone()
+		seen[e.Kind] = true
+		if got := fmt.Sprint(e.Version(), e.Opcode(), e.Level(), e.Keywords(), " ", describeFields(e)); got != c.want {
+			t.Errorf("%v event: %q, want %q", e.Kind, got, c.want)
+		}
+		if _, ok := e.Field("a"); ok != (e.Type != nil) || e.PointerSize() != 8 {
+			t.Errorf("%v event: field %v, pointers of %d bytes", e.Kind, ok, e.PointerSize())
+		}
+	}
+	for k := ntconv.Kind(0); !strings.HasPrefix(k.String(), "unknown"); k++ {
+		if !seen[k] {
+			t.Errorf("no case for %v", k)
+		}
+	}
+}
+
 func TestLabelsFind(t *testing.T) {
 	l := ntconv.NewLabels([]ntconv.Label{
 		{Kind: ntconv.LabelActivityID}, {Kind: ntconv.LabelTraceID, ID: [16]byte{1}}, {Kind: ntconv.LabelTraceID, ID: [16]byte{2}}, {Kind: ntconv.LabelString, Key: "k"},

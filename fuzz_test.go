@@ -62,15 +62,14 @@ func FuzzFields(f *testing.F) {
 		if small {
 			e.Thread.Process.PointerSize = 4
 		}
-		n, budget := 0, 1<<14
+		n, w := 0, walker{t: t, payload: payload}
 		for _, v := range e.Fields() {
 			if n++; n > len(layout) {
 				t.Fatal("more values than fields")
 			}
-			w := walker{t, payload, budget}
 			w.value(v)
-			budget = w.budget
 		}
+		w.checkBound(layout)
 		if n != len(layout) {
 			t.Fatalf("%d values for %d fields", n, len(layout))
 		}
@@ -102,43 +101,78 @@ func kinds(e *ntconv.Event) (s string) {
 	return s
 }
 
-// walker visits values. Locations in locations can describe far more values than the payload has bytes: the walk has a budget.
+// A failer is a *testing.T or *rapid.T.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// A walker visits values and everything in them.
 type walker struct {
-	t       *testing.T
+	t       failer
 	payload []byte
-	budget  int
+	values  int // visited
+	content int // bytes of strings and byte lists
+	errors  int // values that could not be decoded
 }
 
 func (w *walker) value(v ntconv.Value) {
-	if w.budget--; w.budget < 0 {
-		return
-	}
-	_ = v.String()
+	w.values++
 	switch v.Kind() {
+	case ntconv.ValueString:
+		w.content += len(v.String())
 	case ntconv.ValueBytes:
 		w.within(v.Bytes())
+		w.content += len(v.Bytes())
 	case ntconv.ValueError:
 		if v.Err() == nil {
 			w.t.Fatal("an error value without an error")
 		}
+		w.errors++
 	case ntconv.ValueList:
 		for e := range v.Elems() {
-			if w.value(e); w.budget < 0 {
-				return
-			}
+			w.value(e)
 		}
 	case ntconv.ValueObject:
-		n := 0
 		for _, m := range v.Fields() {
-			if w.value(m); w.budget < 0 {
-				return
-			}
-			n++
-		}
-		if n > 4 {
-			w.t.Fatalf("an object with %d members", n)
+			w.value(m)
 		}
 	}
+	_ = v.String()
+}
+
+// checkBound fails if the values of an event exceed the multiple of its payload that Event.Fields states. A byte of a string becomes
+// at most 3 bytes of UTF-8. Errors print as more bytes than they take in the payload: there are fewer of them. A value that contains others has at least one byte or is charged like one, and values without bytes
+// after the end of the payload exist once per type.
+func (w *walker) checkBound(layout []ntconv.Field) {
+	w.t.Helper()
+	bytes := 17*len(w.payload) + 4096
+	nodes, depth := measure(layout)
+	if limit := 3 * bytes; w.content > limit {
+		w.t.Fatalf("%d bytes of content in a payload of %d bytes, want at most %d", w.content, len(w.payload), limit)
+	}
+	if limit := len(w.payload)/2 + 64 + 2*nodes; w.errors > limit {
+		w.t.Fatalf("%d errors in a payload of %d bytes, want at most %d", w.errors, len(w.payload), limit)
+	}
+	if limit := (depth + 1) * (bytes + 2*nodes); w.values > limit {
+		w.t.Fatalf("%d values in a payload of %d bytes, want at most %d", w.values, len(w.payload), limit)
+	}
+}
+
+// measure returns the number of types in the fields and how deeply they nest.
+func measure(layout []ntconv.Field) (nodes, depth int) {
+	for i := range layout {
+		levels := 0
+		for t := &layout[i].Type; t != nil; t = t.Elem {
+			levels++
+			nodes++
+			n, d := measure(t.Fields)
+			nodes, depth = nodes+n, max(depth, levels+d)
+		}
+		depth = max(depth, levels)
+	}
+	return nodes, depth
 }
 
 // within fails if b does not lie in the payload, or may grow into it.

@@ -30,12 +30,12 @@ var importRules = []struct {
 	why    string
 }{
 	{
-		of: []string{"./"}, only: []string{"std"},
-		why: "the model is the only thing that all packages share, so it must cost nobody a dependency",
+		of: []string{"./"}, only: []string{"std", "./internal/bin"},
+		why: "all packages share the model, so it must cost no user a dependency; payloads need the primitives of bin, which imports nothing else",
 	},
 	{
 		of: []string{"./internal/bin"}, only: []string{"std"},
-		why: "bytes and numbers only",
+		why: "bytes and numbers only; the model imports it",
 	},
 	{
 		of: []string{"./internal/intern"}, only: []string{"std"},
@@ -56,11 +56,11 @@ var importRules = []struct {
 		why: "the notation of .NET names is text to text",
 	},
 	{
-		of: []string{"./reader"}, only: []string{"std", "./", "./internal/bin", "./internal/intern", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
 	{
-		of: []string{"./writer"}, only: []string{"std", "./", "./internal/bin", "./internal/intern", "./internal/wire/..."},
+		of: []string{"./writer"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/..."},
 		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
 	},
 	{
@@ -72,7 +72,11 @@ var importRules = []struct {
 		why: "what .NET events mean does not depend on the file that they came from",
 	},
 	{
-		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr"},
+		of: []string{"./schema"}, only: []string{"std", "./", "./schema", "./internal/clr"},
+		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
+	},
+	{
+		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
@@ -102,15 +106,15 @@ var importRules = []struct {
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/profile", "./internal/origin"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/profile", "./internal/origin", "./schema"},
 		why: "the contents of a trace do not depend on its format or on how a command prints them",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -123,9 +127,13 @@ var importRules = []struct {
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/origin", "./internal/profile"},
+		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
 		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
@@ -137,6 +145,14 @@ var importRules = []struct {
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
+		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
+	},
+	{
+		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
+		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/pproflegacy has the older formats",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
@@ -223,7 +239,7 @@ func TestImportRules(t *testing.T) {
 					}
 					continue
 				}
-				if rule.only != nil && !matches(q, rule.only) || matches(q, rule.never) {
+				if only := withModel(rule.only); only != nil && !matches(q, only) || matches(q, rule.never) {
 					t.Errorf("%s must not import %s (%s): %s", p.ImportPath, path, chain(all, p, path), rule.why)
 				}
 			}
@@ -232,6 +248,14 @@ func TestImportRules(t *testing.T) {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
 		}
 	}
+}
+
+// withModel adds what the root package imports to patterns that allow the root package.
+func withModel(only []string) []string {
+	if slices.Contains(only, "./") {
+		return append(slices.Clip(only), "./internal/bin")
+	}
+	return only
 }
 
 // chain returns a way by which p comes to import path.

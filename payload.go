@@ -6,19 +6,28 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
 // decoded is a ValueError, and so are all that follow it; fields behind the end of the payload are ValueNull.
 //
 // Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for others.
-// Where a type has such a field, the sizes under which the payload comes out even are taken.
+// Where a type has such a field, the sizes under which the payload comes out even are taken. An event without a Type, such as a
+// mark or a loss, has no fields.
+//
+// Locations may overlap and refer to further locations. Their elements may take at most 16 times the payload plus 4096 bytes in
+// total; a location beyond that is a ValueError. So iterating over all values, nested ones included, takes time and output in
+// proportion to the payload.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined: nothing escapes
 }
 
 func eachField(e *Event, yield func(*Field, Value) bool) {
+	if e.Type == nil {
+		return
+	}
 	m := modeOf(e.PointerSize())
 	if e.Type.layoutOf()&layoutAmbiguous != 0 {
 		m.narrow = narrow(e.Type.Fields, e.Payload, m)
@@ -27,7 +36,7 @@ func eachField(e *Event, yield func(*Field, Value) bool) {
 	d.each(e.Type.Fields, yield)
 }
 
-// Field returns the first field of that name of the payload, and false if the Type has none.
+// Field returns the first field of that name of the payload, and false if there is none.
 func (e *Event) Field(name string) (Value, bool) {
 	for f, v := range e.Fields() {
 		if f.Name == name {
@@ -70,18 +79,19 @@ type decoder struct {
 	off     int
 	payload []byte
 	mode    mode
-	probe   bool // errors need not say anything
+	probe   bool   // errors need not say anything
+	charged uint32 // total of what locations and empty values cost so far, see maxLocatedPerByte
 	err     error
 }
 
 // decoder returns a decoder over the inside of a list or an object.
 func (v *Value) decoder() decoder {
-	return decoder{b: v.pay[:v.num+uint64(len(v.raw))], off: int(v.num), payload: v.pay, mode: v.mode}
+	return decoder{b: v.pay[:v.num+uint64(len(v.raw))], off: int(v.num), payload: v.pay, mode: v.mode, charged: v.charged}
 }
 
-// inside returns a list or object value of the bytes from start up to the decoder's position.
-func (d *decoder) inside(kind ValueKind, t *FieldType, start, end int) Value {
-	return Value{kind: kind, typ: t, num: uint64(start), raw: d.payload[start:end:end], pay: d.payload, mode: d.mode}
+// inside returns a list or object value of the bytes from start to end. charged is the total before its first element.
+func (d *decoder) inside(kind ValueKind, t *FieldType, start, end int, charged uint32) Value {
+	return Value{kind: kind, typ: t, num: uint64(start), raw: d.payload[start:end:end], pay: d.payload, mode: d.mode, charged: charged}
 }
 
 // each decodes an object's members.
@@ -112,7 +122,7 @@ func (m mode) sizeOrOne(t *FieldType) int {
 		return int(m.ptr) - 4
 	case TypeObject:
 		return len(t.Fields)
-	case TypeCounted:
+	case TypeCounted, TypeRest:
 		return 0
 	}
 	return 1
@@ -152,9 +162,9 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 	case TypeObject:
 		return d.object(t)
 	case TypeUTF16String:
-		return d.terminated(2, encUTF16)
+		return d.utf16String()
 	case TypeANSIString:
-		return d.terminated(1, encLatin1)
+		return d.ansiString()
 	case TypeVarInt, TypeVarUint:
 		return d.varint(t.Code)
 	case TypeArray:
@@ -164,6 +174,9 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 		}
 		return d.array(t.Elem, int(binary.LittleEndian.Uint16(b)))
 	case TypeFixedArray:
+		if t.Count == 0 && !d.charge(1) {
+			return d.fail(d.errCharge())
+		}
 		return d.array(t.Elem, int(t.Count))
 	case TypeCounted:
 		n, ok := d.countOf(fields, int(t.Count), start)
@@ -176,6 +189,8 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 			return d.fail(errPayloadShort)
 		}
 		return Value{}
+	case TypeRest:
+		return Value{kind: ValueBytes, raw: d.take(len(d.b) - d.off)}
 	}
 	return d.fail(errTypeCode)
 }
@@ -229,44 +244,36 @@ func (d *decoder) scalar(t *FieldType, b []byte) Value {
 
 // object walks over the members to find the end.
 func (d *decoder) object(t *FieldType) Value {
-	start := d.off
+	start, charged := d.off, d.charged
 	d.each(t.Fields, func(_ *Field, v Value) bool { return d.err == nil })
+	if d.off == start && d.err == nil && !d.charge(1) {
+		return d.fail(d.errCharge())
+	}
 	if d.err != nil {
 		return errorValue(d.err)
 	}
-	return d.inside(ValueObject, t, start, d.off)
+	return d.inside(ValueObject, t, start, d.off, charged)
 }
 
-// terminated decodes a string that ends with a zero unit of that size.
-func (d *decoder) terminated(unit int, enc encoding) Value {
+// utf16String decodes a string that ends with a zero unit.
+func (d *decoder) utf16String() Value {
+	text, rest, ok := bin.CutUTF16(d.b[d.off:])
+	if !ok {
+		return d.fail(errPayloadShort)
+	}
+	d.off = len(d.b) - len(rest)
+	return Value{kind: ValueString, enc: encUTF16, raw: text}
+}
+
+// ansiString decodes a string that ends with a zero byte.
+func (d *decoder) ansiString() Value {
 	rest := d.b[d.off:]
 	n := bytes.IndexByte(rest, 0)
-	if unit == 2 {
-		n = zeroUnit(rest)
-	}
 	if n < 0 {
 		return d.fail(errPayloadShort)
 	}
-	d.off += n + unit
-	return Value{kind: ValueString, enc: enc, raw: rest[:n:n]}
-}
-
-// zeroUnit returns the position of the first 16-bit unit that is zero, or -1. It looks at four units at a time.
-func zeroUnit(b []byte) int {
-	const ones, tops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		if zero := (x - ones) &^ x & tops; zero != 0 {
-			return i + bits.TrailingZeros64(zero)/16*2
-		}
-	}
-	for ; i+2 <= len(b); i += 2 {
-		if b[i]|b[i+1] == 0 {
-			return i
-		}
-	}
-	return -1
+	d.off += n + 1
+	return Value{kind: ValueString, enc: encLatin1, raw: rest[:n:n]}
 }
 
 func (d *decoder) varint(code TypeCode) Value {
@@ -286,15 +293,15 @@ func (d *decoder) array(elem *FieldType, n int) Value {
 	if elem == nil {
 		return d.fail(errTypeCode)
 	}
-	start := d.off
-	if elem == nil {
-		return d.fail(errTypeCode)
-	}
+	start, charged := d.off, d.charged
 	if size := elem.Code.fixedSize(d.mode); size > 0 {
 		if n < 0 || n > (len(d.b)-d.off)/size {
 			return d.fail(errPayloadShort)
 		}
 		d.off += n * size
+		if elem.Code.isLocation() {
+			d.chargeElems(elem, start, d.off)
+		}
 	} else {
 		for range n {
 			before := d.off
@@ -306,11 +313,11 @@ func (d *decoder) array(elem *FieldType, n int) Value {
 			}
 		}
 	}
-	return d.run(elem, start, d.off)
+	return d.run(elem, start, d.off, charged)
 }
 
-// run makes a value of the encoded elements from start to end.
-func (d *decoder) run(elem *FieldType, start, end int) Value {
+// run makes a value of the encoded elements from start to end. charged is the total before the first one.
+func (d *decoder) run(elem *FieldType, start, end int, charged uint32) Value {
 	raw := d.payload[start:end:end]
 	switch elem.Code {
 	case TypeUTF16Unit:
@@ -320,28 +327,7 @@ func (d *decoder) run(elem *FieldType, start, end int) Value {
 	case TypeUint8:
 		return Value{kind: ValueBytes, raw: raw}
 	}
-	return d.inside(ValueList, elem, start, end)
-}
-
-// loc decodes elements that lie elsewhere in the payload. An error in them does not affect the fields that follow. Only
-// their number is checked here, so a payload full of locations that point at each other costs no more than another.
-func (d *decoder) loc(t *FieldType, at uint32) Value {
-	start, size := int(at&0xffff), int(at>>16)
-	if t.Code == TypeRelLoc {
-		start += d.off
-	}
-	end := start + size
-	fail := func(err error) Value { return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, err)) }
-	elem, ok := d.mode.size(t.Elem)
-	switch {
-	case !ok || elem == 0:
-		return fail(errElementSize)
-	case end > len(d.payload):
-		return fail(errLocRange)
-	case size%elem != 0:
-		return fail(errLocSize)
-	}
-	return d.run(t.Elem, start, end)
+	return d.inside(ValueList, elem, start, end, charged)
 }
 
 // countOf decodes the field with that index of the object that begins at start.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // GUID is a globally unique id as it lies in memory on a little-endian machine: the first three groups of its text are
@@ -123,6 +125,7 @@ const (
 	TypeANSIString TypeCode = 129 // 8-bit characters up to a zero byte
 	TypePad64      TypeCode = 130 // 4 bytes where pointers have 8, nothing where they have 4
 	TypeCounted    TypeCode = 131 // elements counted by an earlier field
+	TypeRest       TypeCode = 132 // bytes up to the end of the payload, possibly none; must be the last field
 )
 
 var typeCodeNames = map[TypeCode]string{
@@ -132,6 +135,7 @@ var typeCodeNames = map[TypeCode]string{
 	TypeUTF16String: "string", TypeArray: "array", TypeVarInt: "varint", TypeVarUint: "varuint", TypeFixedArray: "fixedarray",
 	TypeUTF8Unit: "utf8", TypeRelLoc: "relloc", TypeDataLoc: "dataloc", TypeBool8: "bool8",
 	TypePointer: "pointer", TypeANSIString: "ansistring", TypePad64: "pad64", TypeCounted: "counted",
+	TypeRest: "rest",
 }
 
 // String returns a short name in lower case.
@@ -144,31 +148,15 @@ func (c TypeCode) String() string {
 
 // fixedSize returns the bytes of a scalar, and 0 for everything whose size depends on the payload or on Elem.
 func (c TypeCode) fixedSize(m mode) int {
-	switch c {
-	case TypeInt8, TypeUint8, TypeUTF8Unit, TypeBool8:
-		return 1
-	case TypeInt16, TypeUint16, TypeUTF16Unit:
-		return 2
-	case TypeInt32, TypeUint32, TypeFloat32, TypeRelLoc, TypeDataLoc:
-		return 4
-	case TypeInt64, TypeUint64, TypeFloat64, TypeDateTime:
-		return 8
-	case TypeGUID:
-		return 16
-	case TypeBool32:
-		if m.narrow {
-			return 1
-		}
-		return 4
-	case TypeDecimal:
-		if m.narrow {
-			return 8
-		}
-		return 16
-	case TypePointer:
+	switch {
+	case c == TypePointer:
 		return int(m.ptr)
+	case m.narrow && c == TypeBool32:
+		return 1
+	case m.narrow && c == TypeDecimal:
+		return 8
 	}
-	return 0
+	return bin.FixedSize(uint8(c))
 }
 
 // mode is what besides the type decides about an encoding.
@@ -190,27 +178,13 @@ const maxFixedSize = 1 << 30
 
 // size returns the bytes of a value of type t, if they are the same for all values.
 func (m mode) size(t *FieldType) (n int, ok bool) {
-	if t == nil {
-		return 0, false
-	}
-	switch t.Code {
-	case TypeObject:
-		for i := range t.Fields {
-			k, ok := m.size(&t.Fields[i].Type)
-			if n += k; !ok || n > maxFixedSize {
-				return 0, false
-			}
-		}
-		return n, true
-	case TypeFixedArray:
-		k, ok := m.size(t.Elem)
-		return k * int(t.Count), ok && k <= maxFixedSize/(int(t.Count)+1)
-	case TypePad64:
-		return int(m.ptr) - 4, true
-	}
-	n = t.Code.fixedSize(m)
-	return n, n > 0
+	f, ok := m.footprint(t)
+	return f.size, ok
 }
+
+// Size returns the bytes that a value of the type takes in a payload with that pointer size, and false if they depend on the
+// value. A location has the size of its reference.
+func (t *FieldType) Size(pointerSize int) (n int, fixed bool) { return modeOf(pointerSize).size(t) }
 
 const (
 	layoutKnown     = 1 << iota

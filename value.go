@@ -1,13 +1,13 @@
 package ntconv
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"math"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // ValueKind says what a Value holds.
@@ -36,16 +36,17 @@ func (k ValueKind) String() string { return nameOf(valueKindNames, int(k)) }
 // A Value is a decoded field, or one to encode. A decoded value borrows the event's payload: it is valid as long as the
 // event is. Accessors cannot fail; one that does not fit the kind returns zero.
 type Value struct {
-	kind ValueKind
-	enc  encoding
-	mode mode
-	num  uint64     // decoded list or object: position of raw in pay
-	raw  []byte     // encoded bytes of what has more than 8
-	typ  *FieldType // list: the element; object: itself
-	pay  []byte     // the payload, where nested locations may point
-	text string     // string made by StringValue
-	list []Value    // list or object made by ListValue or ObjectValue
-	err  error
+	kind    ValueKind
+	enc     encoding
+	mode    mode
+	charged uint32     // decoded list or object: total before its first element, see maxLocatedPerByte
+	num     uint64     // decoded list or object: position of raw in pay
+	raw     []byte     // encoded bytes of what has more than 8
+	typ     *FieldType // list: the element; object: itself
+	pay     []byte     // the payload, where nested locations may point
+	text    string     // string made by StringValue
+	list    []Value    // list or object made by ListValue or ObjectValue
+	err     error
 }
 
 // encoding of the characters of a string value.
@@ -202,7 +203,7 @@ func (v Value) AppendString(dst []byte) []byte {
 	}
 	switch v.enc {
 	case encUTF16:
-		return appendUTF16(dst, v.raw)
+		return bin.DecodeUTF16(dst, v.raw)
 	case encLatin1:
 		for _, c := range v.raw {
 			dst = utf8.AppendRune(dst, rune(c))
@@ -218,25 +219,6 @@ func (v Value) AppendString(dst []byte) []byte {
 	return append(dst, v.text...)
 }
 
-// appendUTF16 appends little-endian UTF-16 to dst as UTF-8; an odd last byte is ignored.
-func appendUTF16(dst, b []byte) []byte {
-	for len(b) >= 2 {
-		r := rune(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		switch {
-		case r < utf8.RuneSelf:
-			dst = append(dst, byte(r))
-			continue
-		case utf16.IsSurrogate(r) && len(b) >= 2:
-			if p := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(b))); p != utf8.RuneError {
-				r, b = p, b[2:]
-			}
-		}
-		dst = utf8.AppendRune(dst, r) // a lone surrogate becomes U+FFFD
-	}
-	return dst
-}
-
 // Len returns the number of elements of a ValueList, counting them if need be.
 func (v Value) Len() int {
 	if v.list != nil {
@@ -249,7 +231,8 @@ func (v Value) Len() int {
 	return n
 }
 
-// Elems iterates over the elements of a ValueList.
+// Elems iterates over the elements of a ValueList. A list in which the limit on located bytes is exceeded (see [Event.Fields]) ends
+// with that element.
 func (v Value) Elems() iter.Seq[Value] {
 	return func(yield func(Value) bool) { eachElem(&v, yield) }
 }
@@ -269,6 +252,9 @@ func eachElem(v *Value, yield func(Value) bool) {
 	for d := v.decoder(); d.off < len(d.b); {
 		if !yield(d.value(v.typ, nil, 0)) {
 			return
+		}
+		if d.charged == overCharged && v.charged != overCharged {
+			return // otherwise an error per element would follow, far more than the payload has bytes
 		}
 	}
 }

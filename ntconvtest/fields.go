@@ -16,7 +16,7 @@ type Codes uint8
 const (
 	// WireCodes are those that can stand in a nettrace file.
 	WireCodes Codes = iota
-	// AllCodes are those of manifests too: pointers, 8-bit strings, padding, and arrays counted by an earlier field.
+	// AllCodes adds those of manifests: pointers, 8-bit strings, padding, arrays counted by an earlier field, and trailing bytes.
 	AllCodes
 )
 
@@ -33,8 +33,24 @@ const maxDepth = 3
 func Fields(codes Codes) *rapid.Generator[[]ntconv.Field] {
 	return rapid.Custom(func(t *rapid.T) []ntconv.Field {
 		g := fieldGen{t, codes}
-		return g.fields(0, 6, maxDepth, false)
+		out := g.fields(0, 6, maxDepth, false)
+		if codes == AllCodes && !hasLocation(out) && rapid.IntRange(0, 7).Draw(t, "rest") == 0 {
+			out = append(out, ntconv.Field{Name: "Rest", Type: ntconv.FieldType{Code: ntconv.TypeRest}})
+		}
+		return out
 	})
+}
+
+// hasLocation reports whether a payload with these fields has bytes after the last field: TypeRest would include them.
+func hasLocation(fields []ntconv.Field) bool {
+	for i := range fields {
+		for t := &fields[i].Type; t != nil; t = t.Elem {
+			if t.Code == ntconv.TypeRelLoc || t.Code == ntconv.TypeDataLoc || hasLocation(t.Fields) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type fieldGen struct {
@@ -152,6 +168,8 @@ func (g valueGen) value(t *ntconv.FieldType) ntconv.Value {
 		return g.list(t.Elem, rapid.IntRange(0, 3).Draw(g.t, "elements"))
 	case ntconv.TypePad64:
 		return ntconv.Value{}
+	case ntconv.TypeRest:
+		return ntconv.BytesValue(rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(g.t, "rest"))
 	}
 	return g.scalar(t.Code)
 }

@@ -23,10 +23,10 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/schema"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -373,10 +373,11 @@ func (l *laws) rightly(err error, data []byte) bool {
 
 // A view looks at everything that events say and remembers it as numbers.
 type view struct {
-	seed   maphash.Seed
-	decode bool     // payloads too
-	events []uint64 // every event with its type, in order
-	sum    uint64   // of all events without their types, which in time order may be defined later
+	schemas schema.Table
+	seed    maphash.Seed
+	decode  bool     // payloads too
+	events  []uint64 // every event with its type, in order
+	sum     uint64   // of all events without their types, which in time order may be defined later
 
 	types   map[*ntconv.Type]uint64
 	threads map[*ntconv.Thread]uint64
@@ -437,7 +438,7 @@ func (v *view) see(e *ntconv.Event) {
 		for _, value := range e.Fields() {
 			v.value(value, 0)
 		}
-		for _, value := range clr.Fields(e) {
+		for _, value := range v.schemas.Of(e).Values(e) {
 			v.value(value, 0)
 		}
 	}

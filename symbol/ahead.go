@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/dotnet"
 )
 
@@ -19,7 +19,7 @@ type speller struct {
 
 // utf16 returns recorded text as a string.
 func (s *speller) utf16(b []byte) string {
-	s.scratch = clr.DecodeUTF16(s.scratch[:0], b)
+	s.scratch = bin.DecodeUTF16(s.scratch[:0], b)
 	return string(s.scratch)
 }
 

@@ -43,16 +43,16 @@ func buildID(text []byte) string {
 		return strings.ToLower(s.BuildID)
 	case "pe":
 		if b, err := hex.DecodeString(s.Signature); err == nil && len(b) == 16 {
-			return pdbID(clr.PDB{Signature: ntconv.GUID(b), Age: s.Age})
+			return pdbID(ntconv.GUID(b), s.Age)
 		}
 	}
 	return ""
 }
 
-// pdbID returns signature and age as symbol servers spell them: 32 hexadecimal digits, then the age without leading zeros.
-func pdbID(p clr.PDB) string {
-	if p.Signature.IsZero() {
+// pdbID returns the ID of a PDB as symbol servers spell it: 32 hexadecimal digits, then the age without leading zeros.
+func pdbID(signature ntconv.GUID, age uint32) string {
+	if signature.IsZero() {
 		return ""
 	}
-	return strings.ReplaceAll(p.Signature.String(), "-", "") + strconv.FormatUint(uint64(p.Age), 16)
+	return strings.ReplaceAll(signature.String(), "-", "") + strconv.FormatUint(uint64(age), 16)
 }

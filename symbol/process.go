@@ -88,15 +88,15 @@ func (t *Table) learnProcess(e *ntconv.Event) {
 func (t *Table) learnExit(e *ntconv.Event) { t.processOf(e).info.End = e.Time }
 
 func (t *Table) learnCommandLine(e *ntconv.Event) {
-	for f, v := range clr.Fields(e) {
-		if f.Name == "CommandLine" && v.Kind() == ntconv.ValueString {
-			if s := v.String(); s != "" {
-				t.processOf(e).info.CommandLine = s
-			}
-			return
-		}
+	p, missing := t.schemas.Of(e).Project("CommandLine")
+	var v [1]ntconv.Value
+	if p.Read(e, v[:]); len(missing) > 0 || v[0].Kind() != ntconv.ValueString {
+		t.unreadable(e, "event has no command line")
+		return
 	}
-	t.unreadable(e, "event has no command line")
+	if s := v[0].String(); s != "" {
+		t.processOf(e).info.CommandLine = s
+	}
 }
 
 // executable returns the file name of a command line's first word.

@@ -134,7 +134,9 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 		return err
 	}
 	a.sum.naming = misnamed(c.to, outName)
-	plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
+	if c.names != nil {
+		plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
+	}
 	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
 }
 

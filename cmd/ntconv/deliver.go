@@ -24,7 +24,7 @@ type delivery struct {
 
 // deliver runs a pass into an output: it keeps the output if that is right, and removes it otherwise.
 func (a *app) deliver(p *pass.Pass, d *delivery) error {
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner}, Dir: d.dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner}, Dir: d.dir, File: !d.dir})
 	if err != nil {
 		if errors.Is(err, fs.ErrExist) && !a.force {
 			err = fmt.Errorf("%w; -f overwrites it", err)

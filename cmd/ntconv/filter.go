@@ -89,7 +89,7 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 		}
 	}
 	plan.Keep = part.Keep
-	plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) })
+	plan.After = append([]pass.Stage{func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) }}, plan.After...)
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		d := a.delivery(p, &f.conversion, f.out)
 		empty := d.empty
@@ -110,6 +110,7 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 // learn reads an input once to find the processes of which the selection keeps something.
 func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
 	first := *plan
+	first.Learn, first.Names, first.NamesFirst = nil, nil, false
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
 	return a.follow(&first, in, func(p *pass.Pass) error {
 		part.Learn(p.All, p.Selector.Keep)

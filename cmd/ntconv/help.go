@@ -77,12 +77,16 @@ func examples(list ...formats.Example) string {
 
 // formatsHelp describes the table of formats.
 func formatsHelp() string {
+	return "Reads:\n" + readLines(formats.Readable()) + "Writes:\n" + formatLines(formats.Writable())
+}
+
+// readLines describes formats as inputs, one per line.
+func readLines(table []*formats.Format) string {
 	var b strings.Builder
-	b.WriteString("Reads:\n")
-	for _, f := range formats.Readable() {
+	for _, f := range table {
 		fmt.Fprintf(&b, "  %-9s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
 	}
-	return b.String() + "Writes:\n" + formatLines(formats.Writable())
+	return b.String()
 }
 
 // whereTopic is the help on expressions.

@@ -499,7 +499,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"to|": "nettrace", "convert|--to|": "nettrace\npprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
+		"to|": "folded", "from|": "folded", "from|pprof|to|": "folded", "convert|--to|": "nettrace\npprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
 		"top|": "nettrace",
 	} {
 		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Split(args, "|")...)...)
@@ -539,7 +539,7 @@ func TestHelp(t *testing.T) {
 	}
 	for verb, order := range map[string]string{
 		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
-		"convert": "file for nettrace, time for pprof",
+		"convert": "file for nettrace, time for pprof, time for folded", "to folded": "time", "from pprof to nettrace": "file",
 	} {
 		c, _, err := root.Find(strings.Fields(verb))
 		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {

@@ -63,11 +63,16 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 // extension: trace.nettrace.gz becomes trace.pb.gz. Standard input goes to standard output. A name that would be the input's
 // own is an error: nobody has asked to replace it.
 func (c *conversion) output() (string, error) {
-	if c.out != "" {
+	dir := c.creator.Dir()
+	switch {
+	case dir != "" && (isStdout(c.out) || c.out == "" && c.in == "-"):
+		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", dir)
+	case c.out != "":
 		return c.out, nil
-	}
-	if c.in == "-" {
+	case c.in == "-":
 		return "-", nil
+	case dir != "":
+		return stem(filepath.Base(c.in)) + string(filepath.Separator), nil
 	}
 	name := stem(filepath.Base(c.in)) + c.to.Exts[0]
 	if sameFile(c.in, name) {
@@ -132,7 +137,7 @@ func checkOutput(out string, inputs ...string) error {
 		return nil
 	}
 	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.
-	if dir, _ := filepath.Split(out); dir != "" && !exists(dir) {
+	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && !exists(dir) {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 )
 
@@ -32,6 +33,13 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 		p.Read.Order, p.AnyOrder = out.Order, out.AnyOrder
 	}
 	p.Read.OutputDepth, p.Read.DepthAdvice = creator.StackDepth()
+	p.Weights = out.Weights
+	if p.Learn = creator.Learn(); p.Learn != nil {
+		p.Names, p.NamesFirst = new(symbol.Options), true
+	}
+	if stage := creator.Stage(); stage != nil {
+		p.After = append(p.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
+	}
 	return p, nil
 }
 

@@ -38,7 +38,12 @@ func didYouMean(names []string) string {
 // near returns the commands below one that a word may stand for. The library would take foo for top, too: two other letters of three.
 func near(cmd *cobra.Command, word string) []string {
 	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
-		return len(word) < 4 && !strings.EqualFold(word[:min(1, len(word))], name[:1]) && !slices.Contains(otherNames[name], word)
+		if len(word) >= 4 || slices.Contains(otherNames[name], word) {
+			return false
+		}
+		// Of a longer name a short word is the beginning, or has its first and last letter.
+		longer := len(name) > len(word) && !strings.HasPrefix(name, word) && name[len(name)-1] != word[len(word)-1]
+		return word == "" || !strings.EqualFold(word[:1], name[:1]) || longer
 	})
 }
 

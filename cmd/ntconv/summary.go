@@ -73,6 +73,9 @@ func (s *summary) read(p *pass.Pass) {
 	if s.naming != "" {
 		s.Notes = append(s.Notes, s.naming)
 	}
+	if p.Weights != nil && p.Weights.Added() > 0 {
+		s.Notes = append(s.Notes, message.Count(p.Weights.Added(), "event")+" added that state the weights of samples")
+	}
 	if s.Result != nil {
 		s.Notes = append(s.Notes, s.Result.Notes()...)
 	}

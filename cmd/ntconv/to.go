@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func (a *app) toCmd() *cobra.Command {
+// toCmd is ntconv to FORMAT. from is the format of the inputs, nil to recognize it.
+func (a *app) toCmd(from *formats.Format) *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:     "to",
@@ -30,12 +31,12 @@ func (a *app) toCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, f := range table {
-		cmd.AddCommand(a.toFormatCmd(f))
+		cmd.AddCommand(a.toFormatCmd(from, f))
 	}
 	return cmd
 }
 
-func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
+func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	c, openers := conversion{to: f}, new(formats.Openers)
 	args, use := oneInput, "IN [-o OUT]"
 	if f.Out.Merges {
@@ -51,6 +52,9 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.in, c.others, a.openers = args[0], args[1:], openers
+			if from != nil {
+				a.from = from.Name
+			}
 			plan, err := a.planFor(cmd, f.Out, c.creator)
 			if err != nil {
 				return err
@@ -67,11 +71,17 @@ func (a *app) toFormatCmd(f *formats.Format) *cobra.Command {
 		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
-		if f.Out.InFlags {
+		switch {
+		case from != nil:
+			openers = formats.BindOpeners(flags, from)
+		case f.Out.InFlags:
 			openers = formats.BindOpeners(flags, formats.Readable()...)
 		}
 	})
 	a.addInputFlags(cmd)
+	if from != nil {
+		cmd.Flags().Lookup("from").Hidden = true
+	}
 	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
@@ -191,6 +192,9 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	if err != nil {
 		s.close()
 		return nil, fail(exitUsage, err)
+	}
+	if !plan.Selection.Empty() {
+		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
 	}
 	s.src = &errorRecorder{Source: ntconv.Filter(src, keep), failed: &s.failed}
 	return s, nil

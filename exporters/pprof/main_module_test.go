@@ -1,6 +1,7 @@
 package pprof_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -45,5 +46,35 @@ func TestFirstMappingOfNativeCode(t *testing.T) {
 	p := export(t, testInfo(), namer, nil, sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}), sample(till, 10, &ntconv.Stack{PCs: []uint64{3, 1}}), sample(till, 100, &ntconv.Stack{PCs: []uint64{1}}))
 	if p.Mapping[0].File != perl.File {
 		t.Errorf("first mapping %+v", *p.Mapping[0])
+	}
+}
+
+// A frame that is marked as inlined may have a mapping that differs from that of its location: the profile does not refer to it,
+// and it cannot be the first.
+func TestFirstMappingIsOneOfALocation(t *testing.T) {
+	outer := &ntconv.Mapping{Start: 1, Limit: 2, File: "/srv/Outer.dll"}
+	inner := &ntconv.Mapping{Start: 3, Limit: 4, File: "/srv/Inner.dll"}
+	native := &ntconv.Mapping{Start: 5, Limit: 6, File: "/usr/bin/perl"}
+	for _, c := range []struct {
+		name  string
+		outer *ntconv.Mapping
+		want  []string
+	}{
+		{"none has one", nil, nil},
+		{"the location has another", outer, []string{outer.File}},
+		{"the location's is no assembly", native, []string{native.File}},
+	} {
+		frames := []ntconv.Frame{
+			{Func: &ntconv.Function{Name: "inner"}, PC: 3, Mapping: inner, Flags: ntconv.FrameInlined},
+			{Func: &ntconv.Function{Name: "outer"}, PC: 1, Mapping: c.outer},
+		}
+		p := export(t, testInfo(), &table{}, nil, sample(till, 0, &ntconv.Stack{Frames: frames}), sample(till, 10, &ntconv.Stack{Frames: frames}))
+		var got []string
+		for _, m := range p.Mapping {
+			got = append(got, m.File)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: mappings %q, want %q", c.name, got, c.want)
+		}
 	}
 }

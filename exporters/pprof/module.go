@@ -70,12 +70,14 @@ func (m *mainModule) process() (best *ntconv.Process) {
 	return best
 }
 
-// heaviest returns the number of the mapping with most weight, the first one met if there are several.
+// heaviest returns the number of the mapping with the greatest weight, the first in the tables if there are several, or 0. It
+// ignores mappings that the tables do not have: an inlined frame may have a mapping that differs from that of its location.
 func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
 	sums := make([]int64, len(t.mappings)+1)
 	for p, n := range weights {
-		id := t.addMapping(p)
-		sums[id] += n + 1 // that of a sample may be nothing
+		if id, ok := t.findMapping(p); ok {
+			sums[id] += n + 1 // that of a sample may be nothing
+		}
 	}
 	for id := range uint32(len(sums)) {
 		if sums[id] > sums[best] {

@@ -52,7 +52,10 @@ type Sink struct {
 	done  Summary
 }
 
-var _ ntconv.OrderSensitive = (*Sink)(nil)
+var (
+	_ ntconv.OrderSensitive = (*Sink)(nil)
+	_ ntconv.Watcher        = (*Sink)(nil)
+)
 
 // New returns a sink that writes one profile to w when it is closed. It does not close w. A nil namer knows only the names
 // that stacks carry themselves.
@@ -70,6 +73,11 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.build.Add(e)
 	return nil
 }
+
+// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, whether or not that one
+// is written. Call it for every event of the trace, and Write with the same event next if the event is selected. Where all events
+// are written it changes nothing and need not be called. It borrows the event until it returns.
+func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 
 // OrderMatters reports whether the events in another order might have given another profile: sums do not depend on it, but the
 // meaning of addresses that are used again does, and so does the time that a sample stands for if samples of its thread came out of

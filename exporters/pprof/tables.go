@@ -212,6 +212,14 @@ func (t *tables) mapping(frame *ntconv.Frame) uint32 {
 	return t.addMapping(frame.Mapping)
 }
 
+// findMapping returns the number of a mapping, counting from 1, and false if the tables do not have it.
+func (t *tables) findMapping(p *ntconv.Mapping) (id uint32, ok bool) {
+	if id, ok = t.mappingIDs[p]; !ok {
+		id = t.mappingKeys.Find(*p)
+	}
+	return id, id != 0
+}
+
 func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
 	id, ok := t.mappingIDs[p]
 	if ok {

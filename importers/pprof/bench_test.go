@@ -103,6 +103,47 @@ func BenchmarkToNettrace(b *testing.B) {
 	b.ReportMetric(float64(size.n)/samples, "B/sample")
 }
 
+// BenchmarkRead is the way from an uncompressed profile to events, of profiles that are mostly samples or mostly tables.
+func BenchmarkRead(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		data func() []byte
+	}{
+		{"samples=250000", func() []byte { return largeProfile(250_000) }},
+		{"samples=1000000", func() []byte { return largeProfile(1_000_000) }},
+		{"functions=300000", func() []byte { return manyFunctions(300_000) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			data := c.data()
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				src, err := pprof.New(bytes.NewReader(data), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, err := range ntconv.Events(src) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// manyFunctions returns a profile of that many functions, each with a location of two lines and a sample.
+func manyFunctions(n int) []byte {
+	p := handmade()
+	for i := range uint64(n) {
+		p = append(p, message(5, number(1, i+2), number(2, 4+i), number(3, 4+i), number(4, 1))...)
+		p = append(p, message(4, number(1, i+1), number(3, i<<4), message(4, number(1, i+2), number(2, i)), message(4, number(1, 1+i), number(2, 3)))...)
+		p = append(p, message(2, number(1, i+1), number(2, 1))...)
+		p = append(p, message(6, fmt.Appendf(nil, "example.com/shop/package%d.(*Type).Method%d", i%97, i))...)
+	}
+	return p
+}
+
 type counter struct{ n int64 }
 
 func (c *counter) Write(b []byte) (int, error) {

@@ -178,6 +178,25 @@ func TestManyComments(t *testing.T) {
 	}
 }
 
+// Lengths may have more bytes than they need, and rows may stand in any order.
+func TestUnusualEncodings(t *testing.T) {
+	padded := func(n protowire.Number, b []byte) []byte {
+		return slices.Concat(protowire.AppendTag(nil, n, protowire.BytesType), []byte{byte(len(b)) | 0x80, 0x80, 0}, b)
+	}
+	value := number(2, 7)
+	data := bytes.Join([][]byte{
+		padded(2, slices.Concat(number(1, 9), value)), padded(4, slices.Concat(padded(4, number(1, 4)), number(2, 6), number(1, 9))),
+		padded(6, nil), padded(5, slices.Concat(number(2, 2), number(1, 4))), padded(3, slices.Concat(number(5, 1), number(1, 6))),
+		padded(1, number(1, 1)), padded(6, []byte("shop")), padded(6, []byte("main")),
+	}, nil)
+	checkLikeGoogle(t, data)
+	_, got := events(t, data, nil)
+	f := got[0].Stack.Frames[0]
+	if f.Func.Name != "main" || f.Mapping.File != "shop" || field(t, got[0], "shop").Int() != 7 {
+		t.Errorf("frame %+v", f)
+	}
+}
+
 // The report names what is wrong first, and does so every time.
 func TestReportOfMissingMappings(t *testing.T) {
 	fields := [][]byte{}

@@ -136,7 +136,7 @@ func (o *owners) count(s *sample) {
 		p.named = name
 	}
 	if n := len(s.locations); n > 0 {
-		p.roots[o.m.frames[s.locations[n-1]][0].Mapping]++
+		p.roots[o.m.frames.of(s.locations[n-1])[0].Mapping]++
 	}
 }
 

@@ -33,6 +33,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/pproflegacy"
 )
 
 // Options change how a profile is read. The zero value is a good choice.
@@ -48,8 +49,12 @@ type Options struct {
 	Report  *ntconv.Report // may be nil
 }
 
-// New reads a profile, packed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The error wraps
-// ntconv.ErrFormat if the input is no profile, and else says what is wrong with it, and where.
+// New reads a profile, compressed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The source holds
+// the decompressed profile and its decoded tables.
+//
+// A defect of the profile is an *ntconv.FormatError with its place, which wraps ntconv.ErrTruncated, ErrCorrupt, ErrLimit, or
+// ErrFormat if the input is empty. If the profile does not have Options.SampleType, the error is a *SampleTypeError. Errors of r are
+// returned unchanged.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	var o Options
 	if opts != nil {
@@ -96,9 +101,16 @@ func readAll(r io.Reader, most int) ([]byte, error) {
 	return data, nil
 }
 
-// located says where in the decompressed profile something is wrong.
-func located(offset int, where string, err error) error {
-	return &ntconv.FormatError{Format: "pprof", Offset: int64(offset), Where: where, Err: err}
+// decode reads a profile in any of its formats.
+func decode(data []byte, o *Options) (*message, error) {
+	m, err := decodeProto(data, o)
+	if err == nil || !pproflegacy.Match(data) {
+		return m, err
+	}
+	if data, err = pproflegacy.Convert(data); err != nil {
+		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
+	}
+	return decodeProto(data, o)
 }
 
 // A source yields the samples of a message.
@@ -130,7 +142,10 @@ const syncTick = 1_000_000_000
 
 // prepare looks at all samples and finds out what must be known before the first event.
 func (s *source) prepare() error {
-	s.origin = s.originOf()
+	var err error
+	if s.origin, err = s.header.origin(&s.texts); err != nil {
+		return err
+	}
 	if err := s.chooseWeight(); err != nil {
 		return err
 	}
@@ -157,22 +172,6 @@ func (s *source) prepare() error {
 	s.owners.name()
 	s.describe()
 	return nil
-}
-
-// originOf returns what the profile says about itself.
-func (s *source) originOf() origin.Origin {
-	p := s.profile
-	o := origin.Origin{
-		Columns: origin.Columns{Default: p.DefaultSampleType, Period: p.Period}, Time: p.TimeNanos, Duration: p.DurationNanos,
-		Comments: p.Comments, DropFrames: p.DropFrames, KeepFrames: p.KeepFrames, DocURL: p.DocURL,
-	}
-	for _, t := range p.SampleType {
-		o.Types = append(o.Types, origin.ValueType{Type: t.Type, Unit: t.Unit})
-	}
-	if p.PeriodType != nil {
-		o.PeriodType = origin.ValueType{Type: p.PeriodType.Type, Unit: p.PeriodType.Unit}
-	}
-	return o
 }
 
 // chooseWeight finds the type of value that becomes the weight.

@@ -27,141 +27,102 @@ type label struct {
 
 // read decodes sample i. Errors say what is wrong where.
 func (s *source) read(i int, out *sample) error {
-	size, n := protowire.ConsumeVarint(s.data[s.samples[i]:])
-	from := int(s.samples[i]) + n
-	data := s.data[:from+int(size)]
 	out.locations, out.values, out.labels, out.rawLabels = out.locations[:0], out.values[:0], out.labels[:0], out.rawLabels[:0]
-	bad := func(at int, format string, args ...any) error {
-		return located(at, fmt.Sprintf("sample %d", i), fmt.Errorf("%w: "+format, append([]any{ntconv.ErrCorrupt}, args...)...))
-	}
-	for at := from; at < len(data); {
-		f, next, err := readField(data, at)
-		if err != nil {
-			return err
-		}
-		at = next
-		switch f.number {
-		case 1, 2:
-			ok := numbers(data, f, func(v uint64) bool {
-				if f.number == 2 {
-					out.values = append(out.values, int64(v))
-					return true
-				}
-				place, ok := s.tables.locations.find(v)
-				out.locations = append(out.locations, place)
-				return ok
-			})
-			if !ok {
-				return bad(f.at, "%s", s.whyNot(data, f))
-			}
+	c := s.open("sample", i, s.samples[i])
+	from := c.pos
+	for c.next() {
+		switch c.number {
+		case 1:
+			s.locationList(&c, out)
+		case 2:
+			valueList(&c, out)
 		case 3:
-			if f.kind != protowire.BytesType {
-				return bad(f.at, "label of wire type %d", f.kind)
-			}
-			out.rawLabels = append(out.rawLabels, data[f.at:f.to]...)
-			if err := s.label(data[:f.to], f.from, out); err != nil {
-				return err
-			}
+			s.label(&c, out)
 		}
+	}
+	if c.err != nil {
+		return c.err
 	}
 	if len(out.values) != len(s.origin.Types) {
-		return bad(from, "%d values for %d types", len(out.values), len(s.origin.Types))
+		c.fail(from, "%d values for %d types", len(out.values), len(s.origin.Types))
+		return c.err
 	}
-	if exceeded := s.limits.checkLabels(out.labels); exceeded != nil {
-		return located(from, fmt.Sprintf("sample %d", i), exceeded)
-	}
-	return nil
-}
-
-// checkLabels returns the limit that the labels of a sample exceed, or nil.
-func (l *Limits) checkLabels(labels []label) *ntconv.LimitError {
 	text := 0
-	for _, l := range labels {
+	for i := range out.labels {
+		l := &out.labels[i]
 		text += len(l.key) + len(l.text) + len(l.unit)
 	}
-	switch {
-	case len(labels) > l.Labels:
-		return &ntconv.LimitError{Limit: LimitLabels, Value: int64(l.Labels), Asked: int64(len(labels))}
-	case text > l.LabelText:
-		return &ntconv.LimitError{Limit: LimitLabelText, Value: int64(l.LabelText), Asked: int64(text), Unit: "bytes"}
+	if n, most := len(out.labels), s.limits.Labels; n > most {
+		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabels, Value: int64(most), Asked: int64(n)})
+	}
+	if most := s.limits.LabelText; text > most {
+		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"})
 	}
 	return nil
 }
 
-// numbers calls see with the numbers of a field, packed or not, and reports whether all were seen and taken.
-func numbers(data []byte, f field, see func(uint64) bool) bool {
-	if f.kind == protowire.VarintType {
-		return see(f.value)
-	}
-	if f.kind != protowire.BytesType {
-		return false
-	}
-	for at := f.from; at < f.to; {
-		v, n := uint64(data[at]), 1
-		if v >= 0x80 {
-			if v, n = protowire.ConsumeVarint(data[at:f.to]); n < 0 {
-				return false
+// locationList decodes the current field of a sample, a list of IDs of locations.
+func (s *source) locationList(c *cursor, out *sample) {
+	for list := c.list(); len(list) > 0; {
+		id, n := uint64(list[0]), 1
+		if id >= 0x80 {
+			if id, n = protowire.ConsumeVarint(list); n < 0 {
+				c.malformed(n)
+				return
 			}
 		}
-		if !see(v) {
-			return false
+		place, ok := s.message.locations.find(id)
+		if !ok {
+			c.fail(c.at, "location %d is not there", id)
+			return
 		}
-		at += n
+		out.locations, list = append(out.locations, place), list[n:]
 	}
-	return true
 }
 
-// whyNot says what is wrong with the numbers of a field.
-func (s *source) whyNot(data []byte, f field) (why string) {
-	why = "numbers of a wrong type, or cut off"
-	numbers(data, f, func(v uint64) bool {
-		if _, ok := s.tables.locations.find(v); !ok && f.number == 1 {
-			why = fmt.Sprintf("location %d is not there", v)
-			return false
+// valueList decodes the current field of a sample, a list of values.
+func valueList(c *cursor, out *sample) {
+	for list := c.list(); len(list) > 0; {
+		v, n := uint64(list[0]), 1
+		if v >= 0x80 {
+			if v, n = protowire.ConsumeVarint(list); n < 0 {
+				c.malformed(n)
+				return
+			}
 		}
-		return true
-	})
-	return why
+		out.values, list = append(out.values, int64(v)), list[n:]
+	}
 }
 
-// label decodes a label. As in pprof's own library, one without a text, a number and a unit is none.
-func (s *source) label(data []byte, from int, out *sample) error {
+// label decodes the current field of a sample, a label. As in pprof's own library, a label without a string, a number and a unit
+// is none.
+func (s *source) label(sample *cursor, out *sample) {
 	var key, text, unit, number int64
-	for at := from; at < len(data); {
-		f, next, err := readField(data, at)
-		if err != nil {
-			return err
-		}
-		if f.number <= 4 && f.kind != protowire.VarintType {
-			return located(f.at, "label", fmt.Errorf("%w: field %d of wire type %d", ntconv.ErrCorrupt, f.number, f.kind))
-		}
-		at = next
-		switch f.number {
+	c := sample.message("label")
+	for c.next() {
+		switch c.number {
 		case 1:
-			key = int64(f.value)
+			key = c.int()
 		case 2:
-			text = int64(f.value)
+			text = c.int()
 		case 3:
-			number = int64(f.value)
+			number = c.int()
 		case 4:
-			unit = int64(f.value)
+			unit = c.int()
 		}
 	}
+	out.rawLabels = append(out.rawLabels, s.data[sample.at:sample.to]...)
 	l := label{number: number, numeric: text == 0}
 	if l.numeric && number == 0 && unit == 0 {
-		return nil
+		sample.err = c.err
+		return
 	}
-	var err error
-	if l.key, err = s.text(key, from); err == nil {
-		if l.numeric {
-			l.unit, err = s.text(unit, from)
-		} else {
-			l.number = 0
-			l.text, err = s.text(text, from)
-		}
+	if l.key = c.text(key); l.numeric {
+		l.unit = c.text(unit)
+	} else {
+		l.number, l.text = 0, c.text(text)
 	}
-	out.labels = append(out.labels, l)
-	return err
+	out.labels, sample.err = append(out.labels, l), c.err
 }
 
 // labelList returns the labels of a sample as the model has them: texts before numbers, each in the order of their keys, as
@@ -221,7 +182,7 @@ func (s *source) framesOf(locations []uint32) (frames []ntconv.Frame, cut bool) 
 	n := s.depth(locations)
 	frames = make([]ntconv.Frame, 0, int(min(n, int64(most)))+len(s.o.LabelFrames))
 	for _, place := range locations {
-		of := s.frames[place]
+		of := s.frames.of(place)
 		frames = append(frames, of[:min(len(of), most-len(frames))]...)
 		if len(frames) == most {
 			break
@@ -236,7 +197,7 @@ func (s *source) framesOf(locations []uint32) (frames []ntconv.Frame, cut bool) 
 // depth returns how many frames locations have.
 func (s *source) depth(locations []uint32) (n int64) {
 	for _, place := range locations {
-		n += int64(len(s.frames[place]))
+		n += int64(s.frames.count(place))
 	}
 	return n
 }

@@ -1,16 +1,18 @@
 package pprof
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// Fields of a Profile message.
+// Fields of a Profile message (proto/profile.proto of google/pprof).
 const (
 	fieldSampleType protowire.Number = 1
 	fieldSample     protowire.Number = 2
@@ -18,244 +20,225 @@ const (
 	fieldLocation   protowire.Number = 4
 	fieldFunction   protowire.Number = 5
 	fieldString     protowire.Number = 6
+	fieldDropFrames protowire.Number = 7
+	fieldKeepFrames protowire.Number = 8
+	fieldTime       protowire.Number = 9
+	fieldDuration   protowire.Number = 10
+	fieldPeriodType protowire.Number = 11
+	fieldPeriod     protowire.Number = 12
 	fieldComment    protowire.Number = 13
+	fieldDefault    protowire.Number = 14
+	fieldDocURL     protowire.Number = 15
 )
 
-// A message is a Profile. Samples, which are most of it, stay as they are and are decoded one by one; the library of google/pprof
-// reads everything else.
+// A message is a Profile message. Samples, most of its bytes, stay encoded and are decoded one by one. The message keeps data, an
+// offset of 4 bytes per sample, and the decoded tables.
 type message struct {
-	tables
-	data    []byte
-	samples []uint32 // where they begin in data: at their length
-	texts   []span   // the string table
-	strings map[int64]string
-	limits  *Limits
-}
-
-// span is a part of the data: profiles of more than 4 GiB are not read.
-type span struct{ from, to uint32 }
-
-// A scan goes over the fields of a message once, before anything of them is made.
-type scan struct {
-	m         *message
-	rest      []byte // what the library is given
-	copied    int    // end of what rest has
-	mappings  ids
+	data      []byte
+	limits    *Limits
+	header    header
+	samples   []uint32 // offsets of their lengths in data
+	texts     texts
+	mappings  []*ntconv.Mapping
 	locations ids
-	functions ids
-	used      map[uint64]int // ids of mappings that locations refer to, and where first
-	lines     int
-	types     int
-	comments  int
-	zero      bool // a function has the reserved id 0
+	frames    frames // by place of a location
 }
 
-// errWire is damage of the encoding, as opposed to what is encoded.
-var errWire = fmt.Errorf("%w: no protobuf", ntconv.ErrCorrupt)
+// A header holds the fields that a profile has once, and the short lists. Strings are numbers of entries of the string table,
+// which may follow later in the file.
+type header struct {
+	numbers    [fieldDocURL + 1]int64 // by field
+	offsets    [fieldDocURL + 1]int   // of the fields in numbers
+	secondTime int                    // offset of a second field time_nanos; 0 if there is none
+	types      []valueType
+	periodType valueType
+	comments   []int64
+	commentsAt int // offset of the first
+}
 
-// run reads the fields of the profile.
-func (s *scan) run() error {
-	data := s.m.data
+// A valueType is a ValueType message.
+type valueType struct {
+	typ, unit int64 // strings
+	at        int
+}
+
+// A scan reads the fields of a message once. Tables may be anywhere in the file and refer to each other. So the scan notes only the
+// offset of each row, 4 bytes, and decodes each row once after the last field: strings, mappings, functions, locations.
+type scan struct {
+	m *message
+	// Offsets of the lengths of rows.
+	texts, mappings, functions, locations []uint32
+	textBytes                             int
+
+	mappingIDs  ids
+	functionIDs ids
+	byPlace     []ntconv.Function   // functions
+	zero        *ntconv.Function    // the function with the reserved ID 0, or nil
+	missing     map[uint64]struct{} // mappings that locations refer to and that are not in the profile
+	lines       int
+	notes       ntconv.Report // for the report of the options, if the profile is valid
+}
+
+// decodeProto reads a Profile message.
+func decodeProto(data []byte, o *Options) (*message, error) {
+	if len(data) == 0 {
+		return nil, located(0, "profile", fmt.Errorf("%w: it is empty", ntconv.ErrFormat))
+	}
 	if uint64(len(data)) > math.MaxUint32 {
-		return located(0, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
+		return nil, located(0, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
 	}
-	for at := 0; at < len(data); {
-		f, next, err := readField(data, at)
-		if err != nil {
-			return err
+	s := &scan{m: &message{data: data, limits: &o.Limits}}
+	c := cursor{m: s.m, what: "profile", n: -1, end: len(data)}
+	for c.next() {
+		s.field(&c)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if err := s.tables(); err != nil {
+		return nil, err
+	}
+	for _, e := range s.notes.Entries() {
+		o.Report.Note(e.Code, e.Count, e.Offset, e.Detail)
+	}
+	return s.m, nil
+}
+
+// field processes the current field of the profile.
+func (s *scan) field(c *cursor) {
+	l, offset := s.m.limits, uint32(c.length)
+	switch c.number {
+	case fieldSampleType, fieldSample, fieldMapping, fieldLocation, fieldFunction, fieldString, fieldPeriodType:
+		if c.kind != protowire.BytesType {
+			c.err = located(c.at, fmt.Sprintf("field %d", c.number), fmt.Errorf("%w: a number in place of a message", errWire))
+			return
 		}
-		if f.number == fieldSample {
-			s.rest = append(s.rest, data[s.copied:at]...)
-			s.copied = next
-		}
-		if err := s.field(f); err != nil {
-			return err
-		}
-		at = next
 	}
-	s.rest = append(s.rest, data[s.copied:]...)
-	return nil
-}
-
-// A field of a message. Bytes have their place in the data, so that what is wrong in them can be located.
-type field struct {
-	number   protowire.Number
-	kind     protowire.Type
-	value    uint64 // of a number
-	from, to int    // of bytes
-	at       int    // of the tag
-}
-
-// readField reads the field at a place.
-func readField(data []byte, at int) (f field, next int, err error) {
-	number, kind, n := protowire.ConsumeTag(data[at:])
-	if n < 0 {
-		return f, 0, wireError(at, protowire.ParseError(n))
-	}
-	f = field{number: number, kind: kind, at: at}
-	at += n
-	switch kind {
-	case protowire.VarintType:
-		f.value, n = protowire.ConsumeVarint(data[at:])
-	case protowire.BytesType:
-		var size uint64
-		if size, n = protowire.ConsumeVarint(data[at:]); n >= 0 {
-			if size > uint64(len(data)-at-n) {
-				return f, 0, located(f.at, fmt.Sprintf("field %d", number), fmt.Errorf("%w: %d bytes of %d", ntconv.ErrTruncated, len(data)-at-n, size))
-			}
-			f.from, f.to = at+n, at+n+int(size)
-			n += int(size)
-		}
-	case protowire.Fixed32Type, protowire.Fixed64Type:
-		n = protowire.ConsumeFieldValue(number, kind, data[at:])
-	default:
-		return f, 0, located(f.at, fmt.Sprintf("field %d", number), fmt.Errorf("%w: wire type %d", errWire, kind))
-	}
-	if n < 0 {
-		return f, 0, wireError(at, protowire.ParseError(n))
-	}
-	return f, at + n, nil
-}
-
-func wireError(at int, err error) error {
-	if errors.Is(err, protowire.ParseError(-1)) { // the data ends
-		return located(at, "field", ntconv.ErrTruncated)
-	}
-	return located(at, "field", fmt.Errorf("%w: %w", errWire, err))
-}
-
-// limit returns an error if n exceeds the limit of that name.
-func limit(f field, where, name string, n, most int) error {
-	if n <= most {
-		return nil
-	}
-	return located(f.at, where, &ntconv.LimitError{Limit: name, Value: int64(most), Asked: int64(n)})
-}
-
-// field takes in a field of the profile.
-func (s *scan) field(f field) error {
-	message := f.number >= fieldSampleType && f.number <= fieldString || f.number == 11
-	if message && f.kind != protowire.BytesType {
-		return located(f.at, fmt.Sprintf("field %d", f.number), fmt.Errorf("%w: a number in place of a message", errWire))
-	}
-	l := s.m.limits
-	switch f.number {
+	switch c.number {
 	case fieldSample:
-		s.m.samples = append(s.m.samples, uint32(f.from-protowire.SizeVarint(uint64(f.to-f.from))))
-		return limit(f, "samples", LimitSamples, len(s.m.samples), l.Samples)
+		s.m.samples = append(s.m.samples, offset)
+		c.err = limit(c.at, "samples", LimitSamples, len(s.m.samples), l.Samples)
 	case fieldString:
-		s.m.texts = append(s.m.texts, span{uint32(f.from), uint32(f.to)})
-		if len(s.m.texts) == 1 && f.from != f.to {
-			return located(f.at, "string 0", fmt.Errorf("%w: must be empty", ntconv.ErrCorrupt))
+		if len(s.texts) == 0 && c.from != c.to {
+			c.err = located(c.at, "string 0", fmt.Errorf("%w: must be empty", ntconv.ErrCorrupt))
+			return
 		}
-		return limit(f, "string table", LimitStrings, len(s.m.texts), l.Strings)
-	case fieldSampleType:
-		s.types++
-		return limit(f, "sample types", LimitTypes, s.types, l.Types)
-	case fieldComment:
-		s.comments += max(1, f.to-f.from)
-		return limit(f, "comments", LimitComments, s.comments, l.Comments)
+		s.texts, s.textBytes = append(s.texts, offset), s.textBytes+c.to-c.from
+		c.err = limit(c.at, "string table", LimitStrings, len(s.texts), l.Strings)
 	case fieldMapping:
-		return s.record(f, &s.mappings, "mapping", LimitMappings, l.Mappings)
+		s.mappings = append(s.mappings, offset)
+		c.err = limit(c.at, "mappings", LimitMappings, len(s.mappings), l.Mappings)
 	case fieldLocation:
-		return s.record(f, &s.locations, "location", LimitLocations, l.Locations)
+		s.locations = append(s.locations, offset)
+		c.err = limit(c.at, "locations", LimitLocations, len(s.locations), l.Locations)
 	case fieldFunction:
-		return s.record(f, &s.functions, "function", LimitFunctions, l.Locations)
+		s.functions = append(s.functions, offset)
+		c.err = limit(c.at, "functions", LimitFunctions, len(s.functions), l.Locations)
+	default:
+		s.headerField(c)
 	}
-	return nil
 }
 
-// record takes in a mapping, location or function.
-func (s *scan) record(f field, known *ids, what, name string, most int) error {
-	n := known.count
-	if err := limit(f, what+"s", name, n+1, most); err != nil {
-		return err
-	}
-	id := uint64(0)
-	for at := f.from; at < f.to; {
-		g, next, err := readField(s.m.data[:f.to], at)
-		if err != nil {
-			return err
+// headerField processes the current field if it is not a row of a table. The last of several numbers of a field counts.
+func (s *scan) headerField(c *cursor) {
+	h, l := &s.m.header, s.m.limits
+	switch c.number {
+	case fieldSampleType:
+		h.types = append(h.types, s.valueType(c, "sample type"))
+		if c.err == nil {
+			c.err = limit(c.at, "sample types", LimitTypes, len(h.types), l.Types)
 		}
-		switch {
-		case g.number == 1 && g.kind == protowire.VarintType:
-			id = g.value
-		case f.number != fieldLocation:
-		case g.number == 2 && g.kind == protowire.VarintType && g.value != 0:
-			if _, ok := s.used[g.value]; !ok && len(s.used) <= s.m.limits.Mappings {
-				s.used[g.value] = g.at
+	case fieldPeriodType:
+		h.periodType = s.valueType(c, "period type")
+	case fieldComment:
+		if h.comments == nil {
+			h.commentsAt = c.at
+		}
+		for list := c.list(); len(list) > 0 && c.err == nil; {
+			v, n := number(list)
+			if n < 0 {
+				c.malformed(n)
+				return
 			}
-		case g.number == 4:
-			s.lines++
-			if err := limit(g, "lines", LimitLines, s.lines, s.m.limits.Lines); err != nil {
-				return err
-			}
+			h.comments, list = append(h.comments, int64(v)), list[n:]
+			c.err = limit(c.at, "comments", LimitComments, len(h.comments), l.Comments)
 		}
-		at = next
-	}
-	where := fmt.Sprintf("%s %d", what, n)
-	if id == 0 {
-		if f.number == fieldFunction && !s.zero {
-			s.zero = true // see repair
-			known.count++
-			return nil
+	case fieldTime:
+		if h.numbers[fieldTime] != 0 && h.secondTime == 0 {
+			h.secondTime = c.at
 		}
-		return located(f.at, where, fmt.Errorf("%w: id 0 is reserved", ntconv.ErrCorrupt))
+		h.numbers[fieldTime], h.offsets[fieldTime] = c.int(), c.at
+	case fieldDropFrames, fieldKeepFrames, fieldDuration, fieldPeriod, fieldDefault, fieldDocURL:
+		h.numbers[c.number], h.offsets[c.number] = c.int(), c.at
 	}
-	if !known.add(id) {
-		return located(f.at, where, fmt.Errorf("%w: id %d is not the first one", ntconv.ErrCorrupt, id))
-	}
-	return nil
 }
 
-// ids are the ids of records, each with its place among them. Most profiles count from 1.
-type ids struct {
-	dense  []uint32 // place + 1
-	sparse map[uint64]uint32
-	count  int
-}
-
-// add gives an id the next place, and reports false if it has one already.
-func (t *ids) add(id uint64) bool {
-	if _, known := t.find(id); known {
-		return false
-	}
-	t.count++
-	if id < uint64(2*t.count+1024) {
-		for uint64(len(t.dense)) <= id {
-			t.dense = append(t.dense, 0)
+// valueType decodes the current field of the profile as a ValueType message.
+func (s *scan) valueType(profile *cursor, what string) valueType {
+	t, c := valueType{at: profile.at}, profile.message(what)
+	for c.next() {
+		switch c.number {
+		case 1:
+			t.typ = c.int()
+		case 2:
+			t.unit = c.int()
 		}
-		t.dense[id] = uint32(t.count)
-		return true
 	}
-	if t.sparse == nil {
-		t.sparse = map[uint64]uint32{}
-	}
-	t.sparse[id] = uint32(t.count)
-	return true
+	profile.err = c.err
+	return t
 }
 
-// find returns the place of an id.
-func (t *ids) find(id uint64) (place uint32, ok bool) {
-	if id < uint64(len(t.dense)) && t.dense[id] != 0 {
-		return t.dense[id] - 1, true
+// origin returns the description that the profile has of itself. t is the string table.
+func (h *header) origin(t *texts) (o origin.Origin, err error) {
+	text := func(i int64, at int, where string) string {
+		s, ok := t.at(i)
+		if !ok && err == nil {
+			err = located(at, where, fmt.Errorf("%w: string %d of %d", ntconv.ErrCorrupt, i, t.count()))
+		}
+		return s
 	}
-	n, ok := t.sparse[id]
-	return n - 1, ok
+	field := func(f protowire.Number, where string) string { return text(h.numbers[f], h.offsets[f], where) }
+	o.Time, o.Duration, o.Period = h.numbers[fieldTime], h.numbers[fieldDuration], h.numbers[fieldPeriod]
+	pair := func(v valueType, where string) origin.ValueType {
+		return origin.ValueType{Type: text(v.typ, v.at, where), Unit: text(v.unit, v.at, where)}
+	}
+	for _, v := range h.types {
+		o.Types = append(o.Types, pair(v, "sample type"))
+	}
+	o.PeriodType = pair(h.periodType, "period type")
+	o.Default = field(fieldDefault, "default sample type")
+	o.DropFrames, o.KeepFrames, o.DocURL = field(fieldDropFrames, "drop_frames"), field(fieldKeepFrames, "keep_frames"), field(fieldDocURL, "doc_url")
+	for _, c := range h.comments {
+		o.Comments = append(o.Comments, text(c, h.commentsAt, "comment"))
+	}
+	return o, err
 }
 
-// text returns an entry of the string table. It is the same string whenever it is asked for.
-func (m *message) text(i int64, at int) (string, error) {
-	if i == 0 {
-		return "", nil
+// texts is the string table: a copy of all entries as one string, and where each of them ends.
+type texts struct {
+	all  string
+	ends []uint32
+}
+
+// newTexts returns the entries whose lengths are at the given offsets. It reuses the slice of offsets.
+func newTexts(m *message, offsets []uint32, size int) texts {
+	var b strings.Builder
+	b.Grow(size)
+	for i, at := range offsets {
+		n, k := number(m.data[at:])
+		from := int(at) + k
+		b.Write(m.data[from : from+int(n)])
+		offsets[i] = uint32(b.Len())
 	}
-	if s, ok := m.strings[i]; ok {
-		return s, nil
+	return texts{b.String(), slices.Clip(offsets)}
+}
+
+func (t *texts) count() int { return len(t.ends) }
+
+// at returns an entry, and false if there is none with that number.
+func (t *texts) at(i int64) (string, bool) {
+	if i == 0 || uint64(i) >= uint64(len(t.ends)) {
+		return "", i == 0
 	}
-	if i < 0 || i >= int64(len(m.texts)) {
-		return "", located(at, "label", fmt.Errorf("%w: string %d of %d", ntconv.ErrCorrupt, i, len(m.texts)))
-	}
-	s := string(m.data[m.texts[i].from:m.texts[i].to])
-	m.strings[i] = s
-	return s, nil
+	return t.all[t.ends[i-1]:t.ends[i]], true
 }

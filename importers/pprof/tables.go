@@ -2,222 +2,259 @@ package pprof
 
 import (
 	"fmt"
-	"maps"
-	"math"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/pproflegacy"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// tables are what samples refer to.
-type tables struct {
-	profile   *profile.Profile // without samples, locations and functions once the frames are made
-	locations ids
-	frames    [][]ntconv.Frame // of a location, innermost first
-	mappings  []*ntconv.Mapping
+// frames are the frames of all locations, innermost first, in one slice.
+type frames struct {
+	list   []ntconv.Frame
+	starts []uint32 // of each location in list, and the end
 }
 
-// decode reads a profile in any of its formats.
-func decode(data []byte, o *Options) (*message, error) {
-	m, err := decodeProto(data, o)
-	if err == nil || !pproflegacy.Match(data) {
-		return m, err
-	}
-	if data, err = pproflegacy.Convert(data); err != nil {
-		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
-	}
-	return decodeProto(data, o)
-}
+// of returns the frames of the location at a place. There is at least one.
+func (f *frames) of(place uint32) []ntconv.Frame { return f.list[f.starts[place]:f.starts[place+1]] }
 
-// decodeProto reads a Profile message.
-func decodeProto(data []byte, o *Options) (*message, error) {
-	m := &message{data: data, strings: map[int64]string{}, limits: &o.Limits}
-	s := &scan{m: m, used: map[uint64]int{}}
-	if len(data) == 0 {
-		return nil, located(0, "profile", fmt.Errorf("%w: it is empty", ntconv.ErrFormat))
-	}
-	if err := s.run(); err != nil {
-		return nil, err
-	}
-	p := &profile.Profile{}
-	if len(s.rest) > 0 {
-		var err error
-		if p, err = profile.ParseUncompressed(s.rest); err != nil {
-			return nil, located(0, "tables", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
-		}
-	}
-	if len(p.SampleType) == 0 && len(m.samples) > 0 {
-		return nil, located(int(m.samples[0]), "sample 0", fmt.Errorf("%w: the profile does not say what its values are", ntconv.ErrCorrupt))
-	}
-	m.profile, m.tables.locations = p, s.locations
-	byOffset := func(a, b uint64) int { return s.used[a] - s.used[b] }
-	for _, id := range slices.SortedFunc(maps.Keys(s.used), byOffset) { // a report has the first place, and its text
-		if _, ok := s.mappings.find(id); !ok {
-			o.Report.Note(ntconv.CodeRepaired, 1, int64(s.used[id]), fmt.Sprintf("locations in mapping %d, which is not there, are in none", id))
-		}
-	}
-	if err := s.repair(p, o.Report); err != nil {
-		return nil, err
-	}
-	if err := p.CheckValid(); err != nil {
-		return nil, located(0, "tables", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
-	}
-	m.convert(o)
-	return m, nil
-}
+// count returns how many frames the location at a place has.
+func (f *frames) count(place uint32) int { return int(f.starts[place+1] - f.starts[place]) }
 
-// repair gives a function with the reserved id 0 another one: profilers for .NET write one, and mean it. Lines without a function
-// are its lines; any other one is an error.
-func (s *scan) repair(p *profile.Profile, report *ntconv.Report) error {
-	var zero *profile.Function
-	highest := uint64(0)
-	for _, f := range p.Function {
-		if f.ID == 0 {
-			zero = f
-		}
-		highest = max(highest, f.ID)
+// tables decodes all tables after the last field, in an order in which each row refers only to rows that are decoded.
+func (s *scan) tables() error {
+	m := s.m
+	if len(m.header.types) == 0 && len(m.samples) > 0 {
+		return located(int(m.samples[0]), "sample 0", fmt.Errorf("%w: the profile does not say what its values are", ntconv.ErrCorrupt))
 	}
-	if zero != nil {
-		if highest == math.MaxUint64 {
-			return located(0, "functions", fmt.Errorf("%w: id 0 is reserved, and no other is free", ntconv.ErrCorrupt))
-		}
-		zero.ID = highest + 1
-		report.Note(ntconv.CodeRepaired, 1, -1, "a function with the reserved id 0")
+	if len(s.texts) == 0 {
+		return located(len(m.data), "string table", fmt.Errorf("%w: it is missing", ntconv.ErrCorrupt))
 	}
-	looked := false
-	for _, l := range p.Location {
-		for i := range l.Line {
-			if l.Line[i].Function != nil {
-				continue
-			}
-			if !looked {
-				if err := s.danglingLine(zero != nil); err != nil {
-					return err
-				}
-				looked = true
-			}
-			l.Line[i].Function = zero
+	m.texts = newTexts(m, s.texts, s.textBytes)
+	for _, decode := range []func() error{s.decodeMappings, s.decodeFunctions, s.decodeLocations} {
+		if err := decode(); err != nil {
+			return err
 		}
+	}
+	if at := m.header.secondTime; at > 0 {
+		return located(at, "time_nanos", fmt.Errorf("%w: two profiles are concatenated", ntconv.ErrCorrupt))
+	}
+	if s.zero != nil {
+		s.notes.Note(ntconv.CodeRepaired, 1, -1, "a function with the reserved id 0")
 	}
 	return nil
 }
 
-// danglingLine returns the error of the first line whose function is not there. zero says that id 0 is.
-func (s *scan) danglingLine(zero bool) error {
-	data, n := s.m.data, 0
-	for at := 0; at < len(data); {
-		f, next, err := readField(data, at)
-		if err != nil {
+// register gives the ID of a row the next place in a table.
+func (c *cursor) register(id uint64, table *ids) {
+	switch {
+	case c.err != nil:
+	case id == 0:
+		c.fail(c.tag(), "id 0 is reserved")
+	case !table.add(id):
+		c.fail(c.tag(), "id %d is not the first one", id)
+	}
+}
+
+// tag returns the offset of the tag of a row. Tags of rows have one byte unless an encoder pads them.
+func (c *cursor) tag() int { return c.begin - 1 }
+
+func (s *scan) decodeMappings() error {
+	rows := make([]ntconv.Mapping, len(s.mappings))
+	s.m.mappings = make([]*ntconv.Mapping, len(rows))
+	for i, at := range s.mappings {
+		c, row := s.m.open("mapping", i, at), &rows[i]
+		var id uint64
+		var file, buildID int64
+		for c.next() {
+			switch c.number {
+			case 1:
+				id = c.uint()
+			case 2:
+				row.Start = c.uint()
+			case 3:
+				row.Limit = c.uint()
+			case 4:
+				row.Offset = c.uint()
+			case 5:
+				file = c.int()
+			case 6:
+				buildID = c.int()
+			case 7, 8, 9, 10:
+				flag := ntconv.MappingHasFunctions << (c.number - 7)
+				if row.Flags &^= flag; c.bool() {
+					row.Flags |= flag
+				}
+			}
+		}
+		row.File, row.BuildID = c.text(file), c.text(buildID)
+		if c.register(id, &s.mappingIDs); c.err != nil {
+			return c.err
+		}
+		s.m.mappings[i] = row
+	}
+	if len(rows) > 0 {
+		rows[0].Flags |= ntconv.MappingMain
+	}
+	s.mappings = nil
+	return nil
+}
+
+// decodeFunctions accepts one function with the reserved ID 0: profilers for .NET write one. Lines without a function are its lines.
+func (s *scan) decodeFunctions() error {
+	s.byPlace = make([]ntconv.Function, len(s.functions))
+	for i, at := range s.functions {
+		c, row := s.m.open("function", i, at), &s.byPlace[i]
+		var id uint64
+		var name, system, file, line int64
+		for c.next() {
+			switch c.number {
+			case 1:
+				id = c.uint()
+			case 2:
+				name = c.int()
+			case 3:
+				system = c.int()
+			case 4:
+				file = c.int()
+			case 5:
+				line = c.int()
+			}
+		}
+		row.Name, row.SystemName, row.File, row.StartLine = c.text(name), c.text(system), c.text(file), s.int32(line)
+		if id == 0 && s.zero == nil {
+			s.zero = row
+			s.functionIDs.count++ // its place
+		} else {
+			c.register(id, &s.functionIDs)
+		}
+		if c.err != nil {
+			return c.err
+		}
+	}
+	s.functions = nil
+	return nil
+}
+
+func (s *scan) decodeLocations() error {
+	f := &s.m.frames
+	f.starts = make([]uint32, 0, len(s.locations)+1)
+	f.list = make([]ntconv.Frame, 0, len(s.locations)) // most have one
+	for i, at := range s.locations {
+		f.starts = append(f.starts, uint32(len(f.list)))
+		if err := s.location(i, at); err != nil {
 			return err
 		}
-		at = next
-		if f.number != fieldLocation {
-			continue
-		}
-		for at := f.from; at < f.to; {
-			g, next, err := readField(data[:f.to], at)
+	}
+	f.starts = append(f.starts, uint32(len(f.list)))
+	s.locations = nil
+	return nil
+}
+
+// location appends the frames of a location.
+func (s *scan) location(i int, at uint32) error {
+	c, f := s.m.open("location", i, at), &s.m.frames
+	first := len(f.list)
+	var id, mappingID, address uint64
+	mappingAt, flags := 0, ntconv.FrameFlags(0)
+	for c.next() {
+		switch c.number {
+		case 1:
+			id = c.uint()
+		case 2:
+			mappingID, mappingAt = c.uint(), c.at
+		case 3:
+			address = c.uint()
+		case 4:
+			frame, err := s.line(&c, i)
 			if err != nil {
 				return err
 			}
-			at = next
-			if g.number != 4 || g.kind != protowire.BytesType {
-				continue
-			}
-			id := uint64(0)
-			for at := g.from; at < g.to; {
-				h, next, err := readField(data[:g.to], at)
-				if err != nil {
-					return err
-				}
-				if at = next; h.number == 1 {
-					id = h.value
-				}
-			}
-			if _, ok := s.functions.find(id); !ok && !(id == 0 && zero) {
-				return located(g.at, fmt.Sprintf("location %d/line", n), fmt.Errorf("%w: function %d is not there", ntconv.ErrCorrupt, id))
+			f.list = append(f.list, frame)
+		case 5:
+			if flags = 0; c.bool() {
+				flags = ntconv.FrameFolded
 			}
 		}
-		n++
+	}
+	if c.register(id, &s.m.locations); c.err != nil {
+		return c.err
+	}
+	mapping := s.mapping(mappingID, mappingAt)
+	if len(f.list) == first {
+		name := placeholder(mapping, address)
+		f.list = append(f.list, ntconv.Frame{Func: &ntconv.Function{Name: name}, Flags: ntconv.FrameUnresolved})
+	}
+	own := f.list[first:]
+	for n := range own {
+		own[n].Mapping, own[n].PC = mapping, address
+		if own[n].Flags |= flags; n < len(own)-1 {
+			own[n].Flags |= ntconv.FrameInlined
+		}
 	}
 	return nil
 }
 
-// convert makes the frames of all locations, and lets go of what they were made of.
-func (m *message) convert(o *Options) {
-	p := m.profile
-	mappings := map[*profile.Mapping]*ntconv.Mapping{}
-	for i, f := range p.Mapping {
-		c := convertMapping(f)
-		if i == 0 {
-			c.Flags |= ntconv.MappingMain
-		}
-		mappings[f] = c
-		m.mappings = append(m.mappings, c)
+// line returns the frame of the line that is the current field of a location.
+func (s *scan) line(location *cursor, i int) (ntconv.Frame, error) {
+	s.lines++
+	if err := limit(location.at, "lines", LimitLines, s.lines, s.m.limits.Lines); err != nil {
+		return ntconv.Frame{}, err
 	}
-	functions := make(map[*profile.Function]*ntconv.Function, len(p.Function))
-	for _, f := range p.Function {
-		functions[f] = &ntconv.Function{Name: f.Name, SystemName: f.SystemName, File: f.Filename, StartLine: o.int32(f.StartLine)}
+	c := location.message("line")
+	var function uint64
+	var line, column int64
+	for c.next() {
+		switch c.number {
+		case 1:
+			function = c.uint()
+		case 2:
+			line = c.int()
+		case 3:
+			column = c.int()
+		}
 	}
-	m.frames = make([][]ntconv.Frame, len(p.Location))
-	for i, l := range p.Location {
-		mapping := mappings[l.Mapping]
-		flags := ntconv.FrameFlags(0)
-		if l.IsFolded {
-			flags = ntconv.FrameFolded
-		}
-		if len(l.Line) == 0 {
-			m.frames[i] = []ntconv.Frame{{
-				Func: &ntconv.Function{Name: standIn(mapping, l.Address)}, Mapping: mapping, PC: l.Address, Flags: flags | ntconv.FrameUnresolved,
-			}}
-			continue
-		}
-		frames := make([]ntconv.Frame, len(l.Line))
-		for n, line := range l.Line {
-			frames[n] = ntconv.Frame{
-				Func: functions[line.Function], Mapping: mapping, PC: l.Address, Line: o.int32(line.Line), Column: o.int32(line.Column), Flags: flags,
-			}
-			if n < len(frames)-1 {
-				frames[n].Flags |= ntconv.FrameInlined
-			}
-		}
-		m.frames[i] = frames
+	if c.err != nil {
+		return ntconv.Frame{}, c.err
 	}
-	p.Location, p.Function, p.Mapping = nil, nil, nil
+	frame := ntconv.Frame{Func: s.zero, Line: s.int32(line), Column: s.int32(column)}
+	if place, ok := s.functionIDs.find(function); ok {
+		frame.Func = &s.byPlace[place]
+	} else if function != 0 || s.zero == nil {
+		return frame, located(location.at, fmt.Sprintf("location %d/line", i), fmt.Errorf("%w: function %d is not there", ntconv.ErrCorrupt, function))
+	}
+	return frame, nil
 }
 
-// int32 returns a line number. Those beyond 32 bits are noted.
-func (o *Options) int32(n int64) int32 {
+// mapping returns the mapping with an ID that a location refers to at an offset, or nil. It notes each missing mapping once.
+func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
+	if id == 0 {
+		return nil
+	}
+	if place, ok := s.mappingIDs.find(id); ok {
+		return s.m.mappings[place]
+	}
+	if _, noted := s.missing[id]; !noted && len(s.missing) <= s.m.limits.Mappings {
+		if s.missing == nil {
+			s.missing = map[uint64]struct{}{}
+		}
+		s.missing[id] = struct{}{}
+		s.notes.Note(ntconv.CodeRepaired, 1, int64(at), fmt.Sprintf("locations in mapping %d, which is not there, are in none", id))
+	}
+	return nil
+}
+
+// int32 returns a line number. It notes numbers beyond 32 bits.
+func (s *scan) int32(n int64) int32 {
 	if c := int32(n); int64(c) == n {
 		return c
 	}
-	o.Report.Note(ntconv.CodeNotCarried, 1, -1, fmt.Sprintf("line number %d", n))
+	s.notes.Note(ntconv.CodeNotCarried, 1, -1, fmt.Sprintf("line number %d", n))
 	return 0
 }
 
-func convertMapping(f *profile.Mapping) *ntconv.Mapping {
-	c := &ntconv.Mapping{Start: f.Start, Limit: f.Limit, Offset: f.Offset, File: f.File, BuildID: f.BuildID}
-	for _, has := range []struct {
-		is   bool
-		flag ntconv.MappingFlags
-	}{
-		{f.HasFunctions, ntconv.MappingHasFunctions}, {f.HasFilenames, ntconv.MappingHasFiles},
-		{f.HasLineNumbers, ntconv.MappingHasLines}, {f.HasInlineFrames, ntconv.MappingHasInlined},
-	} {
-		if has.is {
-			c.Flags |= has.flag
-		}
-	}
-	return c
-}
-
-// standIn returns a name for an address that has none.
-func standIn(m *ntconv.Mapping, pc uint64) string {
+// placeholder returns a name for an address without a function.
+func placeholder(m *ntconv.Mapping, pc uint64) string {
 	if m == nil || m.File == "" {
 		return "0x" + strconv.FormatUint(pc, 16)
 	}

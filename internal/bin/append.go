@@ -2,6 +2,7 @@ package bin
 
 import (
 	"encoding/binary"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -34,15 +35,18 @@ func AppendString(dst []byte, s string) []byte {
 // AppendUTF16Z appends s as NUL-terminated UTF-16LE. The encoding cannot hold a NUL: s ends before its first one. Bytes
 // that are not UTF-8 become U+FFFD.
 func AppendUTF16Z(dst []byte, s string) []byte {
+	s, _, _ = strings.Cut(s, "\x00")
+	return append(AppendUTF16(dst, s), 0, 0)
+}
+
+// AppendUTF16 appends s as UTF-16LE. Bytes that are not UTF-8 become U+FFFD.
+func AppendUTF16(dst []byte, s string) []byte {
 	for _, r := range s {
-		if r == 0 {
-			break
-		}
 		if r1, r2 := utf16.EncodeRune(r); r1 != 0xfffd {
 			dst = AppendU16(AppendU16(dst, uint16(r1)), uint16(r2))
 			continue
 		}
 		dst = AppendU16(dst, uint16(r))
 	}
-	return append(dst, 0, 0)
+	return dst
 }

@@ -1,6 +1,8 @@
 package bin
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -16,42 +18,75 @@ func (c *Cursor) StringBytes() []byte { return c.take(c.lengthPrefix()) }
 // UTF16Z reads NUL-terminated UTF-16LE. A surrogate without its partner becomes U+FFFD, so the result is always valid
 // UTF-8. The terminator is looked for on the two-byte grid that starts at the current offset; without one the cursor
 // fails with [ErrShort].
-func (c *Cursor) UTF16Z() string { return DecodeUTF16(c.UTF16ZBytes()) }
+func (c *Cursor) UTF16Z() string { return UTF16String(c.UTF16ZBytes()) }
 
 // UTF16ZBytes reads what [Cursor.UTF16Z] reads and returns the undecoded bytes without the terminator, borrowed.
 func (c *Cursor) UTF16ZBytes() []byte {
-	rest := c.b[c.i:]
-	for i := 0; i+1 < len(rest); i += 2 {
-		if rest[i]|rest[i+1] == 0 {
-			c.i += i + 2
-			return rest[:i:i]
-		}
+	text, rest, ok := CutUTF16(c.b[c.i:])
+	if !ok {
+		c.Fail("", ErrShort)
+		return nil
 	}
-	c.Fail("", ErrShort)
-	return nil
+	c.i = len(c.b) - len(rest)
+	return text
 }
 
-// DecodeUTF16 converts UTF-16LE to UTF-8. A surrogate without its partner becomes U+FFFD; an odd last byte is ignored.
-func DecodeUTF16(b []byte) string {
-	var sb strings.Builder
-	sb.Grow(len(b) / 2)
-	for i := 0; i+1 < len(b); i += 2 {
-		u := rune(b[i]) | rune(b[i+1])<<8
-		if u < utf8.RuneSelf {
-			sb.WriteByte(byte(u))
-			continue
+// CutUTF16 splits b after the first 16-bit unit that is zero: text is the part before this unit, rest the part after it. Both
+// alias b, and text has no spare capacity. Without a zero unit ok is false, text is b and rest is nil.
+func CutUTF16(b []byte) (text, rest []byte, ok bool) {
+	const ones, tops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		// The lowest bit set marks the first of four units that is zero; units above it may be marked in error.
+		if zero := (x - ones) &^ x & tops; zero != 0 {
+			i += bits.TrailingZeros64(zero) / 16 * 2
+			return b[:i:i], b[i+2:], true
 		}
-		if utf16.IsSurrogate(u) {
-			low := utf8.RuneError
-			if i+3 < len(b) {
-				low = rune(b[i+2]) | rune(b[i+3])<<8
-			}
-			// DecodeRune yields U+FFFD for anything but a pair, and only a pair consumes two units.
-			if u = utf16.DecodeRune(u, low); u != utf8.RuneError {
-				i += 2
-			}
-		}
-		sb.WriteRune(u)
 	}
-	return sb.String()
+	for ; i+2 <= len(b); i += 2 {
+		if b[i]|b[i+1] == 0 {
+			return b[:i:i], b[i+2:], true
+		}
+	}
+	return b, nil, false
+}
+
+// UTF16String returns UTF-16LE as a string. See [DecodeUTF16].
+func UTF16String(b []byte) string {
+	var buf [128]byte
+	return string(DecodeUTF16(buf[:0], b))
+}
+
+// DecodeUTF16 appends UTF-16LE to dst as UTF-8 and returns the extended slice. A surrogate without its partner becomes U+FFFD;
+// an odd last byte is ignored.
+func DecodeUTF16(dst, b []byte) []byte {
+	for len(b) >= 2 {
+		for len(b) >= 8 { // fast path: four ASCII units
+			x := binary.LittleEndian.Uint64(b)
+			if x&0xff80_ff80_ff80_ff80 != 0 {
+				break
+			}
+			dst = append(dst, byte(x), byte(x>>16), byte(x>>32), byte(x>>48))
+			b = b[8:]
+		}
+		for len(b) >= 2 {
+			r := rune(binary.LittleEndian.Uint16(b))
+			b = b[2:]
+			if r < utf8.RuneSelf {
+				dst = append(dst, byte(r))
+				if len(b) >= 8 {
+					break // more ASCII is likely
+				}
+				continue
+			}
+			if utf16.IsSurrogate(r) && len(b) >= 2 {
+				if pair := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(b))); pair != utf8.RuneError {
+					r, b = pair, b[2:]
+				}
+			}
+			dst = utf8.AppendRune(dst, r) // a lone surrogate becomes U+FFFD
+		}
+	}
+	return dst
 }

@@ -345,7 +345,7 @@ func TestTruncation(t *testing.T) {
 		for n := range payload {
 			e := event(l, payload[:n])
 			i, bad := 0, false
-			for f, v := range Fields(e) {
+			for f, v := range values(e) {
 				if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
 					bad = true
 				} else if bad && f.Type.Code != ntconv.TypeCounted && f.Type.Code != ntconv.TypePad64 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // MethodAction says what happened to a method's code.
@@ -54,9 +55,9 @@ func ParseMethod(e *ntconv.Event, m *Method) bool {
 	b := e.Payload[methodCodeSize:]
 	if m.Verbose {
 		var ok [3]bool
-		m.Namespace, b, ok[0] = cutUTF16(b)
-		m.Name, b, ok[1] = cutUTF16(b)
-		m.Signature, b, ok[2] = cutUTF16(b)
+		m.Namespace, b, ok[0] = bin.CutUTF16(b)
+		m.Name, b, ok[1] = bin.CutUTF16(b)
+		m.Signature, b, ok[2] = bin.CutUTF16(b)
 		if ok != [3]bool{true, true, true} {
 			return false
 		}

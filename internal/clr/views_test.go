@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // checkAgain encodes decoded values: they give the payload's beginning. Text with lone surrogates, invalid UTF-8, bool
@@ -37,7 +38,7 @@ func checkAgain(t *testing.T, e *ntconv.Event, l *Layout, values []ntconv.Value,
 // generic decodes an event by its layout into text by field name; absent fields are not in it.
 func generic(e *ntconv.Event) (out map[string]string, whole bool) {
 	out, whole = map[string]string{}, true
-	for f, v := range Fields(e) {
+	for f, v := range values(e) {
 		switch v.Kind() {
 		case ntconv.ValueNull:
 		case ntconv.ValueError:
@@ -53,7 +54,7 @@ func generic(e *ntconv.Event) (out map[string]string, whole bool) {
 
 // view reads an event by the view that its class names, into text by field name of the layout. Zero stands for absent.
 func view(e *ntconv.Event) (out map[string]string, ok bool) {
-	wide := func(b []byte) string { return string(DecodeUTF16(nil, b)) }
+	wide := func(b []byte) string { return string(bin.DecodeUTF16(nil, b)) }
 	narrow := func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 	n := func(v any) string { return fmt.Sprint(v) }
 	switch ClassOf(e.Type) {
@@ -64,15 +65,6 @@ func view(e *ntconv.Event) (out map[string]string, ok bool) {
 			"MethodID": n(m.MethodID), "ModuleID": n(m.ModuleID), "MethodStartAddress": n(m.Start), "MethodSize": n(m.Size),
 			"MethodToken": n(m.Token), "MethodFlags": n(m.Flags), "ClrInstanceID": n(m.Instance), "ReJITID": n(m.ReJITID),
 			"MethodNamespace": wide(m.Namespace), "MethodName": wide(m.Name), "MethodSignature": wide(m.Signature),
-		}
-	case ClassModule:
-		var m Module
-		ok = ParseModule(e, &m)
-		out = map[string]string{
-			"ModuleID": n(m.ModuleID), "AssemblyID": n(m.AssemblyID), "ModuleFlags": n(m.Flags), "ModuleILPath": wide(m.ILPath),
-			"ModuleNativePath": wide(m.NativePath), "ManagedPdbSignature": n(m.ManagedPDB.Signature), "ManagedPdbAge": n(m.ManagedPDB.Age),
-			"ManagedPdbBuildPath": wide(m.ManagedPDB.Path), "NativePdbSignature": n(m.NativePDB.Signature), "NativePdbAge": n(m.NativePDB.Age),
-			"NativePdbBuildPath": wide(m.NativePDB.Path),
 		}
 	case ClassSample:
 		var s Sample
@@ -116,9 +108,9 @@ func checkViews(t *testing.T, e *ntconv.Event) {
 		return
 	}
 	want, whole := generic(e)
-	whole = whole && len(want) == len(LayoutOf(e).Fields)
+	whole = whole && len(want) == len(LayoutOf(e.Type, e.Version()).Fields)
 	if whole && !ok {
-		t.Fatalf("%s: the view refuses what decodes to %v", Name(e), want)
+		t.Fatalf("%s: the view refuses what decodes to %v", LayoutOf(e.Type, e.Version()).Name(), want)
 	}
 	if !ok {
 		return
@@ -126,7 +118,7 @@ func checkViews(t *testing.T, e *ntconv.Event) {
 	for name, v := range want {
 		// Strings of the two differ in where they put U+FFFD for invalid UTF-8.
 		if g, read := got[name]; read && g != v && !(zeroes[g] && !whole) && !strings.ContainsRune(v, utf8.RuneError) {
-			t.Fatalf("%s.%s: %q, by the layout %q", Name(e), name, g, v)
+			t.Fatalf("%s.%s: %q, by the layout %q", LayoutOf(e.Type, e.Version()).Name(), name, g, v)
 		}
 	}
 }
@@ -166,7 +158,7 @@ func TestViewsAgreeWithLayouts(t *testing.T) {
 		}
 	}
 	for _, c := range []Class{
-		ClassMethod, ClassModule, ClassSample, ClassUniversalProcess, ClassUniversalMapping, ClassUniversalSymbol,
+		ClassMethod, ClassSample, ClassUniversalProcess, ClassUniversalMapping, ClassUniversalSymbol,
 		ClassUniversalMappingMetadata, ClassUniversalCPU, ClassUniversalCSwitch,
 	} {
 		if seen[c] == 0 {
@@ -182,8 +174,7 @@ func TestShortPayloads(t *testing.T) {
 		need int
 	}{
 		{ntconv.Type{Provider: Runtime, ID: 141}, 36}, {ntconv.Type{Provider: Runtime, ID: 143}, 42},
-		{ntconv.Type{Provider: Rundown, ID: 144}, 42}, {ntconv.Type{Provider: Runtime, ID: 152}, 28},
-		{ntconv.Type{Provider: Rundown, ID: 154}, 28}, {ntconv.Type{Provider: SampleProfiler}, 4},
+		{ntconv.Type{Provider: Rundown, ID: 144}, 42}, {ntconv.Type{Provider: SampleProfiler}, 4},
 		{ntconv.Type{Provider: UniversalSystem, ID: 1}, 5}, {ntconv.Type{Provider: UniversalSystem, ID: 3}, 7},
 		{ntconv.Type{Provider: UniversalSystem, ID: 4}, 6}, {ntconv.Type{Provider: UniversalSystem, ID: 5}, 5},
 		{ntconv.Type{Provider: UniversalEvents, ID: 9, Name: "cpu"}, 1},
@@ -215,26 +206,14 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s %d: %v verbose %t, want %s", c.provider, c.id, m.Action, m.Verbose, c.want)
 		}
 	}
-	for _, c := range []struct {
-		provider string
-		id       uint32
-		want     string
-	}{{Runtime, 152, "load"}, {Runtime, 153, "unload"}, {Rundown, 153, "rundown start"}, {Rundown, 154, "rundown end"}} {
-		var m Module
-		e := &ntconv.Event{Type: &ntconv.Type{Provider: c.provider, ID: c.id}, Payload: zeros}
-		if !ParseModule(e, &m) || m.Action.String() != c.want {
-			t.Errorf("%s %d: %v, want %s", c.provider, c.id, m.Action, c.want)
-		}
-	}
 	for _, typ := range []ntconv.Type{
 		{Provider: Runtime, ID: 140}, {Provider: Runtime, ID: 145}, {Provider: "Shop", ID: 143}, {Provider: Rundown, ID: 152},
 		{Provider: Runtime, ID: 154}, {Provider: UniversalSystem, ID: 1},
 	} {
 		e := &ntconv.Event{Type: &typ, Payload: zeros}
 		var m Method
-		var mod Module
-		if ParseMethod(e, &m) || ParseModule(e, &mod) {
-			t.Errorf("%s %d is taken for a method or module", typ.Provider, typ.ID)
+		if ParseMethod(e, &m) {
+			t.Errorf("%s %d is taken for a method", typ.Provider, typ.ID)
 		}
 	}
 }
@@ -360,7 +339,6 @@ func TestViewsDoNotAllocate(t *testing.T) {
 		for _, e := range events {
 			var (
 				method   Method
-				module   Module
 				sample   Sample
 				process  Process
 				mapping  Mapping
@@ -370,9 +348,7 @@ func TestViewsDoNotAllocate(t *testing.T) {
 			switch ClassOf(e.Type) {
 			case ClassMethod:
 				ParseMethod(e, &method)
-				DecodeUTF16(text[:0], method.Signature)
-			case ClassModule:
-				ParseModule(e, &module)
+				bin.DecodeUTF16(text[:0], method.Signature)
 			case ClassSample:
 				ParseSample(e, &sample)
 			case ClassUniversalProcess:
@@ -386,7 +362,7 @@ func TestViewsDoNotAllocate(t *testing.T) {
 			default:
 				Value(e)
 			}
-			Name(e)
+			LayoutOf(e.Type, e.Version())
 		}
 	})
 	if n != 0 {

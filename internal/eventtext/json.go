@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
 )
 
 // Layouts of time in JSON: of events with all digits, so that lines sort as text; of payloads as .NET prints them.
@@ -25,7 +24,8 @@ func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
 		dst = append(t.AppendFormat(dst, eventTime), '"')
 	}
 	dst = appendWhere(dst, e)
-	dst = p.appendWhat(dst, e)
+	t := p.typeOf(e)
+	dst = appendWhat(dst, t, e)
 	dst = p.appendLabels(dst, e.Labels)
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(len(e.Payload)), 10)
 	if p.opts.CRC {
@@ -36,7 +36,7 @@ func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
 		dst = hex.AppendEncode(append(dst, `,"payload_hex":"`...), e.Payload)
 		dst = append(dst, '"')
 	}
-	dst = p.appendPayload(dst, e)
+	dst = p.appendPayload(dst, t, e)
 	if p.opts.Stacks && e.Stack != nil {
 		dst = p.appendStack(dst, e)
 	}
@@ -58,12 +58,11 @@ func appendWhere(dst []byte, e *ntconv.Event) []byte {
 }
 
 // appendWhat appends the type, with what labels override of it.
-func (p *Printer) appendWhat(dst []byte, e *ntconv.Event) []byte {
-	t := p.typeOf(e)
+func appendWhat(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	dst = append(append(dst, ','), t.json...)
 	dst = strconv.AppendUint(append(dst, `,"version":`...), uint64(e.Version()), 10)
 	dst = append(append(dst, ','), t.name...)
-	dst = strconv.AppendUint(append(dst, `,"opcode":`...), uint64(t.opcode(e)), 10)
+	dst = strconv.AppendUint(append(dst, `,"opcode":`...), uint64(t.OpcodeOf(e)), 10)
 	dst = strconv.AppendUint(append(dst, `,"level":`...), uint64(e.Level()), 10)
 	dst = strconv.AppendUint(append(dst, `,"keywords":"0x`...), e.Keywords(), 16)
 	return append(dst, '"')
@@ -75,10 +74,10 @@ func appendCRC(dst, payload []byte) []byte {
 }
 
 // appendPayload appends the fields, and nothing for an event that has none.
-func (p *Printer) appendPayload(dst []byte, e *ntconv.Event) []byte {
+func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	open := `,"payload":{`
 	p.scope = p.scope[:0]
-	for f, v := range clr.Fields(e) {
+	for f, v := range t.Values(e) {
 		if f.Type.Code == ntconv.TypePad64 {
 			continue
 		}

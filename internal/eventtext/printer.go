@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // Options choose what a line holds beside the event itself. The zero value adds nothing.
@@ -22,9 +22,9 @@ type Options struct {
 type Printer struct {
 	clock  ntconv.Clock
 	opts   Options
-	types  map[*ntconv.Type]*typeText
+	types  map[*schema.Schema]*typeText
 	last   *typeText
-	lastOf *ntconv.Type
+	events schema.Table
 	keys   map[*ntconv.Field]string
 	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
 	frames []ntconv.Frame
@@ -33,22 +33,12 @@ type Printer struct {
 	labelText []byte
 }
 
-// typeText is what all lines of a type have in common.
+// typeText is what all lines of a type and version have in common.
 type typeText struct {
+	*schema.Schema
 	json []byte // "provider":"...","id":1
 	name []byte // "name":"..."
 	text []byte // provider/name, safe for a terminal
-	// layout is what the tables of runtime events say, or nil; events of one type but another version, which labels can
-	// make, share it.
-	layout *clr.Layout
-}
-
-// opcode returns the event's opcode: traces do not record those of the runtime's own events.
-func (t *typeText) opcode(e *ntconv.Event) uint8 {
-	if n := e.Opcode(); n != 0 || e.Type.HasOpcode || t.layout == nil {
-		return n
-	}
-	return t.layout.Opcode
 }
 
 // New returns a printer for the events of a source with that clock.
@@ -56,37 +46,37 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 	return &Printer{
 		clock: clock,
 		opts:  opts,
-		types: make(map[*ntconv.Type]*typeText),
+		types: make(map[*schema.Schema]*typeText),
 		keys:  make(map[*ntconv.Field]string),
 	}
 }
 
 // typeOf returns the text of the event's type.
 func (p *Printer) typeOf(e *ntconv.Event) *typeText {
-	if p.lastOf == e.Type {
+	s := p.events.Of(e)
+	if p.last != nil && p.last.Schema == s {
 		return p.last
 	}
-	t := p.types[e.Type]
+	t := p.types[s]
 	if t == nil {
-		t = newTypeText(e)
-		p.types[e.Type] = t
+		t = newTypeText(s)
+		p.types[s] = t
 	}
-	p.last, p.lastOf = t, e.Type
+	p.last = t
 	return t
 }
 
-func newTypeText(e *ntconv.Event) *typeText {
-	name := clr.Name(e)
-	t := &typeText{layout: clr.LayoutOf(e)}
-	t.json = appendQuoted(append(t.json, `"provider":`...), e.Type.Provider)
-	t.json = strconv.AppendUint(append(t.json, `,"id":`...), uint64(e.Type.ID), 10)
-	t.name = appendQuoted(append(t.name, `"name":`...), name)
-	t.text = appendWord(t.text, e.Type.Provider)
+func newTypeText(s *schema.Schema) *typeText {
+	t := &typeText{Schema: s}
+	t.json = appendQuoted(append(t.json, `"provider":`...), s.Provider)
+	t.json = strconv.AppendUint(append(t.json, `,"id":`...), uint64(s.ID), 10)
+	t.name = appendQuoted(append(t.name, `"name":`...), s.Name)
+	t.text = appendWord(t.text, s.Provider)
 	t.text = append(t.text, '/')
-	if name == "" {
-		t.text = strconv.AppendUint(append(t.text, "id="...), uint64(e.Type.ID), 10)
+	if s.Name == "" {
+		t.text = strconv.AppendUint(append(t.text, "id="...), uint64(s.ID), 10)
 	} else {
-		t.text = appendWord(t.text, name)
+		t.text = appendWord(t.text, s.Name)
 	}
 	return t
 }

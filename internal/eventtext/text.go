@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // AppendText appends the event as a line for people: seconds since the trace's clock was read, process/thread, processor,
@@ -40,13 +40,13 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 	t := p.typeOf(e)
 	dst = append(dst, t.text...)
 	p.scope = p.scope[:0]
-	for f, v := range clr.Fields(e) {
+	for f, v := range t.Values(e) {
 		if v.Kind() == ntconv.ValueNull {
 			continue
 		}
 		dst = append(appendWord(append(dst, ' '), f.Name), '=')
 		dst = p.appendTextValue(dst, &f.Type, v)
-		dst = appendMapName(dst, t.layout, f.Name, v)
+		dst = appendValueName(dst, t.Schema, f.Name, v)
 	}
 	dst = p.appendTextLabels(dst, e.Labels)
 	dst = append(dst, '\n')
@@ -129,12 +129,12 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 	return p.appendValue(dst, t, v)
 }
 
-// appendMapName appends the name that the runtime's manifest has for a value, if it has one: Type=2:Managed.
-func appendMapName(dst []byte, l *clr.Layout, field string, v ntconv.Value) []byte {
-	if l == nil || v.Kind() != ntconv.ValueUint && v.Kind() != ntconv.ValueInt || !l.HasMap(field) {
+// appendValueName appends the name that the runtime's manifest has for a value, if it has one: Type=2:Managed.
+func appendValueName(dst []byte, s *schema.Schema, field string, v ntconv.Value) []byte {
+	if v.Kind() != ntconv.ValueUint && v.Kind() != ntconv.ValueInt {
 		return dst
 	}
-	if name := l.MapName(field, v.Uint()); name != "" {
+	if name := s.ValueName(field, v.Uint()); name != "" {
 		dst = append(append(dst, ':'), name...)
 	}
 	return dst

@@ -61,6 +61,12 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{jsonWith(`speedscope`), "a speedscope profile", "www.speedscope.app shows it"},
 		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "OTLP in JSON", "it is an output format elsewhere; give the trace that it came from"},
+	}
+}
+
+// unsupportedText returns what an input of no known format may be.
+func unsupportedText() []unsupportedInput {
+	return []unsupportedInput{
 		{jsonWith(), "JSON", "give the trace that it came from"},
 		{isText, "text", "check that this is the file that was recorded"},
 	}
@@ -94,15 +100,24 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 		return f, nil
 	}
 	want := "expected " + strings.Join(NamesOf(table), " or ")
-	for _, f := range unsupportedInputs(strings.ToLower(name)) {
-		if f.is(strings.ToLower(name), head) {
-			return nil, &Unknown{What: f.what, Err: fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next)}
+	unsupported := func(list []unsupportedInput) error {
+		for _, f := range list {
+			if f.is(strings.ToLower(name), head) {
+				return &Unknown{What: f.what, Err: fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next)}
+			}
 		}
+		return nil
+	}
+	if err := unsupported(unsupportedInputs(strings.ToLower(name))); err != nil {
+		return nil, err
 	}
 	for _, f := range table {
 		if f.In.Hint != nil && f.In.Hint(head) {
 			return f, nil
 		}
+	}
+	if err := unsupported(unsupportedText()); err != nil {
+		return nil, err
 	}
 	return nil, &Unknown{Err: fmt.Errorf("%s, and found % x: %w; check that this is the file that was recorded, or name its format with --from",
 		want, head[:min(8, len(head))], ntconv.ErrFormat)}

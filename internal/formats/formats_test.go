@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -189,6 +190,18 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if n != r.Items {
 			t.Errorf("%d events, %d were counted", n, r.Items)
 		}
+	case "folded":
+		n := int64(0)
+		for line := range strings.Lines(string(out)) {
+			stack, value, ok := strings.Cut(strings.TrimSuffix(line, "\n")[strings.LastIndexByte(line, ' ')-1:], " ")
+			if v, err := strconv.ParseInt(value, 10, 64); !ok || stack == "" || err != nil || v <= 0 {
+				t.Errorf("line %q: no stack and positive total", line)
+			}
+			n++
+		}
+		if n != r.Items {
+			t.Errorf("%d lines, %d were counted", n, r.Items)
+		}
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
 	}
@@ -267,7 +280,7 @@ func TestDetect(t *testing.T) {
 // checkHelp fails unless an error says where, what was expected, and what to do.
 func checkHelp(t *testing.T, err error) {
 	t.Helper()
-	for _, part := range []string{"byte 0", "expected nettrace or netperf or pprof", "; "} {
+	for _, part := range []string{"byte 0", "expected nettrace or netperf or pprof or folded", "; "} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v: no %q", err, part)
 		}
@@ -522,5 +535,16 @@ func TestJSONIsNoTrace(t *testing.T) {
 	}
 	if f, err := Detect(Readable(), "x.nettrace", b); f != nil || !strings.Contains(err.Error(), "JSON") {
 		t.Errorf("%v, %v", f, err)
+	}
+}
+
+// A directory belongs to the first format that knows its members.
+func TestSniffDir(t *testing.T) {
+	table := append(Readable(), &Format{Name: "parts", In: &In{SniffDir: func(members []string) bool { return len(members) == 2 }}})
+	if f := SniffDir(table, []string{"a", "b"}); f == nil || f.Name != "parts" {
+		t.Errorf("%v", f)
+	}
+	if f := SniffDir(table, []string{"a"}); f != nil {
+		t.Errorf("%s", f.Name)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/schema"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 	"github.com/spf13/pflag"
@@ -32,6 +34,7 @@ func Nettrace() *Format {
 			Binary:  true,
 			Merges:  true,
 			InFlags: true,
+			Weights: true,
 			Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
 			Advice:  noEvents.Next,
 			Bind:    bindNettrace,
@@ -40,6 +43,7 @@ func Nettrace() *Format {
 				{"the same, with the events in the order of time", "ntconv to nettrace --order time trace.nettrace -o new.nettrace"},
 				{"the last minute, for a smaller file", "ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace"},
 				{"a profile of a Go program, for PerfView", "ntconv to nettrace cpu.pb.gz -o cpu.nettrace"},
+				{"a trace per process of a machine-wide trace, in a directory", "ntconv to nettrace --split-by process trace.nettrace -o processes/"},
 				{"one process of a machine-wide trace", "ntconv to nettrace --pid 4711 trace.nettrace -o one.nettrace"},
 			},
 		},
@@ -94,6 +98,9 @@ type nettraceCreator struct {
 	writer    writer.Options
 	addresses symbol.Addresses
 	given     func() bool // --addresses was given
+	describe  bool
+	splitBy   string
+	split     *processSplit // nil before Learn is called
 }
 
 func bindNettrace(flags *pflag.FlagSet) Creator {
@@ -105,8 +112,12 @@ func bindNettrace(flags *pflag.FlagSet) Creator {
 			{"mixed", symbol.AddressesMixed}, {"real", symbol.AddressesReal}, {"synthetic", symbol.AddressesSynthetic},
 		},
 	}, "addresses", "of inputs that hold names: keep addresses that stand for one frame (mixed), also those where functions were inlined (real), or make up all")
+	flags.BoolVar(&c.describe, "describe", false, "write names and fields of the runtime's events into the metadata, so that any reader can decode them")
+	flags.Var(&choice[string]{value: &c.splitBy, choices: []choiceValue[string]{{"process", "process"}}}, flagSplitBy, "write a directory with one trace per process")
 	return c
 }
+
+const flagSplitBy = "split-by"
 
 func (c *nettraceCreator) StackDepth() (int, string) {
 	if c.writer.AllowLarge {
@@ -115,15 +126,43 @@ func (c *nettraceCreator) StackDepth() (int, string) {
 	return nettraceDepth, "--allow-large keeps more than 8190 frames of a stack, up to --max-stack, for readers other than Microsoft's"
 }
 
-func (c *nettraceCreator) Dir() string { return "" }
+func (c *nettraceCreator) Dir() string {
+	if c.splitBy == "" {
+		return ""
+	}
+	return "--" + flagSplitBy
+}
+
+func (c *nettraceCreator) Learn() func(*ntconv.Event) {
+	if c.splitBy == "" {
+		return nil
+	}
+	c.split = newProcessSplit()
+	return c.split.Learn
+}
+
+func (c *nettraceCreator) Stage() func(ntconv.Source) ntconv.Source {
+	if c.describe {
+		return schema.DescribeForFile
+	}
+	return nil
+}
 
 func (c *nettraceCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if c.split != nil {
+		return c.split.begin(out, t, func(w io.Writer) (Sink, error) { return c.sink(w, info, t) }), nil
+	}
 	w, err := out.Create("")
 	if err != nil {
 		return nil, err
 	}
+	return c.sink(w, info, t)
+}
+
+// sink returns a sink that writes one trace to w.
+func (c *nettraceCreator) sink(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
 	o, names := c.writer, symbol.SynthesizeOptions{Addresses: c.addresses, Report: t.Report}
-	o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered
+	o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered || c.split != nil
 	sink, err := writer.New(w, info, &o)
 	if err != nil {
 		return nil, err

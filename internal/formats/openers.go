@@ -22,14 +22,18 @@ type boundOpener struct {
 	used   bool
 }
 
-// BindOpeners defines the flags of the reading halves of formats.
+// BindOpeners defines the flags of the reading halves of formats. A flag whose name is taken, by the output, is not defined again.
 func BindOpeners(flags *pflag.FlagSet, table ...*Format) *Openers {
 	o := new(Openers)
 	for _, f := range table {
 		own := pflag.NewFlagSet(f.Name, pflag.ContinueOnError)
 		own.SortFlags = false
 		o.list = append(o.list, &boundOpener{format: f, flags: own, opener: f.In.Bind(own)})
-		own.VisitAll(flags.AddFlag)
+		own.VisitAll(func(f *pflag.Flag) {
+			if flags.Lookup(f.Name) == nil {
+				flags.AddFlag(f)
+			}
+		})
 	}
 	return o
 }
@@ -60,6 +64,17 @@ func (o *Openers) Notes() (notes []string) {
 		})
 	}
 	return notes
+}
+
+// stackDepth returns the number of frames per stack that an importer reads, whose own default is given.
+func (o *ReadOptions) stackDepth(def int) int {
+	if o.Limits.StackDepth > 0 {
+		def = o.Limits.StackDepth
+	}
+	if o.OutputDepth > 0 {
+		return min(def, o.OutputDepth)
+	}
+	return def
 }
 
 // DepthNotes returns what to do about stacks that lost frames to a limit on depth.

@@ -48,7 +48,10 @@ func pprofFormat() *Format {
 const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
 
 // A pprofCreator has the flags of ntconv to pprof.
-type pprofCreator struct{ options pprof.Options }
+type pprofCreator struct {
+	plain
+	options pprof.Options
+}
 
 func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	c := new(pprofCreator)
@@ -62,9 +65,6 @@ func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 }
 
 const flagGzipLevel = "gzip-level"
-
-func (c *pprofCreator) StackDepth() (int, string) { return 0, "" }
-func (c *pprofCreator) Dir() string               { return "" }
 
 func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if c.options.Level < 0 || c.options.Level > 9 {

@@ -47,10 +47,7 @@ func (p *pprofOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		return nil, err
 	}
 	opts := pprof.Options{SampleType: p.sampleType, LabelFrames: p.labelFrames, Report: o.Report}
-	opts.Limits.Stack = o.Limits.StackDepth
-	if o.OutputDepth > 0 {
-		opts.Limits.Stack = min(opts.Limits.Defaults().Stack, o.OutputDepth)
-	}
+	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	if len(p.labelFrames) > 0 {
 		opts.OnLabel = func(key string) { p.labels[key] = true }
 	}

@@ -27,7 +27,8 @@ type Format struct {
 type In struct {
 	// Sniff reports whether an input that begins with head is of this format. Nil if the format has no magic number.
 	Sniff func(head []byte) bool
-	// Hint is Sniff for formats without a magic number: Detect calls it when no Sniff matches.
+	// Hint is Sniff for formats without a magic number. Detect calls it with HeadSize bytes, or all that there are, when no Sniff
+	// matches and the input is nothing else that is known.
 	Hint func(head []byte) bool
 	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
 	SniffDir func(members []string) bool
@@ -85,6 +86,9 @@ type Out struct {
 	Doc    string // a phrase that follows "NAME: ": what becomes of an input
 	Binary bool   // not for terminals
 	Names  Names
+	// Weights means that the format holds samples and not their weights: a selection is written with events that state them
+	// (profile.Weights).
+	Weights bool
 	// Merges means that several inputs can go into one output.
 	Merges bool
 	// Order is the order in which the events are written unless the user chooses one.
@@ -113,7 +117,20 @@ type Creator interface {
 	StackDepth() (frames int, advice string)
 	// Dir returns the flag that makes the output a directory, "" if it is one file.
 	Dir() string
+	// Learn returns what must see all events in a reading of its own before Create is called, nil if nothing must. The Target then
+	// has a Namer that knows all symbols.
+	Learn() func(*ntconv.Event)
+	// Stage returns what selected events pass before they reach the sink, nil if nothing changes them.
+	Stage() func(ntconv.Source) ntconv.Source
 }
+
+// plain is the part of a Creator that writes one file of unchanged events with stacks of any depth.
+type plain struct{}
+
+func (plain) StackDepth() (int, string)                { return 0, "" }
+func (plain) Dir() string                              { return "" }
+func (plain) Learn() func(*ntconv.Event)               { return nil }
+func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
 // A Target is what a sink may ask the command for.
 type Target struct {
@@ -135,7 +152,7 @@ type Sink interface {
 }
 
 // All returns the table.
-func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat()} }
+func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat()} }
 
 // Readable returns the formats that can be read.
 func Readable() []*Format {

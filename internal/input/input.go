@@ -18,6 +18,8 @@ import (
 
 // Options say how inputs are opened.
 type Options struct {
+	// Table has the formats that are recognized; nil means all that can be read.
+	Table []*formats.Format
 	// From is the format of the inputs, nil to recognize it.
 	From *formats.Format
 	// Again asks for inputs that can be read more than once.
@@ -147,7 +149,10 @@ func (in *Input) spool(src io.Reader) (*os.File, error) {
 
 // recognize looks at the beginning of the input. It waits for no more than it needs: eight bytes of a nettrace stream.
 func (in *Input) recognize() error {
-	table := formats.Readable()
+	table := in.opts.Table
+	if table == nil {
+		table = formats.Readable()
+	}
 	if in.raw.IsDir() {
 		return in.recognizeDir(table)
 	}

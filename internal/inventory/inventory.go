@@ -3,11 +3,12 @@ package inventory
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // A Sink counts events. It holds one entry per type and one per thread, and never an event. It is not safe for concurrent use.
 type Sink struct {
+	schemas schema.Table
 	types   map[*ntconv.Type]*typeCount
 	threads map[*ntconv.Thread]*threadCount
 	all     Tally
@@ -90,7 +91,7 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 	}
 	t := v.types[e.Type]
 	if t == nil {
-		t = &typeCount{typ: e.Type, name: clr.Name(e), version: e.Version()}
+		t = &typeCount{typ: e.Type, name: v.schemas.Of(e).Name, version: e.Version()}
 		v.types[e.Type] = t
 	}
 	v.lastType = t

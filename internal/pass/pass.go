@@ -31,8 +31,12 @@ type Plan struct {
 	Names *symbol.Options
 	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
 	NamesFirst bool
+	// Learn, if not nil, sees all events in a reading of its own before the pass.
+	Learn func(*ntconv.Event)
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
 	Keep func(e *ntconv.Event, selected bool) bool
+	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
+	Weights bool
 	// Before are stages that see every event, in their order.
 	Before []Stage
 	// After are stages that see selected events, in their order.
@@ -45,7 +49,7 @@ type Plan struct {
 type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
 // NeedsAgain reports whether an input must be readable more than once for the plan.
-func (p *Plan) NeedsAgain() bool { return p.NamesFirst || p.Selection.NeedsEnd() }
+func (p *Plan) NeedsAgain() bool { return p.NamesFirst || p.Learn != nil || p.Selection.NeedsEnd() }
 
 // A Pass is one reading of an input.
 type Pass struct {
@@ -59,6 +63,9 @@ type Pass struct {
 	Order  reader.Order   // in which events come
 	// Selector is the selection, bound to the trace.
 	Selector *selection.Selector
+
+	// Weights has the stage that Plan.Weights asks for, nil if the selection omits nothing.
+	Weights *profile.Weights
 
 	Total, Kept int64 // events read so far, before and after the selection
 	Cause       error // why the input is incomplete, nil as long as nothing is missing
@@ -78,7 +85,7 @@ var errShortcut = errors.New("the trace must be read once more")
 // the last sample, and a sink that adds events up gets them in file order. If Drain finds that a shortcut was wrong, use is called
 // again with a pass without shortcuts, so it must be able to start over.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
-	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Again()}
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && plan.Learn == nil && in.Again()}
 	if plan.AnyOrder && p.shortcut {
 		p.Order = reader.FileOrder
 	}
@@ -124,25 +131,31 @@ func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 		src = stage(p, src)
 	}
 	p.All = src
-	keep := p.Selector.Keep
-	if p.Plan.Keep != nil {
-		keep = func(e *ntconv.Event) bool { return p.Plan.Keep(e, p.Selector.Keep(e)) }
+	if p.Plan.Weights && p.Filtered() {
+		p.Weights = profile.NewWeights(src, p.keep, p.Report)
+		src = p.Weights
+	} else {
+		src = ntconv.Filter(src, p.keep)
 	}
-	src = ntconv.Filter(src, func(e *ntconv.Event) bool {
-		if p.watch != nil {
-			p.watch(e)
-		}
-		return keep(e)
-	})
-	src = ntconv.Observe(src, func(e *ntconv.Event) {
-		if e.Kind == ntconv.KindEvent {
-			p.Kept++
-		}
-	})
 	for _, stage := range p.Plan.After {
 		src = stage(p, src)
 	}
 	return src
+}
+
+// keep shows an event to the sink if it is a Watcher, and reports whether the event passes the selection.
+func (p *Pass) keep(e *ntconv.Event) bool {
+	if p.watch != nil {
+		p.watch(e)
+	}
+	kept := p.Selector.Keep(e)
+	if p.Plan.Keep != nil {
+		kept = p.Plan.Keep(e, kept)
+	}
+	if kept && e.Kind == ntconv.KindEvent {
+		p.Kept++
+	}
+	return kept
 }
 
 // observe sees every event of the input.
@@ -167,7 +180,12 @@ func (p *Pass) prepare(namesFirst bool) (last ntconv.Ticks, err error) {
 			p.learn = t.Observe
 		}
 	}
-	switch {
+	switch learn := p.Plan.Learn; {
+	case learn != nil:
+		return p.Plan.Scan(p.Input, func(e *ntconv.Event) {
+			before(e)
+			learn(e)
+		})
 	case namesFirst:
 		return p.Plan.Scan(p.Input, before)
 	case p.Plan.Selection.NeedsEnd():

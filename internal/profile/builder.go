@@ -15,6 +15,8 @@ type Options struct {
 	// Drop lists keys of labels that samples are not told apart by: the Label constants of this package, "state", and
 	// whatever keys the events have. Dropping "thread id" drops "thread" too.
 	Drop []string
+	// Unlabeled adds up samples of a stack and owner regardless of the labels of their events.
+	Unlabeled bool
 	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the events
 	// tell it.
 	Span func() (first, last ntconv.Ticks, ok bool)
@@ -31,6 +33,7 @@ type Builder struct {
 	roles    map[*ntconv.Type]role
 	lastType *ntconv.Type
 	lastRole role
+	weights  weightTypes
 
 	recording Recording
 	span      func() (first, last ntconv.Ticks, ok bool)
@@ -47,6 +50,9 @@ type pool struct {
 // role says what events of a type are good for: bit i is set if they are samples of Builder.sets[i].
 type role uint8
 
+// roleWeight is the role of events that state weights.
+const roleWeight role = 1 << 7
+
 // New returns a builder for a trace. A nil namer knows the names that stacks carry themselves.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if o == nil {
@@ -62,11 +68,13 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if drop[LabelThreadID] {
 		drop[LabelThread] = true
 	}
+	labels := newLabelTable(drop)
+	labels.none = o.Unlabeled
 	b := &Builder{
 		info: info, namer: namer, report: o.Report,
-		pool:  pool{drop, newStackTable(), newLabelTable(drop), newTagTable()},
-		roles: map[*ntconv.Type]role{},
-		span:  o.Span,
+		pool:  pool{drop, newStackTable(), labels, newTagTable()},
+		roles: map[*ntconv.Type]role{}, weights: newWeightTypes(),
+		span: o.Span,
 	}
 	for k := Wall; k < numKinds; k++ {
 		if o.Kind == k || o.Kind == Auto {
@@ -89,10 +97,45 @@ func (b *Builder) Add(e *ntconv.Event) {
 			}
 		}
 	case ntconv.KindMark:
-		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			for _, s := range b.sets {
-				s.remove(e.Mark.Threads)
-			}
+		b.mark(e.Mark)
+	}
+}
+
+// Watch notes an event that a selection may omit, so that the weights of the selected samples are those that they have in the whole
+// trace. Call it for every event of the trace, and Add with the same event next if the event is selected. Where nothing is omitted,
+// Watch changes nothing. It borrows the event, and allocates only for new types and threads.
+func (b *Builder) Watch(e *ntconv.Event) {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		if c := b.weights.of(e.Type); c != weightNone {
+			b.weigh(e, c)
+		}
+	case ntconv.KindMark:
+		b.mark(e.Mark)
+	}
+}
+
+// weigh tells the sets whose samples last until the next one of their thread about an event of a class.
+func (b *Builder) weigh(e *ntconv.Event, c weightClass) {
+	for _, s := range b.sets {
+		if s.spec.interval == noInterval {
+			continue
+		}
+		switch c {
+		case weightSample:
+			s.close(s.thread(e.Thread), e.Time)
+		case weightExplicit:
+			s.state(e)
+		case weightMedian:
+			s.median = weightTicks(e)
+		}
+	}
+}
+
+func (b *Builder) mark(m *ntconv.Mark) {
+	if m.Kind == ntconv.MarkThreadsRemoved {
+		for _, s := range b.sets {
+			s.remove(m.Threads)
 		}
 	}
 }
@@ -109,6 +152,9 @@ func (b *Builder) event(e *ntconv.Event) {
 			s.add(e, b.namer)
 		}
 	}
+	if b.lastRole&roleWeight != 0 {
+		b.weigh(e, b.weights.of(e.Type))
+	}
 }
 
 func (b *Builder) role(t *ntconv.Type) role {
@@ -121,6 +167,9 @@ func (b *Builder) role(t *ntconv.Type) role {
 			r |= 1 << i
 		}
 	}
+	if IsWeight(t) {
+		r |= roleWeight
+	}
 	b.roles[t] = r
 	return r
 }
@@ -130,7 +179,7 @@ func (b *Builder) role(t *ntconv.Type) role {
 // for after the last event and before Finish.
 func (b *Builder) OrderMatters() bool {
 	s := b.set()
-	if n, ok := b.namer.(ntconv.EpochSettler); s.late.n > 0 || ok && !n.Settle() {
+	if n, ok := b.namer.(ntconv.EpochSettler); s.disordered || ok && !n.Settle() {
 		return true
 	}
 	for i := range s.rows {

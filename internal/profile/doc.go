@@ -12,6 +12,9 @@
 // thread has no successor and gets the thread's median interval. Intervals are summed as ticks, which is exact, and
 // converted once at the end.
 //
+// A selection does not change weights: [Builder.Watch] sees the samples that it omits, too. A file of a selection no longer has
+// these samples, so [Weights] adds events that state the weights that depend on them.
+//
 // # Equal stacks
 //
 // Stacks are equal by content, not by pointer. Addresses get another meaning when code is unloaded and its memory used

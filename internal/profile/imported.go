@@ -11,7 +11,7 @@ func (p *pool) of(k Kind) *pool {
 		return p
 	}
 	labels := newLabelTable(p.drop)
-	labels.all = true
+	labels.all, labels.none = true, p.labels.none
 	return &pool{p.drop, p.stacks, labels, newTagTable()}
 }
 

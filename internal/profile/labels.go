@@ -30,6 +30,7 @@ const (
 type labelTable struct {
 	drop map[string]bool
 	all  bool // what was imported says something, whatever it is
+	none bool // every list counts as empty
 	seed maphash.Seed
 	ids  map[uint64][]uint32 // by hash
 	list [][]ntconv.Label
@@ -44,7 +45,7 @@ func newLabelTable(drop map[string]bool) *labelTable {
 
 // id returns the number of a label list.
 func (t *labelTable) id(l *ntconv.Labels) uint32 {
-	if l == nil || len(l.List()) == 0 {
+	if t.none || l == nil || len(l.List()) == 0 {
 		return 0
 	}
 	if l != t.last {

@@ -19,7 +19,7 @@ func mergeOwners(p *Profile) owners {
 	var all owners
 	known := map[ownerName]uint32{}
 	for _, o := range p.s.owners {
-		n := p.b.nameOwner(o, len(p.Adopted) > 0)
+		n := p.b.nameOwner(o, len(p.Adopted) > 0 && !p.b.pool.labels.none)
 		id, ok := known[n]
 		if !ok {
 			id = uint32(len(all.labels))

@@ -7,14 +7,14 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Recording learns from when to when a trace was recorded: from its first to its last event, but for those of rundown, which are
-// written afterwards. The zero value has seen nothing.
+// A Recording learns from when to when a trace was recorded: from its first to its last event, but for those of rundown and
+// those that state weights, which are written afterwards. The zero value has seen nothing.
 type Recording struct {
 	any         bool
 	first, last ntconv.Ticks
 
 	lastType *ntconv.Type
-	after    bool // lastType is of rundown
+	after    bool // lastType is of rundown, or of events that state weights
 }
 
 // Observe takes an event into account. It borrows the event, and does not allocate.
@@ -23,7 +23,7 @@ func (r *Recording) Observe(e *ntconv.Event) {
 		return
 	}
 	if e.Type != r.lastType {
-		r.lastType, r.after = e.Type, strings.HasSuffix(e.Type.Provider, "Rundown")
+		r.lastType, r.after = e.Type, strings.HasSuffix(e.Type.Provider, "Rundown") || IsWeight(e.Type)
 	}
 	if r.after {
 		return

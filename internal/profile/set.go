@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/ntconv/ntconv"
@@ -24,12 +25,14 @@ type set struct {
 	rows   []row
 	values []int64 // len(spec.columns) a row
 
-	threads map[*ntconv.Thread]*thread
-	owners  []owner
-	ids     map[owner]uint32
-	all     intervals    // of all threads
-	end     ntconv.Ticks // where the last interval of the threads that are settled ends
-	lone    ntconv.Ticks // the latest of the samples that have no interval until all threads are settled
+	threads    map[*ntconv.Thread]*thread
+	owners     []owner
+	ids        map[owner]uint32
+	all        intervals    // of all threads
+	end        ntconv.Ticks // of the latest interval of a sample
+	lone       ntconv.Ticks // the latest of the samples that have no interval until all threads are settled
+	median     uint64       // of all intervals, if the trace states it; else 0
+	disordered bool         // a sample came after a later one of its thread, and may be none of the profile's
 
 	m                  measurement
 	events             uint64
@@ -54,16 +57,19 @@ type owner struct {
 	thread  *ntconv.Thread
 }
 
-// A thread is what is known about the samples of a thread: the last one waits for its successor.
+// A thread is what is known about the samples of a thread: the last one waits for its successor. Its times are those of all
+// samples of the trace, of which the profile may have only some.
 type thread struct {
-	owner   uint32
+	sampleTimes
+	owner   uint32 // noOwner until the profile has a sample of the thread
 	recent  uint32 // row of the last sample, or noRow: idle threads are seen in the same place over and over
 	pending uint32 // row that gets the time from last on, or noRow
-	last    ntconv.Ticks
-	gaps    intervals
 }
 
-const noRow = ^uint32(0)
+const (
+	noRow   = ^uint32(0)
+	noOwner = ^uint32(0)
+)
 
 // tally counts something and keeps where it happened first.
 type tally struct {
@@ -101,6 +107,9 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	}
 	s.events++
 	t := s.thread(e.Thread)
+	if t.owner == noOwner {
+		t.owner = s.owner(e.Thread)
+	}
 	k := key{stack: s.pool.stacks.id(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.owner}
 	if k.stack == 0 {
 		s.noStack.add(e)
@@ -125,8 +134,12 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	for i, v := range s.m.values {
 		addTo(&sums[i], v)
 	}
-	if s.spec.interval != noInterval && !s.advance(t, r, e.Time) {
-		s.late.add(e)
+	if s.spec.interval != noInterval {
+		if !s.close(t, e.Time) {
+			s.late.add(e)
+		} else {
+			t.pending = r
+		}
 	}
 }
 
@@ -165,7 +178,7 @@ func (s *set) row(k key) uint32 {
 func (s *set) thread(p *ntconv.Thread) *thread {
 	t, ok := s.threads[p]
 	if !ok {
-		t = &thread{owner: s.owner(p), recent: noRow, pending: noRow}
+		t = &thread{owner: noOwner, recent: noRow, pending: noRow}
 		s.threads[p] = t
 	}
 	return t
@@ -188,22 +201,38 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 	return id
 }
 
-// advance gives the time since the thread's last sample to that sample, and makes r the last. A sample from before the
-// last one has no time of its own: it would be counted twice. The result is false then.
-func (s *set) advance(t *thread, r uint32, at ntconv.Ticks) bool {
-	if t.pending != noRow {
-		if at < t.last {
-			return false
-		}
-		// Samples at the same time are one observation told twice, and no interval.
-		if n := uint64(at) - uint64(t.last); n > 0 {
-			s.credit(t.pending, clamp(n))
-			t.gaps.add(n)
-			s.all.add(n)
-		}
+// close ends the interval of a thread's last sample at the time of the next one. A sample from before the last one closes nothing and
+// has no time of its own: it would be counted twice. The result is false then.
+func (s *set) close(t *thread, at ntconv.Ticks) bool {
+	n, ok := t.advance(at)
+	if !ok {
+		s.disordered = true
+		return false
 	}
-	t.pending, t.last = r, at
+	if n > 0 {
+		s.all.add(n)
+	}
+	s.weigh(t, n, at)
 	return true
+}
+
+// weigh gives ticks to the sample that waits for its successor, if there is one.
+func (s *set) weigh(t *thread, ticks uint64, end ntconv.Ticks) {
+	if t.pending == noRow {
+		return
+	}
+	s.credit(t.pending, clamp(ticks))
+	s.end = max(s.end, end)
+	t.pending = noRow
+}
+
+// state takes over the weight of a thread's last sample that an event of the trace states.
+func (s *set) state(e *ntconv.Event) {
+	if t, ok := s.threads[e.Thread]; ok {
+		n := weightTicks(e)
+		s.weigh(t, n, after(t.last, n))
+		t.open = false
+	}
 }
 
 // credit adds ticks to the interval column of a row.
@@ -227,26 +256,22 @@ func (s *set) settle(t *thread) {
 		return
 	}
 	if n := t.gaps.median(); n > 0 {
-		s.credit(t.pending, clamp(n))
-		s.end = max(s.end, after(t.last, n))
-	} else {
-		s.rows[t.pending].orphans++
-		s.lone = max(s.lone, t.last)
+		s.weigh(t, n, after(t.last, n))
+		return
 	}
+	s.rows[t.pending].orphans++
+	s.lone = max(s.lone, t.last)
 	t.pending = noRow
 }
 
-// finish settles all threads. Those without an interval get the median of all others, and the nominal interval if there
-// is none.
+// finish settles all threads. Those without an interval get the median that the trace states, or else that of all others, and the
+// nominal interval if there is none.
 func (s *set) finish(nominal uint64) {
 	for _, t := range s.threads {
 		s.settle(t)
 	}
 	clear(s.threads)
-	n := s.all.median()
-	if n == 0 {
-		n = nominal
-	}
+	n := cmp.Or(s.median, s.all.median(), nominal)
 	for r := range s.rows {
 		if o := s.rows[r].orphans; o > 0 {
 			s.credit(uint32(r), times(int64(o), clamp(n)))

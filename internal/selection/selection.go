@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // Options are what a user asks for. Everything that is set must hold; of a list, one entry must. The zero value selects
@@ -47,6 +47,7 @@ type Selector struct {
 	typed    bool // types must be looked at
 	bounded  bool // to is a bound
 	from, to ntconv.Ticks
+	schemas  schema.Table
 	types    map[*ntconv.Type]bool
 	last     *ntconv.Type
 	lastOK   bool
@@ -188,7 +189,7 @@ func (s *Selector) matchType(e *ntconv.Event) bool {
 	if len(s.opts.Events) == 0 {
 		return true
 	}
-	name, id := clr.Name(e), strconv.FormatUint(uint64(e.Type.ID), 10)
+	name, id := s.schemas.Of(e).Name, strconv.FormatUint(uint64(e.Type.ID), 10)
 	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return matchEvent(p, provider, name, id) })
 }
 

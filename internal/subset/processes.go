@@ -68,14 +68,20 @@ func (k *keptProcesses) needs(e *ntconv.Event) bool {
 	if k.contain(e.Thread) {
 		return true
 	}
+	ref, ok := refOf(e)
+	return ok && k.refs[ref]
+}
+
+// refOf returns what an event describes that events of other processes may refer to.
+func refOf(e *ntconv.Event) (ref mappingRef, ok bool) {
 	class, host := clr.ClassOf(e.Type), processOf(e.Thread).host
 	var symbol clr.Symbol
 	var meta clr.MappingMetadata
 	switch {
 	case class == clr.ClassUniversalSymbol && clr.ParseSymbol(e, &symbol):
-		return k.refs[mappingRef{class, hostID{host, symbol.MappingID}}]
+		return mappingRef{class, hostID{host, symbol.MappingID}}, true
 	case class == clr.ClassUniversalMappingMetadata && clr.ParseMappingMetadata(e, &meta):
-		return k.refs[mappingRef{class, hostID{host, meta.ID}}]
+		return mappingRef{class, hostID{host, meta.ID}}, true
 	}
-	return false
+	return mappingRef{}, false
 }

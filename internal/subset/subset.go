@@ -5,6 +5,7 @@ package subset
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/profile"
 )
 
 // A Filter makes a subset of one trace. It is not safe for concurrent use.
@@ -50,7 +51,7 @@ func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) {
 		if e == nil {
 			break
 		}
-		if e.Kind == ntconv.KindEvent {
+		if e.Kind == ntconv.KindEvent && !profile.IsWeight(e.Type) {
 			f.processes.observe(e, selected(e))
 		}
 	}
@@ -161,8 +162,10 @@ func (f *Filter) givesSymbols(t *ntconv.Type) bool {
 // symbol.Synthesize could not express otherwise.
 func givesSymbols(t *ntconv.Type) bool {
 	switch t.Provider {
-	case clr.Rundown, clr.UniversalSystem, "ntconv":
+	case clr.Rundown, clr.UniversalSystem:
 		return true
+	case "ntconv":
+		return !profile.IsWeight(t)
 	}
 	switch clr.ClassOf(t) {
 	case clr.ClassNone, clr.ClassSample, clr.ClassUniversalCPU, clr.ClassUniversalCSwitch, clr.ClassUniversalOther:

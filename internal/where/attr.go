@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // attr is a property that every event can have, whatever its payload.
@@ -87,18 +87,18 @@ func attrList() string {
 }
 
 // property compares a property of an event.
-func (m *Matcher) property(t *test, e *ntconv.Event) bool {
+func (m *Matcher) property(t *test, s *schema.Schema, e *ntconv.Event) bool {
 	switch attrs[t.attr].kind {
 	case kindTime:
 		return m.timeTest(t, e)
 	case kindNumber:
-		n, ok := numberOf(t.attr, e)
+		n, ok := numberOf(t.attr, s, e)
 		return ok && t.numberTest(n)
 	case kindText:
 		if t.attr == attrProvider {
-			m.scratch = append(m.scratch[:0], e.Type.Provider...)
+			m.scratch = append(m.scratch[:0], s.Provider...)
 		} else {
-			m.scratch = append(m.scratch[:0], clr.Name(e)...)
+			m.scratch = append(m.scratch[:0], s.Name...)
 		}
 		return t.textTest(m.scratch)
 	case kindID:
@@ -108,7 +108,7 @@ func (m *Matcher) property(t *test, e *ntconv.Event) bool {
 }
 
 // numberOf returns a property, and false if it was not recorded.
-func numberOf(a attr, e *ntconv.Event) (number, bool) {
+func numberOf(a attr, s *schema.Schema, e *ntconv.Event) (number, bool) {
 	switch a {
 	case attrTID:
 		if e.Thread == nil || e.Thread.TID == ntconv.TIDUnknown {
@@ -125,7 +125,7 @@ func numberOf(a attr, e *ntconv.Event) (number, bool) {
 	case attrLevel:
 		return unsigned(uint64(e.Level())), true
 	case attrOpcode:
-		return unsigned(uint64(e.Opcode())), true
+		return unsigned(uint64(s.OpcodeOf(e))), true
 	case attrKeywords:
 		return unsigned(e.Keywords()), true
 	case attrID:

@@ -1,13 +1,10 @@
 package where
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // answer is what can be said before an event is looked at.
@@ -26,171 +23,90 @@ func answerOf(b bool) answer {
 	return no
 }
 
-// A program is an expression made ready for events of one type and version.
+// A program is an expression made ready for events of one schema.
 type program struct {
-	result  answer // of the whole expression
-	tests   []bound
-	loads   []load // in the order of the payload
-	dynamic bool   // fields go by name, event by event
+	schema *schema.Schema
+	result answer // of the whole expression
+	tests  []bound
+	fields *schema.Projection
 }
 
 // bound is a test of a program. It needs a value unless result says everything.
 type bound struct {
 	result answer
-	slot   int         // of Matcher.values
-	path   []int       // indexes of members, where the value is an object
-	layout *clr.Layout // if it has names for the value
+	column int            // of program.fields
+	path   []int          // members, from the elements of a list to the field
+	schema *schema.Schema // if it has names for the values of field
+	field  *ntconv.Field
 }
 
-// load is a field of the payload that is needed.
-type load struct {
-	index int
-	field *ntconv.Field
-	slot  int
-}
+// named reports whether values of the field have names.
+func (b *bound) named() bool { return b.schema != nil }
 
-// gcDynamicEvent is an event of the runtime in which a name tells the layout of the rest.
-const gcDynamicEvent = 39
-
-// bind makes the program for the type and version of an event.
-func (m *Matcher) bind(e *ntconv.Event) *program {
-	p := &program{tests: make([]bound, len(m.x.tests))}
-	fields, layout := layoutOf(e)
-	p.dynamic = e.Type.Provider == clr.Runtime && e.Type.ID == gcDynamicEvent
+// bind makes the program for the events of a schema, of which e is one.
+func (m *Matcher) bind(s *schema.Schema, e *ntconv.Event) *program {
+	p := &program{schema: s, tests: make([]bound, len(m.x.tests))}
+	var paths []schema.Path
 	for i, t := range m.x.tests {
 		switch b := &p.tests[i]; {
 		case t.attr != attrNone && attrs[t.attr].fixed:
-			b.result = answerOf(m.property(t, e))
+			b.result = answerOf(m.property(t, s, e))
 		case t.attr != attrNone:
-		case p.dynamic:
-			b.slot = i
+		case s.IsDynamic():
 			m.seen[i].types++
 		default:
-			m.bindField(p, i, e.Type, fields, layout)
+			m.bindField(b, i, s)
+		}
+		if b := &p.tests[i]; t.attr == attrNone && b.result == unknown {
+			b.column = len(paths)
+			paths = append(paths, t.path)
 		}
 	}
-	slices.SortFunc(p.loads, func(a, b load) int { return cmp.Compare(a.index, b.index) })
+	p.fields = s.ProjectPaths(paths...)
+	for i := range p.tests {
+		if b := &p.tests[i]; b.field != nil {
+			b.path = p.fields.Members(b.column)
+		}
+	}
 	p.result = p.fold(m.x.root)
 	return p
 }
 
-// layoutOf returns the fields that clr.Fields has for an event, as far as the type tells, and their layout if they come from
-// clr's tables.
-func layoutOf(e *ntconv.Event) ([]ntconv.Field, *clr.Layout) {
-	if len(e.Type.Fields) == 0 || e.Type.Provider == clr.UniversalSystem {
-		if l := clr.LayoutOf(e); l != nil {
-			return l.Fields, l
-		}
-	}
-	return e.Type.Fields, nil
-}
-
 // bindField finds the field of a test and checks whether it can be compared.
-func (m *Matcher) bindField(p *program, i int, typ *ntconv.Type, fields []ntconv.Field, layout *clr.Layout) {
-	t, b, seen := m.x.tests[i], &p.tests[i], &m.seen[i]
+func (m *Matcher) bindField(b *bound, i int, s *schema.Schema) {
+	t, seen := m.x.tests[i], &m.seen[i]
 	seen.types++
-	path := resolve(fields, t.path, exactly)
-	if path == nil {
+	field := s.Lookup(t.path)
+	if field == nil {
 		b.result = no
 		if seen.near == "" {
-			seen.near = nearOperand(fields, t.path)
+			near := test{path: s.Similar(t.path)}
+			seen.near = near.operand()
 		}
 		return
 	}
-	field := fieldAt(fields, path)
-	if layout != nil && layout.HasMap(field.Name) {
-		b.layout = layout
-	}
-	if want := t.wants(&field.Type, b.layout != nil); want != "" {
+	named := s.HasValueNames(field.Name)
+	if want := t.wants(&field.Type, named); want != "" {
 		b.result = no
 		if seen.misfit != "" {
 			seen.others++
 			return
 		}
-		seen.misfit = fmt.Sprintf("%s is %s in %s; compare it with %s", t.operand(), kindOf(&field.Type), typeName(typ), want)
+		seen.misfit = fmt.Sprintf("%s is %s in %s; compare it with %s", t.operand(), kindOf(&field.Type), typeName(s), want)
 		return
 	}
 	seen.fits++
-	b.path = path[1:]
-	b.slot = p.slot(path[0], &fields[path[0]])
+	b.field = field
+	if named {
+		b.schema = s
+	}
 }
 
-// slot returns the place for a field's value.
-func (p *program) slot(index int, f *ntconv.Field) int {
-	for _, l := range p.loads {
-		if l.index == index {
-			return l.slot
-		}
+func typeName(s *schema.Schema) string {
+	if s.Name == "" {
+		return fmt.Sprintf("%s/%d", s.Provider, s.ID)
 	}
-	p.loads = append(p.loads, load{index, f, len(p.loads)})
-	return len(p.loads) - 1
-}
-
-func typeName(t *ntconv.Type) string {
-	if t.Name == "" {
-		return fmt.Sprintf("%s/%d", t.Provider, t.ID)
-	}
-	return t.Provider + "/" + t.Name
-}
-
-// resolve returns the indexes of the field that names lead to, from the outside in, and nil if there is none. As names of
-// fields may hold dots, as many names as possible are taken for one. An object without a name need not be named: the runtime
-// wraps what counters report in one.
-func resolve(fields []ntconv.Field, names []string, same func(a, b string) bool) []int {
-	for n := len(names); n > 0; n-- {
-		name := strings.Join(names[:n], ".")
-		i := slices.IndexFunc(fields, func(f ntconv.Field) bool { return same(f.Name, name) })
-		switch {
-		case i < 0:
-		case n == len(names):
-			return []int{i}
-		default:
-			if rest := resolve(elem(&fields[i].Type).Fields, names[n:], same); rest != nil {
-				return append([]int{i}, rest...)
-			}
-		}
-	}
-	for i := range fields {
-		if inside := elem(&fields[i].Type).Fields; fields[i].Name == "" && len(inside) > 0 {
-			if rest := resolve(inside, names, same); rest != nil {
-				return append([]int{i}, rest...)
-			}
-		}
-	}
-	return nil
-}
-
-func exactly(a, b string) bool { return a == b }
-
-// nearOperand returns the field that names lead to but for the case of letters, as an expression writes it, and "" if there is none.
-func nearOperand(fields []ntconv.Field, names []string) string {
-	var near test
-	for _, i := range resolve(fields, names, strings.EqualFold) {
-		if fields[i].Name != "" {
-			near.path = append(near.path, fields[i].Name)
-		}
-		fields = elem(&fields[i].Type).Fields
-	}
-	if near.path == nil {
-		return ""
-	}
-	return near.operand()
-}
-
-// elem returns what a list of lists is made of.
-func elem(t *ntconv.FieldType) *ntconv.FieldType {
-	for t.Elem != nil {
-		t = t.Elem
-	}
-	return t
-}
-
-func fieldAt(fields []ntconv.Field, path []int) *ntconv.Field {
-	f := &fields[path[0]]
-	for _, i := range path[1:] {
-		f = &elem(&f.Type).Fields[i]
-	}
-	return f
+	return s.Provider + "/" + s.Name
 }
 
 // fieldKind is what the values of a field are.
@@ -233,6 +149,8 @@ func kindOf(t *ntconv.FieldType) fieldKind {
 		return fieldGUID
 	case ntconv.TypeDateTime:
 		return fieldDate
+	case ntconv.TypeRest:
+		return fieldBytes
 	case ntconv.TypePad64, 0:
 		return fieldUnknown
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
 )
 
 // A number is an integer of 65 bits, sign and magnitude, or a floating-point number.
@@ -163,9 +162,9 @@ func (t *test) idTest(s []byte) bool {
 	return false
 }
 
-// fieldTest compares a decoded field. Of a list, one element must fit; path leads on from v into objects. layout, if not nil,
-// has names for values of the field.
-func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, layout *clr.Layout) bool {
+// fieldTest compares a decoded field. One element of a list must fit; path leads on from its elements into objects. b, if not
+// nil, knows names for values of the field.
+func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, b *bound) bool {
 	switch v.Kind() {
 	case ntconv.ValueNull, ntconv.ValueError:
 		return false
@@ -174,7 +173,7 @@ func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, layout *clr.Lay
 			return true
 		}
 		for e := range v.Elems() {
-			if m.fieldTest(t, e, path, layout) {
+			if m.fieldTest(t, e, path, b) {
 				return true
 			}
 		}
@@ -186,16 +185,16 @@ func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, layout *clr.Lay
 		i := 0
 		for _, member := range v.Fields() {
 			if i == path[0] {
-				return m.fieldTest(t, member, path[1:], layout)
+				return m.fieldTest(t, member, path[1:], b)
 			}
 			i++
 		}
 		return false
 	}
-	return len(path) == 0 && m.scalarTest(t, v, layout)
+	return len(path) == 0 && m.scalarTest(t, v, b)
 }
 
-func (m *Matcher) scalarTest(t *test, v ntconv.Value, layout *clr.Layout) bool {
+func (m *Matcher) scalarTest(t *test, v ntconv.Value, b *bound) bool {
 	if t.op == opHas {
 		return true
 	}
@@ -205,7 +204,7 @@ func (m *Matcher) scalarTest(t *test, v ntconv.Value, layout *clr.Layout) bool {
 		if v.Kind() == ntconv.ValueInt {
 			n = signed(v.Int())
 		}
-		return t.numberTest(n) || layout != nil && m.nameTest(t, layout, v.Uint())
+		return t.numberTest(n) || b.named() && m.nameTest(t, b, v.Uint())
 	case ntconv.ValueFloat:
 		return t.numberTest(number{float: true, f: v.Float()})
 	case ntconv.ValueBool:
@@ -222,8 +221,8 @@ func (m *Matcher) scalarTest(t *test, v ntconv.Value, layout *clr.Layout) bool {
 }
 
 // nameTest compares the name that the manifest has for a value.
-func (m *Matcher) nameTest(t *test, layout *clr.Layout, n uint64) bool {
-	name := layout.MapName(t.path[len(t.path)-1], n)
+func (m *Matcher) nameTest(t *test, b *bound, n uint64) bool {
+	name := b.schema.ValueName(b.field.Name, n)
 	m.scratch = append(m.scratch[:0], name...)
 	return name != "" && t.op.takesNames() && t.textTest(m.scratch)
 }

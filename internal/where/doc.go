@@ -13,7 +13,7 @@
 //	$time                     since the start of the trace: a duration, or a date and time in RFC 3339 as text
 //	$tid $pid $cpu            numbers; missing where they were not recorded
 //	$provider $event          text, as ntconv print shows it
-//	$level $opcode $keywords $id $version $size    numbers; $size is that of the payload in bytes
+//	$level $opcode $keywords $id $version $size    numbers, as ntconv print shows them; $size is that of the payload in bytes
 //	$activity_id $related_activity_id $trace_id $span_id    text, as ntconv print shows it; case does not count
 //	$label.KEY                a label, a text or a number; KEY may hold dots, or be quoted
 //

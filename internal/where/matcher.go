@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // A Matcher tells for the events of one trace whether an expression holds. It is for use by one goroutine, and allocates
@@ -14,20 +14,14 @@ type Matcher struct {
 	x     *Expr
 	clock ntconv.Clock
 
-	programs map[programKey]*program
+	schemas  schema.Table
+	programs map[*schema.Schema]*program
 	last     *program
-	lastKey  programKey
 
 	values  []ntconv.Value // of the fields that the last program needs, for the current event
 	loaded  bool           // values are those of the current event
 	scratch []byte
 	seen    []found // by test
-}
-
-// programKey: a label may override the version of a type, and with it the layout of the payload.
-type programKey struct {
-	typ     *ntconv.Type
-	version uint8
 }
 
 // Bind returns a matcher for a trace with that clock. The error says what the clock cannot tell.
@@ -44,7 +38,7 @@ func (x *Expr) Bind(clock ntconv.Clock) (*Matcher, error) {
 	}
 	return &Matcher{
 		x: x, clock: clock,
-		programs: make(map[programKey]*program),
+		programs: make(map[*schema.Schema]*program),
 		values:   make([]ntconv.Value, len(x.tests)),
 		seen:     make([]found, len(x.tests)),
 	}, nil
@@ -52,14 +46,13 @@ func (x *Expr) Bind(clock ntconv.Clock) (*Matcher, error) {
 
 // Match reports whether the expression holds for an event of kind ntconv.KindEvent.
 func (m *Matcher) Match(e *ntconv.Event) bool {
-	key := programKey{e.Type, e.Version()}
-	p := m.last
-	if p == nil || key != m.lastKey {
-		if p = m.programs[key]; p == nil {
-			p = m.bind(e)
-			m.programs[key] = p
+	s, p := m.schemas.Of(e), m.last
+	if p == nil || p.schema != s {
+		if p = m.programs[s]; p == nil {
+			p = m.bind(s, e)
+			m.programs[s] = p
 		}
-		m.last, m.lastKey = p, key
+		m.last = p
 	}
 	if p.result != unknown {
 		return p.result == yes
@@ -82,44 +75,24 @@ func (m *Matcher) eval(p *program, n *node, e *ntconv.Event) bool {
 	case b.result != unknown:
 		return b.result == yes
 	case t.attr != attrNone:
-		return m.property(t, e)
+		return m.property(t, p.schema, e)
 	}
 	if !m.loaded {
 		m.load(p, e)
 	}
-	return m.fieldTest(t, m.values[b.slot], b.path, b.layout)
+	return m.fieldTest(t, m.values[b.column], b.path, b)
 }
 
 // load decodes the fields that a program needs.
 func (m *Matcher) load(p *program, e *ntconv.Event) {
 	m.loaded = true
-	clear(m.values)
-	if p.dynamic {
-		m.loadNames(e)
+	p.fields.Read(e, m.values)
+	if !p.schema.IsDynamic() {
 		return
 	}
-	i, next := 0, 0
-	for f, v := range clr.Fields(e) {
-		if l := &p.loads[next]; l.index == i {
-			if l.field == f { // not so where clr knows better than the type, see isTracepoint there
-				m.values[l.slot] = v
-			}
-			if next++; next == len(p.loads) {
-				return
-			}
-		}
-		i++
-	}
-}
-
-// loadNames decodes the fields of an event whose layout its payload tells: there, tests have a slot each.
-func (m *Matcher) loadNames(e *ntconv.Event) {
-	for f, v := range clr.Fields(e) {
-		for i, t := range m.x.tests {
-			if t.attr == attrNone && len(t.path) == 1 && t.path[0] == f.Name && m.values[i].Kind() == ntconv.ValueNull {
-				m.values[i] = v
-				m.seen[i].fits++
-			}
+	for i := range p.tests {
+		if b := &p.tests[i]; b.result == unknown && m.x.tests[i].attr == attrNone && m.values[b.column].Kind() != ntconv.ValueNull {
+			m.seen[i].fits++
 		}
 	}
 }

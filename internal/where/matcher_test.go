@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/schema"
 )
 
 func f(name string, code ntconv.TypeCode) ntconv.Field {
@@ -222,7 +223,7 @@ func TestRuntimeEvents(t *testing.T) {
 	}{
 		{"exceptions", `ExceptionType =~ "[.]" && $provider =~ "Runtime$"`, func(e *ntconv.Event) bool { return e.Type.Provider == clr.Runtime && e.Type.ID == 80 }},
 		{"alloc-verbose", `$event == "GCAllocationTick" && AllocationKind == "Large"`, func(e *ntconv.Event) bool {
-			return clr.Name(e) == "GCAllocationTick" && value(e, "AllocationKind").Uint() == 1
+			return e.Type.Provider == clr.Runtime && e.Type.ID == 10 && value(e, "AllocationKind").Uint() == 1
 		}},
 		{"counters", `Payload.Name == "cpu-usage" && has("".Payload.Mean) && Payload.Mean >= 0`, func(e *ntconv.Event) bool {
 			outer, _ := e.Field("")
@@ -253,7 +254,7 @@ func TestRuntimeEvents(t *testing.T) {
 }
 
 func value(e *ntconv.Event, name string) ntconv.Value {
-	for f, v := range clr.Fields(e) {
+	for f, v := range new(schema.Table).Of(e).Values(e) {
 		if f.Name == name {
 			return v
 		}

@@ -1,6 +1,10 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv/internal/bin"
+)
 
 // A TypeCode says how a field of a payload is encoded.
 type TypeCode uint8
@@ -37,39 +41,38 @@ const (
 // A TypeSpec describes a type code. A spec without a name marks a code that is not defined.
 type TypeSpec struct {
 	Name  string
-	Size  int  // of a value in bytes; -1 if it depends on the value or on the rest of the type
 	Elem  bool // an element type follows the code
 	Since Version
 }
 
-// TypeCodes is indexed by [TypeCode]. Where the specification and Microsoft's reader disagree it follows the reader:
-// a DateTime is a FILETIME of 8 bytes, and Decimal exists.
+// TypeCodes is indexed by [TypeCode]. [bin.FixedSize] has the sizes of values. Decimal is not in the specification, but
+// TraceEvent reads it.
 var TypeCodes = [...]TypeSpec{
-	TypeObject:           {"Object", -1, false, V3},
-	TypeBoolean32:        {"Boolean32", 4, false, V3},
-	TypeUTF16CodeUnit:    {"UTF16CodeUnit", 2, false, V3},
-	TypeSByte:            {"SByte", 1, false, V3},
-	TypeByte:             {"Byte", 1, false, V3},
-	TypeInt16:            {"Int16", 2, false, V3},
-	TypeUInt16:           {"UInt16", 2, false, V3},
-	TypeInt32:            {"Int32", 4, false, V3},
-	TypeUInt32:           {"UInt32", 4, false, V3},
-	TypeInt64:            {"Int64", 8, false, V3},
-	TypeUInt64:           {"UInt64", 8, false, V3},
-	TypeSingle:           {"Single", 4, false, V3},
-	TypeDouble:           {"Double", 8, false, V3},
-	TypeDecimal:          {"Decimal", 16, false, V3},
-	TypeDateTime:         {"DateTime", 8, false, V3},
-	TypeGuid:             {"Guid", 16, false, V3},
-	TypeUTF16String:      {"UTF16String", -1, false, V3},
-	TypeArray:            {"Array", -1, true, V5},
-	TypeVarInt:           {"VarInt", -1, false, V6},
-	TypeVarUInt:          {"VarUInt", -1, false, V6},
-	TypeFixedLengthArray: {"FixedLengthArray", -1, true, V6},
-	TypeUTF8CodeUnit:     {"UTF8CodeUnit", 1, false, V6},
-	TypeRelLoc:           {"RelLoc", 4, true, V6},
-	TypeDataLoc:          {"DataLoc", 4, true, V6},
-	TypeBoolean8:         {"Boolean8", 1, false, V3},
+	TypeObject:           {"Object", false, V3},
+	TypeBoolean32:        {"Boolean32", false, V3},
+	TypeUTF16CodeUnit:    {"UTF16CodeUnit", false, V3},
+	TypeSByte:            {"SByte", false, V3},
+	TypeByte:             {"Byte", false, V3},
+	TypeInt16:            {"Int16", false, V3},
+	TypeUInt16:           {"UInt16", false, V3},
+	TypeInt32:            {"Int32", false, V3},
+	TypeUInt32:           {"UInt32", false, V3},
+	TypeInt64:            {"Int64", false, V3},
+	TypeUInt64:           {"UInt64", false, V3},
+	TypeSingle:           {"Single", false, V3},
+	TypeDouble:           {"Double", false, V3},
+	TypeDecimal:          {"Decimal", false, V3},
+	TypeDateTime:         {"DateTime", false, V3},
+	TypeGuid:             {"Guid", false, V3},
+	TypeUTF16String:      {"UTF16String", false, V3},
+	TypeArray:            {"Array", true, V5},
+	TypeVarInt:           {"VarInt", false, V6},
+	TypeVarUInt:          {"VarUInt", false, V6},
+	TypeFixedLengthArray: {"FixedLengthArray", true, V6},
+	TypeUTF8CodeUnit:     {"UTF8CodeUnit", false, V6},
+	TypeRelLoc:           {"RelLoc", true, V6},
+	TypeDataLoc:          {"DataLoc", true, V6},
+	TypeBoolean8:         {"Boolean8", false, V3},
 }
 
 // Spec returns the description of c; the zero spec if c is not defined.
@@ -129,6 +132,6 @@ func (t *Type) FixedSize() (int, bool) {
 		total := int64(n) * int64(t.Count)
 		return int(total), ok && total <= maxFixedSize
 	}
-	n := t.Code.Spec().Size
+	n := bin.FixedSize(uint8(t.Code))
 	return n, n > 0
 }

@@ -173,7 +173,7 @@ func TestErrors(t *testing.T) {
 		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\" guid=00":               "line 3: row: guid wants 16 bytes",
 		"nettrace 6\nEvent\n  event 1 activity=00":                        "line 3: event: activity wants 16 bytes",
 		"nettrace 6\nLabelList\n  list num=\"k\"":                         "line 3: list: num wants a key and a number",
-		"nettrace 6\nBlock(99) size=16777216":                             "line 2: Block(99): Block(99) block of 16777216 bytes: limit exceeded",
+		"nettrace 6\nBlock(99) size=16777216":                             "line 2: Block(99): Block(99) block: limit exceeded: block to write: want at most 16777215, got 16777216 bytes",
 	} {
 		if b, err := wiretext.Assemble(in); err == nil || err.Error() != want {
 			t.Errorf("%q:\n%v (%d bytes), want\n%s", in, err, len(b), want)

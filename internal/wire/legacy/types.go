@@ -54,7 +54,7 @@ func (p *typeParser) name(c *bin.Cursor, where string) string {
 		*c = at
 		return ""
 	}
-	return bin.DecodeUTF16(b)
+	return bin.UTF16String(b)
 }
 
 // fieldsV1 reads a V1 field list: type, then name.

@@ -1,4 +1,4 @@
-package clr
+package schema
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 )
@@ -34,19 +35,19 @@ type refEvent struct {
 }
 
 // event returns the event as our reader would: with the name of the metadata where the file has one.
-func (r *refEvent) event(t *testing.T) *ntconv.Event {
+func (r *refEvent) event(t testing.TB) *ntconv.Event {
 	payload, err := hex.DecodeString(r.Hex)
 	if err != nil {
 		t.Fatal(err)
 	}
 	typ := &ntconv.Type{Provider: r.Provider, ID: r.ID, Version: r.Version}
-	if r.Provider == Runtime && r.ID == 65524 { // the reference's own number for one kind of GCDynamicEvent
+	if r.Provider == clr.Runtime && r.ID == 65524 { // the reference's own number for one kind of GCDynamicEvent
 		typ.ID = 39
 	}
 	switch r.Provider {
-	case UniversalEvents:
+	case clr.UniversalEvents:
 		typ.Name = strings.ToLower(r.Name)
-	case DiagnosticSource: // Activity1/Start
+	case clr.DiagnosticSource: // Activity1/Start
 		typ.Name, typ.ID = strings.ReplaceAll(r.Name, "/", ""), 999
 	}
 	return &ntconv.Event{
@@ -77,8 +78,8 @@ func compareReference(t *testing.T, r io.Reader, ptr uint8) (events, values int)
 			t.Fatal(err)
 		}
 		e := ref.event(t)
-		l := LayoutOf(e)
-		if l == nil && !IsRuntime(ref.Provider) {
+		l := clr.LayoutOf(e.Type, e.Version())
+		if l == nil && !clr.IsRuntime(ref.Provider) {
 			continue
 		}
 		events++
@@ -103,7 +104,7 @@ func compareReference(t *testing.T, r io.Reader, ptr uint8) (events, values int)
 
 func (r *refEvent) differ(t *testing.T, e *ntconv.Event) (values int, diff string) {
 	ours := map[string]ntconv.Value{}
-	for f, v := range Fields(e) {
+	for f, v := range of(e).Values(e) {
 		ours[f.Name] = v
 	}
 	if len(r.Payload) == 0 {
@@ -139,7 +140,7 @@ func (r *refEvent) differ(t *testing.T, e *ntconv.Event) (values int, diff strin
 
 // uneven says how the encoded values of an event differ from its payload: they are its beginning, and all of it unless
 // the recorder left a tail.
-func uneven(l *Layout, e *ntconv.Event) string {
+func uneven(l *clr.Layout, e *ntconv.Event) string {
 	var values []ntconv.Value
 	fields := l.Fields
 	for f, v := range ntconv.DecodeFields(fields, e.Payload, e.PointerSize()) {
@@ -152,7 +153,7 @@ func uneven(l *Layout, e *ntconv.Event) string {
 		values = append(values, v)
 	}
 	again, err := ntconv.AppendFields(nil, fields, values, e.PointerSize())
-	tail := l.Provider == UniversalSystem && l.ID == 3
+	tail := l.Provider == clr.UniversalSystem && l.ID == 3
 	if err != nil || !bytes.HasPrefix(e.Payload, again) || len(again) < len(e.Payload) && !tail {
 		return fmt.Sprintf("payload: % x encoded again as % x, %v", e.Payload, again, err)
 	}
@@ -161,8 +162,8 @@ func uneven(l *Layout, e *ntconv.Event) string {
 
 // laterField reports whether only a later version of the event has a field.
 func laterField(e *ntconv.Event, name string) bool {
-	l := LayoutOf(e)
-	latest := Lookup(l.Provider, l.ID, 255)
+	l := clr.LayoutOf(e.Type, e.Version())
+	latest := clr.Lookup(l.Provider, l.ID, 255)
 	return l != latest && slices.ContainsFunc(latest.Fields, func(f ntconv.Field) bool { return f.Name == name })
 }
 
@@ -311,11 +312,11 @@ func TestReferenceVectors(t *testing.T) {
 		for _, v := range vector.Events {
 			ref := refEvent{Provider: v.Provider, ID: v.ID, Version: v.Version, Name: v.Name, Hex: v.PayloadHex, ptr: 8}
 			e := ref.event(t)
-			if LayoutOf(e) == nil || len(e.Payload) == 0 {
+			if clr.LayoutOf(e.Type, e.Version()) == nil || len(e.Payload) == 0 {
 				continue
 			}
 			ours := map[string]ntconv.Value{}
-			for f, value := range Fields(e) {
+			for f, value := range of(e).Values(e) {
 				ours[f.Name] = value
 			}
 			for _, want := range v.Payload {

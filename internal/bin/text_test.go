@@ -1,4 +1,4 @@
-package clr
+package bin_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // TestDecodeUTF16 compares with the standard library on text of all shapes.
@@ -25,10 +27,10 @@ func TestDecodeUTF16(t *testing.T) {
 			b = binary.LittleEndian.AppendUint16(b, units[i])
 		}
 		want := "before" + string(utf16.Decode(units))
-		if got := string(DecodeUTF16([]byte("before"), b)); got != want {
+		if got := string(bin.DecodeUTF16([]byte("before"), b)); got != want {
 			t.Fatalf("% x: %q, want %q", b, got, want)
 		}
-		if got := string(DecodeUTF16([]byte("before"), append(b, 'x'))); got != want {
+		if got := string(bin.DecodeUTF16([]byte("before"), append(b, 'x'))); got != want {
 			t.Fatalf("% x and an odd byte: %q, want %q", b, got, want)
 		}
 	}
@@ -49,7 +51,7 @@ func TestCutUTF16(t *testing.T) {
 				end = i
 			}
 		}
-		text, rest, ok := cutUTF16(b)
+		text, rest, ok := bin.CutUTF16(b)
 		if ok != (end >= 0) || ok && (!bytes.Equal(text, b[:end]) || !bytes.Equal(rest, b[end+2:])) || !ok && len(text) != len(b) {
 			t.Fatalf("% x: % x, % x, %t, want a cut at %d", b, text, rest, ok, end)
 		}

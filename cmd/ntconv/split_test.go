@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+)
+
+// Each member of a split trace is what filter makes of the process, but for marks before the process's first event, and gives the
+// same profile as a selection of the process from the whole trace.
+func TestSplitByProcess(t *testing.T) {
+	files := []string{trace(t, "cpu-env"), trace(t, "cpu-v6")}
+	for _, name := range []string{"onecollect-shop-cpu-cswitch-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
+		if path, err := corpus.Find("data", "nettrace", name+".nettrace.zst"); err == nil {
+			files = append(files, path)
+		}
+	}
+	for _, in := range files {
+		dir := t.TempDir()
+		r := invoke(t, dir, nil, "to", "nettrace", "--split-by", "process", in, "-o", "parts/")
+		members, err := filepath.Glob(filepath.Join(dir, "parts", "*.nettrace"))
+		if r.code != exitOK || err != nil || len(members) == 0 || !strings.Contains(r.stderr, "parts/: "+strconv.Itoa(len(members))+" file") {
+			t.Fatalf("%s: code %d, %d members, %v: %s", in, r.code, len(members), err, r.stderr)
+		}
+		for _, member := range members {
+			name := strings.TrimSuffix(filepath.Base(member), ".nettrace")
+			pid := name[strings.LastIndexByte(name, '-')+1:]
+			if r := invoke(t, dir, nil, "filter", "-f", "--pid", pid, in, "one.nettrace"); r.code != exitOK {
+				t.Fatalf("%s: filter: %s", name, r.stderr)
+			}
+			if r := invoke(t, dir, nil, "verify", "--order", "file", "--ignore", "marks", member, "one.nettrace"); r.code != exitOK {
+				t.Errorf("%s: %s", name, r.stderr)
+			}
+			whole, part := invoke(t, dir, nil, "top", "-q", "--pid", pid, in), invoke(t, dir, nil, "top", "-q", member)
+			if whole.code != part.code || withoutLine(whole.stdout, "Duration: ") != withoutLine(part.stdout, "Duration: ") {
+				t.Errorf("%s: another profile than that of the process:\n%s%s\nwant\n%s%s", name, part.stdout, part.stderr, whole.stdout, whole.stderr)
+			}
+		}
+	}
+}
+
+// withoutLine returns text without the lines that begin with a prefix.
+func withoutLine(text, prefix string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, prefix) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// A directory of traces appears whole or not at all, and takes the place of nothing without -f.
+func TestSplitOutput(t *testing.T) {
+	dir := t.TempDir()
+	in := trace(t, "cpu-env")
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"-o -", "--split-by writes a directory; name it with -o DIR/", exitUsage},
+		{"-o parts", "parts: 1 file, 1,786 events", exitOK},
+		{"-o parts", "-f overwrites it", exitOutput},
+		{"-f -o parts/", "parts/: 1 file", exitOK},
+		{"", "1 file, 1,786 events", exitOK},
+		{"--pid 1 -o none/", "no events left by --pid 1", exitEmpty},
+	} {
+		r := invoke(t, dir, nil, append([]string{"to", "nettrace", "--split-by", "process", in}, strings.Fields(c.args)...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 || entries[0].Name() != "cpu-env" || entries[1].Name() != "parts" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// A described trace names the runtime's events for readers that know only metadata, and converts to the same profile.
+func TestDescribe(t *testing.T) {
+	dir := t.TempDir()
+	in := trace(t, "cpu-env")
+	if r := invoke(t, dir, nil, "to", "nettrace", "--describe", in, "-o", "described.nettrace"); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	for _, args := range []string{"print --json --crc", "to pprof --report json -o -"} {
+		plain := invoke(t, dir, nil, append(strings.Fields(args), in)...)
+		described := invoke(t, dir, nil, append(strings.Fields(args), "described.nettrace")...)
+		if plain.stdout != described.stdout || described.code != exitOK {
+			t.Errorf("%s: another output: %s", args, described.stderr)
+		}
+	}
+	r := invoke(t, dir, nil, "verify", in, "described.nettrace")
+	if r.code != exitDifferent || !strings.Contains(r.stderr, "GCStart") && !strings.Contains(r.stderr, "type") {
+		t.Errorf("the metadata is unchanged: code %d: %s", r.code, r.stderr)
+	}
+}

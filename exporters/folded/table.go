@@ -1,0 +1,216 @@
+package folded
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A table adds up values by line. A line is a list of IDs of names, so that a stack costs 4 bytes per frame and not its text.
+type table struct {
+	annotate bool
+	texts    map[string]uint32 // IDs by escaped name
+	names    []string          // by ID
+	frames   map[frameKey]uint32
+	changed  uint64 // names that differ from those of the functions
+
+	lines   map[string]uint32 // index of the line, by the big-endian IDs of its frames
+	keys    []string          // by index
+	sums    []int64           // by index
+	line    []byte            // key of the sample at hand
+	written int
+}
+
+// A frameKey is what determines the text of a frame.
+type frameKey struct {
+	function *ntconv.Function
+	flags    ntconv.FrameFlags
+}
+
+const annotated = ntconv.FrameInlined | ntconv.FrameKernel | ntconv.FrameManaged
+
+func newTable(annotate bool) *table {
+	return &table{
+		annotate: annotate, texts: map[string]uint32{}, frames: map[frameKey]uint32{}, lines: map[string]uint32{},
+	}
+}
+
+// name returns the ID of an escaped name.
+func (t *table) name(text string) uint32 {
+	id, ok := t.texts[text]
+	if !ok {
+		id = uint32(len(t.names))
+		t.texts[text] = id
+		t.names = append(t.names, text)
+	}
+	return id
+}
+
+// escaped returns the ID of a name, which it escapes, with a suffix.
+func (t *table) escaped(name, suffix string) uint32 {
+	text, changed := escape(name)
+	known := len(t.names)
+	id := t.name(text + suffix)
+	if changed && len(t.names) > known {
+		t.changed++
+	}
+	return id
+}
+
+// frame returns the ID of the text of a frame.
+func (t *table) frame(f *ntconv.Frame) uint32 {
+	k := frameKey{function: f.Func}
+	if t.annotate {
+		k.flags = f.Flags & annotated
+	}
+	id, ok := t.frames[k]
+	if ok {
+		return id
+	}
+	name := noName
+	if f.Func != nil && f.Func.Name != "" {
+		name = f.Func.Name
+	}
+	id = t.escaped(name, annotation(k.flags))
+	if len(t.frames) > 4*len(t.names)+1<<16 { // the source makes a Function per use
+		clear(t.frames)
+	}
+	t.frames[k] = id
+	return id
+}
+
+// annotation returns the suffix of a frame. Where several apply, the order is that of stackcollapse-perf.pl.
+func annotation(flags ntconv.FrameFlags) string {
+	switch {
+	case flags&ntconv.FrameInlined != 0:
+		return "_[i]"
+	case flags&ntconv.FrameKernel != 0:
+		return "_[k]"
+	case flags&ntconv.FrameManaged != 0:
+		return "_[j]"
+	}
+	return ""
+}
+
+// add adds a value to the line with the given roots, outermost first, and frames, leaf first.
+func (t *table) add(roots []uint32, frames []ntconv.Frame, value int64) {
+	key := t.line[:0]
+	for _, id := range roots {
+		key = binary.BigEndian.AppendUint32(key, id)
+	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		key = binary.BigEndian.AppendUint32(key, t.frame(&frames[i]))
+	}
+	if len(frames) == 0 {
+		key = binary.BigEndian.AppendUint32(key, t.name(noStack))
+	}
+	t.line = key
+	i, ok := t.lines[string(key)]
+	if !ok {
+		i = uint32(len(t.keys))
+		k := string(key)
+		t.lines[k] = i
+		t.keys, t.sums = append(t.keys, k), append(t.sums, 0)
+	}
+	t.sums[i] = saturatingAdd(t.sums[i], value)
+}
+
+func saturatingAdd(a, b int64) int64 {
+	switch sum := a + b; {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	default:
+		return sum
+	}
+}
+
+// sorted returns the indexes of the lines in the order of the output: frame by frame from the root, names byte by byte. Keys become
+// lists of ranks, which compare as bytes.
+func (t *table) sorted() []uint32 {
+	byName := make([]uint32, len(t.names))
+	for i := range byName {
+		byName[i] = uint32(i)
+	}
+	slices.SortFunc(byName, func(a, b uint32) int {
+		if t.names[a] < t.names[b] {
+			return -1
+		}
+		return 1 // names are distinct
+	})
+	rank := make([]uint32, len(byName))
+	names := make([]string, len(byName))
+	for r, id := range byName {
+		rank[id], names[r] = uint32(r), t.names[id]
+	}
+	order := make([]uint32, len(t.keys))
+	t.lines, t.frames, t.texts = nil, nil, nil // they refer to IDs, and their memory is needed for the keys
+	for i, key := range t.keys {
+		order[i] = uint32(i)
+		line := t.line[:0]
+		for ; len(key) > 0; key = key[4:] {
+			line = binary.BigEndian.AppendUint32(line, rank[idAt(key)])
+		}
+		t.keys[i], t.line = string(line), line
+	}
+	t.names = names
+	slices.SortFunc(order, func(a, b uint32) int {
+		if t.keys[a] < t.keys[b] {
+			return -1
+		}
+		return 1 // lines are distinct
+	})
+	return order
+}
+
+// idAt returns the first ID of a key.
+func idAt(key string) uint32 {
+	return uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
+}
+
+// flushBytes is how much write gathers before it calls the writer.
+const flushBytes = 64 << 10
+
+// write writes all lines with a positive value. The table must not be used afterwards.
+func (t *table) write(w io.Writer, s scale, report *ntconv.Report) error {
+	var out []byte
+	var negative, small uint64
+	for _, i := range t.sorted() {
+		value := s.convert(t.sums[i])
+		if value <= 0 {
+			if t.sums[i] < 0 {
+				negative++
+			} else if t.sums[i] > 0 {
+				small++
+			}
+			continue
+		}
+		for key := t.keys[i]; len(key) > 0; key = key[4:] {
+			if len(key) < len(t.keys[i]) {
+				out = append(out, ';')
+			}
+			out = append(out, t.names[idAt(key)]...)
+			if len(out) >= flushBytes {
+				if _, err := w.Write(out); err != nil {
+					return err
+				}
+				out = out[:0]
+			}
+		}
+		out = append(strconv.AppendInt(append(out, ' '), value, 10), '\n')
+		t.written++
+	}
+	report.Note(ntconv.CodeNotCarried, negative, -1, "stacks with negative totals, which flame graph tools reject")
+	report.Note(ntconv.CodeNotCarried, small, -1, fmt.Sprintf("stacks with less than half a unit (%s)", s.to))
+	if len(out) == 0 {
+		return nil
+	}
+	_, err := w.Write(out)
+	return err
+}

@@ -1,0 +1,65 @@
+package folded
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// A scale converts values from one unit of time to another. The zero value changes nothing.
+type scale struct {
+	to       string
+	num, den uint64 // of the factor; den 0 means 1/1
+}
+
+// nanosOf returns the length of a unit of time in nanoseconds, and 0 if unit is not a time.
+func nanosOf(unit string) uint64 {
+	switch unit {
+	case "nanoseconds":
+		return 1
+	case "microseconds":
+		return 1e3
+	case "milliseconds":
+		return 1e6
+	case "seconds":
+		return 1e9
+	}
+	return 0
+}
+
+// scale returns the conversion from the unit of a sample type to that of the options.
+func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
+	unit := s.o.Unit
+	if unit == "" || column < 0 {
+		return scale{}, nil
+	}
+	to, t := nanosOf(unit), p.Types[column]
+	if to == 0 {
+		return scale{}, fmt.Errorf("folded: unit %q: %w; want nanoseconds, microseconds, milliseconds or seconds", unit, ntconv.ErrUnsupported)
+	}
+	from := nanosOf(t.Unit)
+	if from == 0 {
+		return scale{}, fmt.Errorf("folded: unit %s: %w for values of type %s, which count %s; omit the unit", unit, ntconv.ErrUnsupported, t.Type, t.Unit)
+	}
+	s.done.Values.Unit = unit
+	return scale{unit, from, to}, nil
+}
+
+// convert returns v in the new unit, rounded to the nearest integer, halves up. Values below zero become 0, too large ones the
+// largest integer.
+func (s scale) convert(v int64) int64 {
+	if s.den == 0 || v <= 0 {
+		return max(v, 0)
+	}
+	hi, lo := bits.Mul64(uint64(v), s.num)
+	lo, carry := bits.Add64(lo, s.den/2, 0)
+	hi += carry
+	if hi >= s.den {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, s.den)
+	return int64(min(q, math.MaxInt64))
+}

@@ -1,0 +1,247 @@
+// Package folded reads folded stacks, the text format of Brendan Gregg's flame graph tools, as a source of events:
+//
+//	main;scan;memcpy 120
+//
+// Each line becomes one event Universal.Events/cpu, like a sample that importers/pprof reads: its first field, Value, is the weight that
+// PerfView shows, and the second one, named after the sample type, has the same value. Attributes of the event's type describe the
+// sample type. exporters/folded and exporters/pprof restore the stacks and their values. docs/folded.md specifies what is read.
+//
+// The source reads one line at a time. Memory depends on the distinct names of functions and not on the number of lines.
+//
+// # Names
+//
+// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+package folded
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Options configure a source. The zero value selects the defaults.
+type Options struct {
+	// SampleType is the name of the sample type that the values have. Empty means "samples".
+	SampleType string
+	// Unit is the unit of the values as profile.proto spells units, such as "nanoseconds" or "bytes". Empty means "count".
+	Unit string
+	// Decimals is the number of decimal digits of the values that are kept, 0 to 18: values are multiplied by 10 to the power of
+	// Decimals and rounded to the nearest integer. Unit is the unit of the result: for seconds with fractions, set Decimals to 9 and
+	// Unit to "nanoseconds".
+	Decimals int
+	// Column selects the value of lines with two values, which compare two profiles: 1 is the first profile, 2 the second one. Lines with
+	// one value are then skipped. 0 means that lines have one value; New refuses an input whose first lines all have two.
+	Column int
+	// ProcessRoot and ThreadRoot state that the outermost frame names the process and that the outermost frame, or the next one if
+	// both are set, names the thread, spelled NAME-ID. They become the process, the thread and labels of the event.
+	ProcessRoot, ThreadRoot bool
+	Limits                  Limits
+	Report                  *ntconv.Report // may be nil
+}
+
+// New returns a source over decompressed text. It reads the beginning of r. The error wraps ntconv.ErrUnsupported if the lines have two
+// values and Options.Column is 0. Errors of Next wrap ntconv.ErrLimit if the text exceeds a limit and ntconv.ErrFormat if no line has a
+// value; the report counts lines without a value in inputs that also have others. opts may be nil.
+func New(r io.Reader, opts *Options) (ntconv.Source, error) {
+	s := &source{in: bufio.NewReaderSize(&sticky{r: r}, peekBytes)}
+	if opts != nil {
+		s.o = *opts
+	}
+	if s.o.Decimals < 0 || s.o.Decimals > maxDecimals || s.o.Column < 0 || s.o.Column > 2 {
+		return nil, fmt.Errorf("folded: %w: %d decimals or column %d; want 0 to %d and 0 to 2", ntconv.ErrUnsupported, s.o.Decimals, s.o.Column, maxDecimals)
+	}
+	s.o.Limits = s.o.Limits.Defaults()
+	s.names = newNames(&s.o)
+	s.owners = newOwners()
+	s.describe()
+	head, _ := s.in.Peek(peekBytes) // Next returns the error
+	if bytes.HasPrefix(head, byteOrderMark) {
+		s.offset = int64(len(byteOrderMark))
+		head = head[len(byteOrderMark):]
+		_, _ = s.in.Discard(len(byteOrderMark)) // Peek has read them
+	}
+	if s.o.Column == 0 && isDifferential(head) {
+		return nil, located(1, 0, fmt.Errorf("%w: lines have two values, which compare two profiles; choose column 1 or 2", ntconv.ErrUnsupported))
+	}
+	return s, nil
+}
+
+// peekBytes is how much of the input New looks at.
+const peekBytes = 64 << 10
+
+// byteOrderMark is what editors of some systems put at the start of text.
+var byteOrderMark = []byte("\uFEFF")
+
+// sticky repeats the first error of a reader: bufio.Reader clears the one that Peek returned.
+type sticky struct {
+	r   io.Reader
+	err error
+}
+
+func (s *sticky) Read(p []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = s.r.Read(p)
+	}
+	return n, s.err
+}
+
+// isDifferential reports whether all of the first lines have two values, as difffolded.pl writes them.
+func isDifferential(head []byte) bool {
+	lines := 0
+	for len(head) > 0 && lines < 64 {
+		line, rest, whole := bytes.Cut(head, []byte("\n"))
+		if !whole && lines > 0 {
+			break
+		}
+		head = rest
+		if line = trimLine(line); isIgnored(line) {
+			continue
+		}
+		stack, _, ok := cutValue(line)
+		if !ok {
+			continue
+		}
+		if _, _, ok := cutValue(stack); !ok {
+			return false
+		}
+		lines++
+	}
+	return lines > 0
+}
+
+// A source yields the lines of a text.
+type source struct {
+	o      Options
+	in     *bufio.Reader
+	info   ntconv.Info
+	names  *names
+	owners owners
+
+	typ     *ntconv.Type
+	capture *ntconv.Thread
+	event   ntconv.Event
+	payload []byte
+	long    []byte // a line that does not fit in the buffer of in
+
+	defined bool
+	number  int    // of the line at hand, from 1
+	offset  int64  // of the next line
+	valid   uint64 // lines with a value
+	invalid uint64 // and without
+	err     error
+}
+
+func (s *source) Info() *ntconv.Info { return &s.info }
+
+func (s *source) Next() (*ntconv.Event, error) {
+	if !s.defined { // so that the description of an input without lines is not lost
+		s.defined = true
+		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
+		return &s.event, nil
+	}
+	for s.err == nil {
+		at := s.offset
+		line, err := s.line()
+		if err != nil {
+			s.err = s.end(err)
+			break
+		}
+		if line = trimLine(line); isIgnored(line) {
+			continue
+		}
+		stack, value, ok := s.value(line)
+		if !ok {
+			s.invalid++
+			s.o.Report.Note(ntconv.CodeRowSkipped, 1, at, fmt.Sprintf("line %d does not end in a space and a value", s.number))
+			continue
+		}
+		if s.err = s.fill(stack, value, at); s.err == nil {
+			return &s.event, nil
+		}
+	}
+	return nil, s.err
+}
+
+// end returns the final error: io.EOF unless the input has lines, but none that could be read.
+func (s *source) end(err error) error {
+	if err == io.EOF && s.valid == 0 && s.invalid > 0 {
+		return located(s.number, s.offset, fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat))
+	}
+	return err
+}
+
+// located says in which line something is wrong.
+func located(line int, offset int64, err error) error {
+	return &ntconv.FormatError{Format: "folded", Offset: offset, Where: fmt.Sprintf("line %d", line), Err: err}
+}
+
+// line returns the next line, valid until the next call, and io.EOF after the last one.
+func (s *source) line() ([]byte, error) {
+	s.long = s.long[:0]
+	for {
+		part, err := s.in.ReadSlice('\n')
+		if n := len(s.long) + len(part); n > s.o.Limits.Line {
+			s.number++
+			return nil, located(s.number, s.offset, &ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"})
+		}
+		if err == nil && len(s.long) == 0 {
+			s.number++
+			s.offset += int64(len(part))
+			return part, nil
+		}
+		s.long = append(s.long, part...)
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && (err != io.EOF || len(s.long) == 0) {
+			return nil, err // a line that the input does not end in is not complete
+		}
+		s.number++
+		s.offset += int64(len(s.long))
+		return s.long, nil
+	}
+}
+
+// value cuts a line into the stack and the value that the options select.
+func (s *source) value(line []byte) (stack []byte, value int64, ok bool) {
+	stack, text, ok := cutValue(line)
+	if ok && s.o.Column > 0 {
+		var first []byte
+		if stack, first, ok = cutValue(stack); s.o.Column == 1 {
+			text = first
+		}
+	}
+	if !ok {
+		return nil, 0, false
+	}
+	value, rounded, ok := parseValue(text, s.o.Decimals)
+	if rounded {
+		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "values were rounded to integers")
+	}
+	return stack, value, ok
+}
+
+// fill makes the event of a line.
+func (s *source) fill(stack []byte, value int64, at int64) error {
+	owner, stack := s.roots(stack)
+	frames, err := s.frames(stack, at)
+	if err != nil {
+		return located(s.number, at, err)
+	}
+	var st *ntconv.Stack
+	if len(frames) > 0 {
+		st = &ntconv.Stack{Frames: frames}
+	}
+	s.valid++
+	s.payload = binary.AppendUvarint(s.payload[:0], uint64(value))
+	s.payload = binary.AppendVarint(s.payload, value)
+	s.event = ntconv.Event{
+		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: uint32(s.valid), Time: syncTick, Offset: at,
+		Type: s.typ, Thread: owner.thread, Labels: owner.labels, Capture: s.capture, Stack: st, Payload: s.payload,
+	}
+	return nil
+}

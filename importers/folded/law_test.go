@@ -1,0 +1,208 @@
+package folded_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv"
+	export "github.com/ntconv/ntconv/exporters/folded"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/importers/folded"
+	importpprof "github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
+)
+
+// failer is what testing.T and rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func must(t failer, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+func open(t failer, text string, o folded.Options) ntconv.Source {
+	t.Helper()
+	src, err := folded.New(strings.NewReader(text), &o)
+	must(t, err)
+	return ntconvtest.Poison(src)
+}
+
+// fold writes the samples of a source as folded stacks.
+func fold(t failer, src ntconv.Source, namer ntconv.Namer, o export.Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	o.Kind, o.Annotate = export.Imported, true
+	sink := export.New(&out, src.Info(), namer, &o)
+	_, err := ntconv.Copy(sink, src)
+	must(t, err)
+	must(t, sink.Close())
+	return out.String()
+}
+
+// throughNettrace writes a source as a nettrace file and folds what the strict reader reads.
+func throughNettrace(t failer, src ntconv.Source, o export.Options) string {
+	t.Helper()
+	var file bytes.Buffer
+	w, err := writer.New(&file, src.Info(), &writer.Options{Ordered: true})
+	must(t, err)
+	_, err = ntconv.Copy(symbol.SynthesizeTo(w, nil), src)
+	must(t, err)
+	must(t, w.Close())
+	r, err := reader.New(&file, &reader.Options{Strict: true})
+	must(t, err)
+	table := symbol.New(nil)
+	return fold(t, symbol.Watch(r, table), table, o)
+}
+
+// throughPprof writes a source as a pprof profile and folds what is imported.
+func throughPprof(t failer, src ntconv.Source) string {
+	t.Helper()
+	var file bytes.Buffer
+	sink := pprof.New(&file, src.Info(), nil, &pprof.Options{Uncompressed: true})
+	_, err := ntconv.Copy(sink, src)
+	must(t, err)
+	must(t, sink.Close())
+	back, err := importpprof.New(&file, nil)
+	must(t, err)
+	return fold(t, back, nil, export.Options{})
+}
+
+// names are function names that survive; those with a suffix get it back with Annotate.
+var names = rapid.SampledFrom([]string{
+	"main", "a", "a b", "operator new(unsigned long)", "std::vector<int, std::allocator<int> >::push_back", "[unknown]", "Lérida→", "0x7f00", "libc.so.6+0x12",
+	"vfs_read_[k]", "scan_[j]", "Program.Main(class System.String[])", "12", "#tag", "-", "a#1", "unix`idle", "\"worker 1\"",
+})
+
+// TestIdentity states the law of both packages: text that is imported and exported is the same but for the order and the merging of
+// lines, directly, through a nettrace file, and, apart from annotations, through a pprof profile. The expected lines come from the
+// generator and not from the parser.
+func TestIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		roots := rapid.Bool().Draw(t, "roots")
+		ends := rapid.SampledFrom([]string{"\n", "\r\n", " \n", "\n\n", "\n# comment 5\n"})
+		var text strings.Builder
+		sums, plain := map[string]int64{}, map[string]int64{}
+		unmark := strings.NewReplacer("_[k]", "", "_[j]", "")
+		for range rapid.IntRange(0, 30).Draw(t, "lines") {
+			frames := rapid.SliceOfN(names, 1, 12).Draw(t, "frames")
+			if rapid.IntRange(0, 9).Draw(t, "no stack") == 0 {
+				frames = []string{"[no stack]"}
+			}
+			if roots {
+				frames = append([]string{fmt.Sprintf("shop %d-%d", len(frames)%2, 40+len(frames)%2), fmt.Sprintf("till-%d", len(frames))}, frames...)
+			}
+			value := rapid.OneOf(rapid.Int64Range(0, 100), rapid.Int64Range(0, math.MaxInt64/64)).Draw(t, "value")
+			line := strings.Join(frames, ";")
+			fmt.Fprintf(&text, "%s %d%s", line, value, ends.Draw(t, "end"))
+			sums[line] += value
+			plain[unmark.Replace(line)] += value
+		}
+		o, eo := folded.Options{ProcessRoot: roots, ThreadRoot: roots}, export.Options{ProcessRoot: roots, ThreadRoot: roots}
+		want := lines(sums)
+		if got := sortLines(fold(t, open(t, text.String(), o), nil, eo)); got != want {
+			t.Fatalf("direct:\n%s\nwant\n%s", got, want)
+		}
+		if got := sortLines(throughNettrace(t, open(t, text.String(), o), eo)); got != want {
+			t.Fatalf("through nettrace:\n%s\nwant\n%s", got, want)
+		}
+		if got, want := sortLines(throughPprof(t, open(t, text.String(), folded.Options{}))), lines(plain); got != want {
+			t.Fatalf("through pprof:\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// lines returns the lines with a value, sorted as text.
+func lines(sums map[string]int64) string {
+	var b strings.Builder
+	for line, n := range maps.All(sums) {
+		if n > 0 {
+			fmt.Fprintf(&b, "%s %d\n", line, n)
+		}
+	}
+	return sortLines(b.String())
+}
+
+func sortLines(text string) string {
+	list := strings.SplitAfter(text, "\n")
+	slices.Sort(list)
+	return strings.Join(list, "")
+}
+
+// TestPprofTypes checks that a profile that is made of folded stacks says what the options say.
+func TestPprofTypes(t *testing.T) {
+	src := open(t, "main;read 5\n", folded.Options{SampleType: "inuse_space", Unit: "bytes"})
+	var file bytes.Buffer
+	sink := pprof.New(&file, src.Info(), nil, nil)
+	_, err := ntconv.Copy(sink, src)
+	must(t, err)
+	must(t, sink.Close())
+	back, err := importpprof.New(&file, nil)
+	must(t, err)
+	var out bytes.Buffer
+	text := export.New(&out, back.Info(), nil, nil)
+	_, err = ntconv.Copy(text, back)
+	must(t, err)
+	must(t, text.Close())
+	if s := text.Summary(); s.Values != (export.SampleType{Type: "inuse_space", Unit: "bytes"}) || s.Events != 1 || out.String() != "main;read 5\n" {
+		t.Errorf("%+v, %s", s, &out)
+	}
+}
+
+// FuzzRead checks that any input ends in io.EOF or an error without a panic, that stacks respect the limits, that what is exported is
+// read again without a remark, and that this second round changes nothing.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"a;b 1\nc 2.5\n", "\ufeffa_[i];b_[k] 12 13\r\n", "# x\n[no stack] 3", ";; 1\n\xff;a 2\n"} {
+		f.Add([]byte(seed), uint8(0), uint8(0))
+		f.Add([]byte(seed), uint8(0xff), uint8(2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, bits, decimals uint8) {
+		limits := folded.Limits{Line: 1 << 12, Stack: 64, Names: 1000, NameBytes: 1 << 16}
+		roots := bits&1 != 0
+		src, err := folded.New(bytes.NewReader(data), &folded.Options{
+			Decimals: int(decimals % 19), Column: int(bits >> 1 % 3), ProcessRoot: roots, ThreadRoot: roots, Limits: limits,
+		})
+		if err != nil {
+			return
+		}
+		first := foldAll(t, ntconvtest.Poison(src), roots)
+		report := &ntconv.Report{}
+		again, err := folded.New(strings.NewReader(first), &folded.Options{ProcessRoot: roots, ThreadRoot: roots, Report: report})
+		must(t, err)
+		if second := foldAll(t, ntconvtest.Poison(again), roots); second != first || len(report.Entries()) > 0 {
+			t.Fatalf("%q\nthen %q\n%v", first, second, report.Entries())
+		}
+	})
+}
+
+// foldAll folds the events that come before an error.
+func foldAll(t failer, src ntconv.Source, roots bool) string {
+	t.Helper()
+	var out bytes.Buffer
+	sink := export.New(&out, src.Info(), nil, &export.Options{Annotate: true, ProcessRoot: roots, ThreadRoot: roots})
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			break
+		}
+		if e.Stack != nil && (len(e.Stack.Frames) == 0 || len(e.Stack.Frames) > 10_000) {
+			t.Fatalf("%d frames", len(e.Stack.Frames))
+		}
+		must(t, sink.Write(e))
+	}
+	must(t, sink.Close())
+	return out.String()
+}

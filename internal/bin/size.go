@@ -1,0 +1,29 @@
+package bin
+
+// sizes holds the bytes of a value by type code (nettrace-v6, "MetadataBlock", Type format). Where the specification and
+// TraceEvent disagree it follows TraceEvent: a DateTime has 8 bytes, and Decimal exists.
+var sizes = [256]uint8{
+	3:  4,  // Boolean32
+	4:  2,  // UTF16CodeUnit
+	5:  1,  // SByte
+	6:  1,  // Byte
+	7:  2,  // Int16
+	8:  2,  // UInt16
+	9:  4,  // Int32
+	10: 4,  // UInt32
+	11: 8,  // Int64
+	12: 8,  // UInt64
+	13: 4,  // Single
+	14: 8,  // Double
+	15: 16, // Decimal
+	16: 8,  // DateTime
+	17: 16, // Guid
+	23: 1,  // UTF8CodeUnit
+	24: 4,  // RelLoc: position and size of its elements
+	25: 4,  // DataLoc: the same
+	26: 1,  // Boolean8
+}
+
+// FixedSize returns the size in bytes of a value with that type code. It is 0 if the size depends on the value or on the rest of
+// the type, and if the code is not defined.
+func FixedSize(typeCode uint8) int { return int(sizes[typeCode]) }

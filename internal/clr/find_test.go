@@ -1,0 +1,68 @@
+package clr
+
+import (
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+)
+
+// values decodes an event by its layout.
+func values(e *ntconv.Event) iter.Seq2[*ntconv.Field, ntconv.Value] {
+	var fields []ntconv.Field
+	if l := LayoutOf(e.Type, e.Version()); l != nil {
+		fields = l.Fields
+	}
+	return ntconv.DecodeFields(fields, e.Payload, e.PointerSize())
+}
+
+// field is short for a field of a scalar type.
+func field(name string, code ntconv.TypeCode) ntconv.Field {
+	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: code}}
+}
+
+func utf16z(s string) string {
+	b, err := ntconv.AppendFields(nil, []ntconv.Field{field("", ntconv.TypeUTF16String)}, []ntconv.Value{ntconv.StringValue(s)}, 8)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// mapping is a ProcessMapping as one-collect writes it, with its undeclared tail (universal, 9).
+const mapping = "\x00\x80\x80\x80\x02\xff\xff\x83\x02\x80\x20\x14\x00/usr/local/bin/myapp\x01\x00\x00\x00\x00"
+
+// FuzzLayouts decodes any payload by any layout: it ends, with as many fields as the layout has, and whatever decodes
+// without error encodes to the beginning of the payload again.
+func FuzzLayouts(f *testing.F) {
+	for i := range index {
+		f.Add(uint16(i), false, []byte("\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00a\x00\x00\x00b\x00\x00\x00c\x00\x00\x00"))
+	}
+	f.Fuzz(func(t *testing.T, i uint16, narrow bool, payload []byte) {
+		n := int(i) % len(index)
+		p := 0
+		for providers[p].last <= n {
+			p++
+		}
+		l := load(p, n)
+		e := event(l, payload)
+		if narrow {
+			e.Thread = &ntconv.Thread{Process: &ntconv.Process{PointerSize: 4}}
+		}
+		if len(payload) == 0 || LayoutOf(e.Type, e.Version()) != l {
+			return
+		}
+		var all []ntconv.Value
+		whole := true
+		for f, v := range values(e) {
+			all = append(all, v)
+			whole = whole && v.Kind() != ntconv.ValueError && (v.Kind() != ntconv.ValueNull || f.Type.Code == ntconv.TypePad64) && !strings.Contains(show(v), "null")
+		}
+		if len(all) < len(l.Fields) {
+			t.Fatalf("%d fields of %d", len(all), len(l.Fields))
+		}
+		checkViews(t, e)
+		checkAgain(t, e, l, all[:len(l.Fields)], whole)
+	})
+}

@@ -1,0 +1,151 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/folded"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	importer "github.com/ntconv/ntconv/importers/folded"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/spf13/pflag"
+)
+
+// foldedFormat returns the row of folded stacks.
+func foldedFormat() *Format {
+	return &Format{
+		Name: "folded",
+		Exts: []string{".folded", ".collapsed"},
+		Doc:  "folded (collapsed) stacks of flamegraph.pl, inferno, async-profiler, py-spy and others, one stack and its total per line",
+		In: &In{
+			Hint:     isFolded,
+			Ordered:  true,
+			Bind:     bindFoldedInput,
+			NoEvents: Advice{"no line is a stack with a total", "check that the program that wrote it has found samples"},
+		},
+		Out: &Out{
+			Doc:      "folded (collapsed) stacks of the samples of a trace, for flamegraph.pl, inferno and speedscope",
+			Names:    NamesLast,
+			AnyOrder: true, // samples are added up
+			Advice:   sampleAdvice,
+			Bind:     func(flags *pflag.FlagSet) Creator { return bindFolded(flags) },
+			Examples: []Example{
+				{"a flame graph of all threads", "ntconv to folded trace.nettrace -o - | flamegraph.pl --countname ns > trace.svg"},
+				{"CPU time in milliseconds, with the process as root", "ntconv to folded --kind cpu --unit milliseconds --root process trace.nettrace"},
+				{"what was allocated according to a profile of a Go program", "ntconv to folded --sample-type alloc_space heap.pb.gz"},
+			},
+		},
+	}
+}
+
+// A rootsValue is a flag that takes a list of process and thread.
+type rootsValue struct{ process, thread *bool }
+
+func (r rootsValue) Set(s string) error {
+	for _, root := range strings.Split(s, ",") {
+		switch root {
+		case "process":
+			*r.process = true
+		case "thread":
+			*r.thread = true
+		default:
+			return errors.New("want process, thread or process,thread")
+		}
+	}
+	return nil
+}
+
+func (r rootsValue) String() string { return "" }
+func (r rootsValue) Type() string   { return "process,thread" }
+
+// A foldedCreator has the flags of ntconv to folded.
+type foldedCreator struct {
+	plain
+	options folded.Options
+}
+
+func bindFolded(flags *pflag.FlagSet) *foldedCreator {
+	c := new(foldedCreator)
+	o := &c.options
+	flags.Var(&choice[folded.Kind]{
+		value:   &o.Kind,
+		choices: []choiceValue[folded.Kind]{{"auto", folded.Auto}, {"wall", folded.Wall}, {"cpu", folded.CPU}, {"imported", folded.Imported}},
+	}, "kind", "profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), imported (the original profile)")
+	flags.StringVar(&o.SampleType, flagSampleType, "", "`name` of the sample type whose values are written (default: the one that viewers show first)")
+	units := &choice[string]{value: &o.Unit}
+	for _, unit := range []string{"nanoseconds", "microseconds", "milliseconds", "seconds"} {
+		units.choices = append(units.choices, choiceValue[string]{unit, unit})
+	}
+	flags.Var(units, "unit", "unit of times (default: that of the sample type)")
+	flags.Var(rootsValue{&o.ProcessRoot, &o.ThreadRoot}, "root", "add the process, the thread or both as outermost frames")
+	flags.BoolVar(&o.Annotate, "annotate", false, "append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors")
+	return c
+}
+
+func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	w, err := out.Create("")
+	if err != nil {
+		return nil, err
+	}
+	o := c.options
+	o.Report = t.Report
+	return foldedSink{folded.New(w, info, t.Namer, &o)}, nil
+}
+
+type foldedSink struct{ *folded.Sink }
+
+// Close turns the error of a sample type that does not exist into one of the flag.
+func (s foldedSink) Close() error {
+	err := s.Sink.Close()
+	var missing *folded.SampleTypeError
+	if errors.As(err, &missing) {
+		return MissingSampleType(missing.Name, missing.Has)
+	}
+	return err
+}
+
+func (s foldedSink) Result() Result {
+	d := s.Summary()
+	text := unresolved(&pprof.Summary{
+		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+	})
+	return &profileResult{Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}
+}
+
+// A foldedOpener has the flags that say what the numbers and the outermost frames of folded stacks are.
+type foldedOpener struct {
+	options importer.Options
+	value   string
+}
+
+func bindFoldedInput(flags *pflag.FlagSet) Opener {
+	f := new(foldedOpener)
+	flags.StringVar(&f.value, "folded-value", "samples/count", "of folded stacks: `TYPE/UNIT` of the numbers, as cpu/nanoseconds")
+	flags.IntVar(&f.options.Column, "folded-column", 0, "of folded stacks: `number` of the column, 1 or 2, of lines that compare two profiles")
+	flags.IntVar(&f.options.Decimals, "folded-decimals", 0, "of folded stacks: decimal `digits` of the numbers that are kept, 0 to 18")
+	flags.Var(rootsValue{&f.options.ProcessRoot, &f.options.ThreadRoot}, "folded-root", "of folded stacks: the outermost frames are the process, the thread or both")
+	return f
+}
+
+func (f *foldedOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
+	opts := f.options
+	name, unit, ok := strings.Cut(f.value, "/")
+	if !ok || name == "" || unit == "" || slices.Contains([]byte(unit), '/') {
+		return nil, &FlagError{fmt.Sprintf("--folded-value %s: want TYPE/UNIT, as cpu/nanoseconds", f.value)}
+	}
+	if opts.Column < 0 || opts.Column > 2 || opts.Decimals < 0 || opts.Decimals > 18 {
+		return nil, &FlagError{fmt.Sprintf("--folded-column %d --folded-decimals %d: want a column of 1 or 2 and at most 18 digits", opts.Column, opts.Decimals)}
+	}
+	opts.SampleType, opts.Unit, opts.Report = name, unit, o.Report
+	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	r, err := in.Stream()
+	if err != nil {
+		return nil, err
+	}
+	return importer.New(r, &opts)
+}
+
+func (f *foldedOpener) Notes() []string { return nil }

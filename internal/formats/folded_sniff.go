@@ -1,0 +1,90 @@
+package formats
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// isFolded reports whether an input that begins with head is folded stacks: lines of frames separated by semicolons, a space and a
+// number. The format has no magic number, so every complete line must be one, and at least one must have two frames. Frames without
+// a letter or with spaces around them occur in tables and source code separated by semicolons, but not in stacks.
+func isFolded(head []byte) bool {
+	if !isFoldedText(head) {
+		return false
+	}
+	whole := len(head) < HeadSize
+	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
+	deep, lines := false, 0
+	for len(head) > 0 {
+		line, rest, ended := bytes.Cut(head, []byte("\n"))
+		if !ended && !whole && lines > 0 {
+			break
+		}
+		head = rest
+		line = bytes.TrimRight(line, " \t\r")
+		if len(line) == 0 || line[0] == '#' && (len(line) == 1 || line[1] == ' ') {
+			continue
+		}
+		if !ended && !whole { // a stack of more than HeadSize bytes: the number is beyond head
+			return bytes.Count(line, []byte(";")) > 4 && areFrames(line)
+		}
+		stack, ok := cutNumber(line)
+		if !ok || !areFrames(stack) {
+			return false
+		}
+		deep = deep || bytes.IndexByte(stack[:len(stack)-1], ';') > 0
+		lines++
+	}
+	return deep
+}
+
+// isFoldedText reports whether head has no control characters but tabs and ends of lines. Names need not be UTF-8: some producers
+// write them as they find them.
+func isFoldedText(head []byte) bool {
+	invalid := 0
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
+			return false
+		}
+		if r == utf8.RuneError && n == 1 {
+			invalid++
+		}
+		i += n
+	}
+	return invalid <= 1+len(head)/16
+}
+
+// cutNumber removes the last word of a line, which must be a number, and what separates it.
+func cutNumber(line []byte) (stack []byte, ok bool) {
+	at := bytes.LastIndexAny(line, " \t")
+	if at <= 0 {
+		return nil, false
+	}
+	whole, fraction, _ := bytes.Cut(line[at+1:], []byte("."))
+	if len(whole) == 0 || len(whole) > 18 || len(bytes.Trim(whole, "0123456789"))+len(bytes.Trim(fraction, "0123456789")) > 0 {
+		return nil, false
+	}
+	stack = bytes.TrimRight(line[:at], " \t")
+	return stack, len(stack) > 0
+}
+
+// areFrames reports whether the parts of a stack could be names of functions. A last separator without a name is accepted.
+func areFrames(stack []byte) bool {
+	for first := true; len(stack) > 0; first = false {
+		var name []byte
+		name, stack, _ = bytes.Cut(stack, []byte(";"))
+		if first {
+			name = bytes.TrimLeft(name, " \t") // dtrace indents lines
+		}
+		if len(name) == 0 || len(bytes.TrimSpace(name)) < len(name) || !hasLetter(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasLetter reports whether a name has a character that numbers, dates and amounts do not have.
+func hasLetter(name []byte) bool {
+	return len(bytes.Trim(name, "0123456789.,:+-/%$'\"")) > 0
+}

@@ -1,0 +1,117 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/subset"
+)
+
+// A processSplit is a sink that writes a trace per process into a directory.
+type processSplit struct {
+	*subset.Split
+	out   *iox.Outputs
+	namer ntconv.Namer
+	make  func(io.Writer) (Sink, error)
+	names map[string]bool // of members
+	sinks []Sink
+	files []*iox.Member
+}
+
+func newProcessSplit() *processSplit {
+	p := &processSplit{names: make(map[string]bool)}
+	p.Split = subset.NewSplit(p.create)
+	return p
+}
+
+// begin returns the sink, which makes the sinks of the members with create.
+func (p *processSplit) begin(out *iox.Outputs, t *Target, create func(io.Writer) (Sink, error)) *processSplit {
+	p.out, p.namer, p.make = out, t.Namer, create
+	return p
+}
+
+// create returns the sink of a process.
+func (p *processSplit) create(process *ntconv.Process) (ntconv.Sink, error) {
+	file, err := p.out.Create(p.member(process))
+	if err != nil {
+		return nil, err
+	}
+	sink, err := p.make(file)
+	if err != nil {
+		return nil, err
+	}
+	p.sinks, p.files = append(p.sinks, sink), append(p.files, file)
+	return sink, nil
+}
+
+// member returns a name of its own for the trace of a process: HOST-NAME-PID.nettrace without what is unknown.
+func (p *processSplit) member(process *ntconv.Process) string {
+	name := "unknown"
+	if process != nil {
+		known := process.Name
+		if n := p.namer.Process(process).Name; n != "" {
+			known = n
+		}
+		name = fmt.Sprint(process.PID)
+		for _, part := range []string{known, process.Host} {
+			if part = fileName(part); part != "" {
+				name = part + "-" + name
+			}
+		}
+	}
+	member := name + ".nettrace"
+	for i := 2; p.names[member]; i++ {
+		member = fmt.Sprintf("%s-%d.nettrace", name, i)
+	}
+	p.names[member] = true
+	return member
+}
+
+// maxFileName is how many bytes of a process's name a file name has.
+const maxFileName = 80
+
+// fileName returns the characters of a name that no file system objects to. Names in traces are not trusted.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-', r == '+':
+			return r
+		}
+		return '_'
+	}, strings.ToValidUTF8(name, "_"))
+	return strings.Trim(name[:min(len(name), maxFileName)], "._-")
+}
+
+// Close completes the traces of all processes.
+func (p *processSplit) Close() error {
+	err := p.Split.Close()
+	for _, f := range p.files {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}
+	return err
+}
+
+func (p *processSplit) Result() Result {
+	all := newEventsResult(0, "")
+	for _, s := range p.sinks {
+		r, ok := s.Result().(*eventsResult)
+		if !ok {
+			continue
+		}
+		all.Used += r.Used
+		all.Items += r.Items
+		if !strings.Contains(all.Text, r.Text) {
+			all.Remark(r.Text)
+		}
+	}
+	all.Files = int64(len(p.sinks))
+	if n := p.Opaque(); n > 0 {
+		all.Remark(fmt.Sprintf("%d blocks of unknown kind omitted", n))
+	}
+	return all
+}

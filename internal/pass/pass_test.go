@@ -1,0 +1,214 @@
+package pass_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+func open(t *testing.T, path string) *input.Input {
+	t.Helper()
+	in, err := input.Open([]string{path}, &input.Options{Openers: new(formats.Openers)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(in.Close)
+	return in
+}
+
+// A recorder is a sink that counts events by ID. It says that order mattered as long as it is told to.
+type recorder struct {
+	written, watched map[uint32]int
+	matters          bool
+	err              error // of Write
+	closed           bool
+}
+
+// keyOf returns the ID of an event of the runtime, and another number for other providers.
+func keyOf(e *ntconv.Event) uint32 {
+	if e.Type.Provider == "Microsoft-Windows-DotNETRuntime" {
+		return e.Type.ID
+	}
+	return 1 << 16
+}
+
+func newRecorder() *recorder {
+	return &recorder{written: map[uint32]int{}, watched: map[uint32]int{}}
+}
+
+func (r *recorder) Write(e *ntconv.Event) error {
+	if e.Kind == ntconv.KindEvent {
+		r.written[keyOf(e)]++
+	}
+	return r.err
+}
+
+func (r *recorder) Watch(e *ntconv.Event) {
+	if e.Kind == ntconv.KindEvent {
+		r.watched[keyOf(e)]++
+	}
+}
+
+func (r *recorder) OrderMatters() bool { return r.matters }
+
+func (r *recorder) Close() error {
+	r.closed = true
+	return nil
+}
+
+func total(counts map[uint32]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// gcStart and gcEnd are events of the runtime: what the selection omits must reach the stages before it.
+const gcStart, gcEnd = 1, 2
+
+// A stage before the selection and a sink that watches see every event, the sink and the stages after it only selected ones.
+func TestStages(t *testing.T) {
+	in := open(t, corpus.Path("alloc-verbose.nettrace.zst"))
+	before, after := newRecorder(), newRecorder()
+	stage := func(r *recorder) pass.Stage {
+		return func(_ *pass.Pass, src ntconv.Source) ntconv.Source {
+			return ntconv.Observe(src, func(e *ntconv.Event) { _ = r.Write(e) })
+		}
+	}
+	plan := &pass.Plan{
+		Selection: &selection.Options{Events: []string{"GCStart"}}, Before: []pass.Stage{stage(before)}, After: []pass.Stage{stage(after)},
+	}
+	sink := newRecorder()
+	err := plan.Do(in, func(p *pass.Pass) error {
+		fatal, partial := p.Drain(sink)
+		if int(p.Total) != total(before.written) || int(p.Kept) != sink.written[gcStart] {
+			t.Errorf("%d of %d events", p.Kept, p.Total)
+		}
+		return errors.Join(fatal, partial)
+	})
+	if err != nil || !sink.closed {
+		t.Fatal(err)
+	}
+	if before.written[gcEnd] == 0 || before.written[gcStart] == 0 || total(before.written) != total(sink.watched) {
+		t.Errorf("before the selection: %d starts, %d ends, %d events, %d watched", before.written[gcStart], before.written[gcEnd], total(before.written), total(sink.watched))
+	}
+	if sink.written[gcStart] != before.written[gcStart] || total(sink.written) != sink.written[gcStart] || total(after.written) != total(sink.written) {
+		t.Errorf("after the selection: %v", sink.written)
+	}
+}
+
+// A sink that says that order matters gets the events again, by time, with a new report and all symbols first. Nothing of the plan
+// changes.
+func TestShortcut(t *testing.T) {
+	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
+	plan := &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Names: &symbol.Options{}}
+	same := *plan
+	var orders []reader.Order
+	var reports []*ntconv.Report
+	var sinks []*recorder
+	err := plan.Do(in, func(p *pass.Pass) error {
+		orders, reports = append(orders, p.Order), append(reports, p.Report)
+		sink := newRecorder()
+		sink.matters = true
+		sinks = append(sinks, sink)
+		fatal, partial := p.Drain(sink)
+		return errors.Join(fatal, partial)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(orders) != 2 || orders[0] != reader.FileOrder || orders[1] != reader.ByTime || reports[0] == reports[1] {
+		t.Fatalf("orders %v", orders)
+	}
+	if sinks[0].closed || !sinks[1].closed || total(sinks[0].written) != total(sinks[1].written) {
+		t.Error("the first sink was closed, or the second one was not, or saw other events")
+	}
+	if plan.Read.Order != same.Read.Order || plan.NamesFirst != same.NamesFirst || plan.Read.Report != nil {
+		t.Error("the pass has changed its plan")
+	}
+}
+
+// Drain distinguishes errors of the source that leave something, those that leave nothing, and those of the sink.
+func TestDrainErrors(t *testing.T) {
+	data := corpus.Trace(t, "cpu-env").Data
+	cut := filepath.Join(t.TempDir(), "cut.nettrace")
+	if err := os.WriteFile(cut, data[:200_000], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("disk full")
+	for name, c := range map[string]struct {
+		read           formats.ReadOptions
+		sink           error
+		fatal, partial error
+	}{
+		"truncated":        {partial: ntconv.ErrTruncated},
+		"strict":           {read: formats.ReadOptions{Strict: true}, fatal: ntconv.ErrTruncated},
+		"a limit":          {read: formats.ReadOptions{Limits: reader.Limits{Types: 2}}, fatal: ntconv.ErrLimit},
+		"the sink's error": {sink: full, fatal: full},
+	} {
+		plan := &pass.Plan{Read: c.read, Selection: &selection.Options{}}
+		err := plan.Do(open(t, cut), func(p *pass.Pass) error {
+			sink := newRecorder()
+			sink.err = c.sink
+			fatal, partial := p.Drain(sink)
+			var of *pass.SinkError
+			if !errors.Is(fatal, c.fatal) || !errors.Is(partial, c.partial) || errors.As(fatal, &of) != (c.sink != nil) || sink.closed != (fatal == nil) {
+				t.Errorf("%s: fatal %v, partial %v, closed %v", name, fatal, partial, sink.closed)
+			}
+			if (p.Cause != nil) != (partial != nil) {
+				t.Errorf("%s: cause %v", name, p.Cause)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What must be known before a pass is learned in a reading of its own: symbols, the end of the trace, or what a plan learns.
+func TestReadingBefore(t *testing.T) {
+	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
+	last, err := selection.ParseMoment("-1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned := 0
+	for name, plan := range map[string]*pass.Plan{
+		"names": {Names: &symbol.Options{}, NamesFirst: true, Selection: &selection.Options{}},
+		"end":   {Selection: &selection.Options{From: last}},
+		"learn": {Learn: func(*ntconv.Event) { learned++ }, Selection: &selection.Options{}},
+	} {
+		readings := []string{}
+		plan.Progress = func(_ *input.Input, what string) func() {
+			readings = append(readings, what)
+			return func() {}
+		}
+		if !plan.NeedsAgain() {
+			t.Errorf("%s: the input need not be readable again", name)
+		}
+		err := plan.Do(in, func(p *pass.Pass) error {
+			if table, ok := p.Namer.(*symbol.Table); name == "names" && (!ok || table == nil) {
+				t.Error("no symbols")
+			}
+			fatal, _ := p.Drain(newRecorder())
+			return fatal
+		})
+		if err != nil || len(readings) != 2 && name != "end" || len(readings) > 2 || !in.Ended {
+			t.Errorf("%s: %q, %v", name, readings, err)
+		}
+	}
+	if learned < 1786 {
+		t.Errorf("%d events learned", learned)
+	}
+}

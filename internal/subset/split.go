@@ -1,0 +1,177 @@
+package subset
+
+import (
+	"errors"
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// A Split is a sink that distributes the events of a trace over one sink per process. A part holds what a selection of the process
+// with its symbols holds: all events of its threads, the symbols of mappings that events of other processes describe, and marks that
+// mention only its threads. Definitions and blocks of unknown kind belong to no process and are omitted.
+//
+// Show it all events with Learn before the first Write. It is not safe for concurrent use.
+type Split struct {
+	create func(*ntconv.Process) (ntconv.Sink, error)
+	users  map[mappingRef][]user // processes that refer to a mapping or its metadata
+	parts  map[hostID]*part
+	order  []*part
+	median *profile.Median
+	now    ntconv.Ticks // time of the latest event
+	omit   int64        // blocks of unknown kind
+}
+
+// A user is a process that refers to a mapping.
+type user struct {
+	id      hostID
+	process *ntconv.Process
+}
+
+// A part is the sink of one process.
+type part struct {
+	sink   ntconv.Sink
+	filter *Filter        // trims marks
+	mark   ntconv.Event   // the latest one, trimmed
+	alone  *ntconv.Thread // a thread with samples and no interval between them
+	by     *ntconv.Thread // the capture thread of its sample
+	lone   map[*ntconv.Thread]bool
+}
+
+// NewSplit returns a sink that calls create for each process, in the order of their first events. The process is nil for events of
+// threads without one.
+func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
+	return &Split{
+		create: create, users: make(map[mappingRef][]user), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
+	}
+}
+
+// Learn observes an event of the whole trace, in a reading before the one that is written: a recorder describes a file that several
+// processes map only once, maybe before the others map it. It borrows the event.
+func (s *Split) Learn(e *ntconv.Event) {
+	var m clr.Mapping
+	if e.Kind != ntconv.KindEvent || clr.ClassOf(e.Type) != clr.ClassUniversalMapping || !clr.ParseMapping(e, &m) {
+		return
+	}
+	id := processOf(e.Thread)
+	for _, ref := range []mappingRef{
+		{clr.ClassUniversalSymbol, hostID{id.host, m.ID}},
+		{clr.ClassUniversalMappingMetadata, hostID{id.host, m.MetadataID}},
+	} {
+		if list := s.users[ref]; len(list) == 0 || list[len(list)-1].id != id {
+			s.users[ref] = append(list, user{id, e.Thread.Process})
+		}
+	}
+}
+
+// Write implements ntconv.Sink.
+func (s *Split) Write(e *ntconv.Event) error {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		return s.event(e)
+	case ntconv.KindLost:
+		if p := s.parts[processOf(e.Capture)]; p != nil {
+			return p.write(e)
+		}
+	case ntconv.KindMark:
+		for _, p := range s.order {
+			if err := p.writeMark(e); err != nil {
+				return err
+			}
+		}
+	case ntconv.KindOpaque:
+		s.omit++
+	}
+	return nil
+}
+
+func (s *Split) event(e *ntconv.Event) error {
+	s.now = max(s.now, e.Time)
+	alone, states := s.median.Watch(e)
+	if states {
+		return nil // Close states it for each part
+	}
+	own := processOf(e.Thread)
+	p, err := s.part(own, e.Thread.Process)
+	if err != nil {
+		return err
+	}
+	if alone {
+		p.lone[e.Thread] = true
+		p.alone, p.by = e.Thread, e.Capture
+	} else if len(p.lone) > 0 {
+		delete(p.lone, e.Thread)
+	}
+	if err := p.write(e); err != nil {
+		return err
+	}
+	ref, ok := refOf(e)
+	if !ok {
+		return nil
+	}
+	for _, u := range s.users[ref] {
+		if u.id == own {
+			continue
+		}
+		p, err := s.part(u.id, u.process)
+		if err == nil {
+			err = p.write(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part returns the part of a process, a new one for its first event.
+func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
+	if p := s.parts[id]; p != nil {
+		return p, nil
+	}
+	sink, err := s.create(process)
+	if err != nil {
+		return nil, err
+	}
+	p := &part{sink: sink, filter: New(Options{}), lone: make(map[*ntconv.Thread]bool)}
+	s.parts[id] = p
+	s.order = append(s.order, p)
+	return p, nil
+}
+
+func (p *part) write(e *ntconv.Event) error {
+	p.filter.use(e.Capture)
+	return p.sink.Write(e)
+}
+
+func (p *part) writeMark(e *ntconv.Event) error {
+	if e.Mark == nil {
+		return p.sink.Write(e)
+	}
+	m := p.filter.trim(e.Mark)
+	if m.Kind == ntconv.MarkThreadsRemoved && len(m.Threads) == 0 {
+		return nil
+	}
+	p.mark = *e
+	p.mark.Mark = m
+	return p.sink.Write(&p.mark)
+}
+
+// Close closes the sinks of all parts.
+func (s *Split) Close() error {
+	var errs []error
+	for _, p := range s.order {
+		if len(p.lone) > 0 {
+			if e := s.median.Event(s.now, p.alone, p.by); e != nil {
+				errs = append(errs, p.write(e))
+			}
+		}
+		errs = append(errs, p.sink.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Opaque returns the number of omitted blocks of unknown kind.
+func (s *Split) Opaque() int64 { return s.omit }

@@ -1,0 +1,218 @@
+package schema
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// A Pair names two kinds of events: one begins something that takes time, the other ends it. Schemas of one Table have the
+// same *Pair for the same pair.
+type Pair struct {
+	Provider string
+	Name     string // what takes the time: GC, Contention, or the task of an event source
+	Begin    string // name of the event that begins it
+	// End are the names of the events that end it. The second is empty for most pairs.
+	End [2]string
+	// Key says how an end finds its begin. Both are of the same process.
+	Key Key
+	// Field is the name of the field that begin and end have in common, for KeyField. Older versions of an event may lack
+	// it; then the key is the thread.
+	Field string
+}
+
+// Key says what an event that ends something has in common with the one that began it. If several open begins fit, the
+// latest one is meant: intervals nest.
+type Key uint8
+
+const (
+	KeyThread   Key = iota // the thread
+	KeyField               // the value of Pair.Field
+	KeyActivity            // the activity ID of the labels, or the thread if the event has none
+	KeyProcess             // nothing more than the process: there is one at a time
+)
+
+// String returns the key's name in lower case.
+func (k Key) String() string {
+	if names := [...]string{"thread", "field", "activity", "process"}; int(k) < len(names) {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// EndedBy returns the pairs that an event of this schema begins. An event may begin several: the suspension of the runtime
+// for a garbage collection also begins the pause, which lasts until the runtime has been restarted.
+func (s *Schema) EndedBy() []*Pair { return s.begins }
+
+// Ends returns the pairs that an event of this schema ends.
+func (s *Schema) Ends() []*Pair { return s.ends }
+
+// A known pair is one whose events do not follow the rule of event sources.
+type known struct {
+	provider, name string
+	begin          string
+	end            [2]string
+	key            Key
+	field          string
+}
+
+const (
+	tpl       = "System.Threading.Tasks.TplEventSource"
+	plinq     = "System.Linq.Parallel.PlinqEventSource"
+	framework = "System.Diagnostics.Eventing.FrameworkEventSource"
+)
+
+// knownPairs are those of the runtime's manifests and of sources whose events carry IDs of their own. An event that reports
+// only a count, such as WorkerThreadCreate, does not say whose time it begins: it is not in the table. Nor is ThreadCreated:
+// .NET does not write ThreadTerminated.
+var knownPairs = [...]known{
+	{clr.Runtime, "GC", "GCStart", [2]string{"GCEnd"}, KeyField, "Count"},
+	{clr.Runtime, "GCSuspendEE", "GCSuspendEEBegin", [2]string{"GCSuspendEEEnd"}, KeyProcess, ""},
+	{clr.Runtime, "GCRestartEE", "GCRestartEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
+	{clr.Runtime, "GCPause", "GCSuspendEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
+	{clr.Runtime, "GCFinalizers", "GCFinalizersBegin", [2]string{"GCFinalizersEnd"}, KeyThread, ""},
+	{clr.Runtime, "GenAware", "GenAwareBegin", [2]string{"GenAwareEnd"}, KeyField, "Count"},
+	{clr.Runtime, "ThreadPoolWorkerThread", "ThreadPoolWorkerThreadStart", [2]string{"ThreadPoolWorkerThreadStop"}, KeyThread, ""},
+	{clr.Runtime, "ThreadPoolQueue", "ThreadPoolEnqueue", [2]string{"ThreadPoolDequeue"}, KeyField, "WorkID"},
+	{clr.Runtime, "ThreadPoolIOQueue", "ThreadPoolIOEnqueue", [2]string{"ThreadPoolIODequeue"}, KeyField, "NativeOverlapped"},
+	{clr.Runtime, "ThreadCreation", "ThreadCreating", [2]string{"ThreadRunning"}, KeyField, "ID"},
+	{clr.Runtime, "TypeLoad", "TypeLoadStart", [2]string{"TypeLoadStop"}, KeyField, "TypeLoadStartID"},
+	{clr.Runtime, "Exception", "ExceptionThrown", [2]string{"ExceptionThrownStop"}, KeyThread, ""},
+	{clr.Runtime, "ExceptionCatch", "ExceptionCatchStart", [2]string{"ExceptionCatchStop"}, KeyThread, ""},
+	{clr.Runtime, "ExceptionFinally", "ExceptionFinallyStart", [2]string{"ExceptionFinallyStop"}, KeyThread, ""},
+	{clr.Runtime, "ExceptionFilter", "ExceptionFilterStart", [2]string{"ExceptionFilterStop"}, KeyThread, ""},
+	{clr.Runtime, "Contention", "ContentionStart", [2]string{"ContentionStop"}, KeyThread, ""},
+	{clr.Runtime, "MethodJitting", "MethodJittingStarted", [2]string{"MethodLoad", "MethodLoadVerbose"}, KeyField, "MethodID"},
+	{clr.Runtime, "R2RGetEntryPoint", "R2RGetEntryPointStart", [2]string{"R2RGetEntryPoint"}, KeyField, "MethodID"},
+	{clr.Runtime, "StrongNameVerification", "StrongNameVerificationStart", [2]string{"StrongNameVerificationStop"}, KeyThread, ""},
+	{clr.Runtime, "AuthenticodeVerification", "AuthenticodeVerificationStart", [2]string{"AuthenticodeVerificationStop"}, KeyThread, ""},
+	{clr.Runtime, "DebugIPCEvent", "DebugIPCEventStart", [2]string{"DebugIPCEventEnd"}, KeyThread, ""},
+	{clr.Runtime, "DebugExceptionProcessing", "DebugExceptionProcessingStart", [2]string{"DebugExceptionProcessingEnd"}, KeyThread, ""},
+	{clr.Runtime, "TieredCompilationPause", "TieredCompilationPause", [2]string{"TieredCompilationResume"}, KeyProcess, ""},
+	{clr.Runtime, "TieredCompilationBackgroundJit", "TieredCompilationBackgroundJitStart", [2]string{"TieredCompilationBackgroundJitStop"}, KeyThread, ""},
+	{clr.Runtime, "AssemblyLoad", "AssemblyLoadStart", [2]string{"AssemblyLoadStop"}, KeyThread, ""},
+	{clr.Runtime, "WaitHandleWait", "WaitHandleWaitStart", [2]string{"WaitHandleWaitStop"}, KeyThread, ""},
+	{clr.Rundown, "RundownStart", "DCStartInit", [2]string{"DCStartComplete"}, KeyProcess, ""},
+	{clr.Rundown, "RundownEnd", "DCEndInit", [2]string{"DCEndComplete"}, KeyProcess, ""},
+	{tpl, "TaskQueue", "TaskScheduled", [2]string{"TaskStarted"}, KeyField, "TaskID"},
+	{tpl, "Task", "TaskStarted", [2]string{"TaskCompleted"}, KeyField, "TaskID"},
+	{tpl, "TaskWait", "TaskWaitBegin", [2]string{"TaskWaitEnd"}, KeyField, "TaskID"},
+	{tpl, "TraceOperation", "TraceOperationBegin", [2]string{"TraceOperationEnd"}, KeyField, "TaskID"},
+	{tpl, "TraceSynchronousWork", "TraceSynchronousWorkBegin", [2]string{"TraceSynchronousWorkEnd"}, KeyThread, ""},
+	{plinq, "ParallelQuery", "ParallelQueryBegin", [2]string{"ParallelQueryEnd"}, KeyField, "queryId"},
+	{plinq, "ParallelQueryFork", "ParallelQueryFork", [2]string{"ParallelQueryJoin"}, KeyThread, ""},
+	{framework, "ThreadPoolWork", "ThreadPoolEnqueueWork", [2]string{"ThreadPoolDequeueWork"}, KeyField, "workID"},
+	{framework, "ThreadTransfer", "ThreadTransferSend", [2]string{"ThreadTransferReceive"}, KeyField, "id"},
+}
+
+// pairsOf returns the pairs that events of a schema begin and end: those of the table, or else the one of the rule of event
+// sources.
+func (t *Table) pairsOf(s *Schema) (begins, ends []*Pair) {
+	name := s.Name
+	if s.layout != nil {
+		name = s.layout.Name() // the name in the metadata does not matter for runtime events
+	}
+	for i := range knownPairs {
+		k := &knownPairs[i]
+		if k.provider != s.Provider || name == "" {
+			continue
+		}
+		if k.begin == name {
+			begins = append(begins, t.pair(k.pair()))
+		}
+		if k.end[0] == name || k.end[1] == name {
+			ends = append(ends, t.pair(k.pair()))
+		}
+	}
+	if begins != nil || ends != nil || clr.IsRuntime(s.Provider) {
+		return begins, ends
+	}
+	switch p, opcode := sourcePair(s); opcode {
+	case opcodeStart:
+		begins = []*Pair{t.pair(p)}
+	case opcodeStop:
+		ends = []*Pair{t.pair(p)}
+	}
+	return begins, ends
+}
+
+func (k *known) pair() Pair {
+	return Pair{Provider: k.provider, Name: k.name, Begin: k.begin, End: k.end, Key: k.key, Field: k.field}
+}
+
+// pair returns the one pointer for a pair.
+func (t *Table) pair(p Pair) *Pair {
+	if known := t.pairs[p]; known != nil {
+		return known
+	}
+	if t.pairs == nil {
+		t.pairs = make(map[Pair]*Pair)
+	}
+	t.pairs[p] = &p
+	return &p
+}
+
+const (
+	opcodeStart = 1
+	opcodeStop  = 2
+)
+
+// sourcePair returns the pair of an event source's event, and whether the event begins or ends it: by its opcode, or by its
+// name if the trace does not state an opcode. .NET gives both events the activity ID of what they enclose.
+func sourcePair(s *Schema) (p Pair, opcode uint8) {
+	task, phase := cutPhase(s.Name)
+	switch opcode = s.Opcode; {
+	case opcode > opcodeStop || opcode == 0 && s.typ.HasOpcode || s.Name == "":
+		return p, 0
+	case phase == "Start" && opcode != opcodeStop:
+		opcode = opcodeStart
+	case phase == "Stop" && opcode != opcodeStart:
+		opcode = opcodeStop
+	}
+	p = Pair{Provider: s.Provider, Name: task, Begin: task + "Start", End: [2]string{task + "Stop"}, Key: KeyActivity}
+	if phase != "" {
+		return p, opcode
+	}
+	// The opcode alone makes it a begin or an end: both have the task's name, or one with another suffix.
+	for _, suffix := range [...]string{"Begin", "End"} {
+		if rest, ok := strings.CutSuffix(task, suffix); ok && rest != "" {
+			p.Name, p.Begin, p.End[0] = rest, rest+"Begin", rest+"End"
+			return p, opcode
+		}
+	}
+	p.Name, p.Begin, p.End[0] = task, task, task
+	return p, opcode
+}
+
+// KeyOf returns what an event has in common with its counterpart in the pair. field is the value of Pair.Field, and ValueNull
+// for other keys or if the event has no such field. It returns false if the event does not say which thread it belongs to.
+func (p *Pair) KeyOf(e *ntconv.Event, field ntconv.Value) (k PairKey, ok bool) {
+	k = PairKey{Pair: p}
+	if e.Thread != nil {
+		k.Process = e.Thread.Process
+	}
+	switch {
+	case p.Key == KeyField && (field.Kind() == ntconv.ValueUint || field.Kind() == ntconv.ValueInt):
+		k.Value = field.Uint()
+		return k, true
+	case p.Key == KeyProcess:
+		return k, true
+	case p.Key == KeyActivity:
+		if id, ok := e.Labels.ID(ntconv.LabelActivityID); ok {
+			k.Activity = id
+			return k, true
+		}
+	}
+	k.Thread = e.Thread
+	return k, e.Thread != nil
+}
+
+// A PairKey is equal for the begin and the end of one interval, see Pair.KeyOf. It may be the key of a map.
+type PairKey struct {
+	Pair     *Pair
+	Process  *ntconv.Process
+	Thread   *ntconv.Thread
+	Value    uint64
+	Activity ntconv.GUID
+}

@@ -1,0 +1,49 @@
+package schema
+
+import "github.com/ntconv/ntconv"
+
+// A Table returns the schemas of one trace's events. The zero value is ready to use. Its memory is bounded by the trace's
+// metadata. It is not safe for concurrent use; the schemas that it returns are.
+type Table struct {
+	last    *Schema
+	schemas map[typeVersion]*Schema
+	pairs   map[Pair]*Pair
+}
+
+// typeVersion is what a schema depends on: a label may override the version of a type.
+type typeVersion struct {
+	typ     *ntconv.Type
+	version uint8
+}
+
+// empty describes what has no type.
+var empty = &Schema{typ: new(ntconv.Type)}
+
+// Of returns the schema of an event. Equal types and versions have the same pointer. It never returns nil: a mark, a loss
+// and other events without a type have a schema without a name and fields. It does not allocate after the first event of a
+// type and version.
+func (t *Table) Of(e *ntconv.Event) *Schema {
+	if e.Type == nil {
+		return empty
+	}
+	version := e.Version()
+	if s := t.last; s != nil && s.typ == e.Type && s.Version == version {
+		return s
+	}
+	s := t.schemas[typeVersion{e.Type, version}]
+	if s == nil {
+		s = t.add(e.Type, version)
+	}
+	t.last = s
+	return s
+}
+
+func (t *Table) add(typ *ntconv.Type, version uint8) *Schema {
+	if t.schemas == nil {
+		t.schemas = make(map[typeVersion]*Schema)
+	}
+	s := newSchema(typ, version)
+	s.begins, s.ends = t.pairsOf(s)
+	t.schemas[typeVersion{typ, version}] = s
+	return s
+}

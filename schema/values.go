@@ -1,0 +1,47 @@
+package schema
+
+import (
+	"iter"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+)
+
+// Values iterates over the payload of an event of this schema. A field that cannot be decoded is a ValueError, and so are
+// all after it; fields after the end of the payload are ValueNull. The fields inside the data of a GCDynamicEvent follow
+// those of the event if their layout is known. Values does not allocate.
+func (s *Schema) Values(e *ntconv.Event) iter.Seq2[*ntconv.Field, ntconv.Value] {
+	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) } // small enough to be inlined: nothing escapes
+}
+
+func (s *Schema) each(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
+	switch {
+	case s.ambiguous:
+		e.Fields()(yield)
+	case s.decoding == decodeDynamic:
+		s.eachDynamic(e, yield)
+	case s.decoding == decodeOptional && len(e.Payload) == 0:
+	default:
+		ntconv.DecodeFields(s.Fields, e.Payload, e.PointerSize())(yield)
+	}
+}
+
+// eachDynamic yields the fields of a GCDynamicEvent and those of the event that it wraps.
+func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
+	var name, data ntconv.Value
+	for f, v := range ntconv.DecodeFields(s.Fields, e.Payload, e.PointerSize()) {
+		switch f.Name {
+		case "Name":
+			name = v
+		case "Data":
+			data = v
+		}
+		if !yield(f, v) {
+			return
+		}
+	}
+	var buf [64]byte
+	if l := clr.DynamicLayout(name.AppendString(buf[:0])); l != nil {
+		ntconv.DecodeFields(l.Fields, data.Bytes(), e.PointerSize())(yield)
+	}
+}
