@@ -18,8 +18,7 @@ type entry struct {
 }
 
 // typeTable numbers types, counting from 1. Like the other tables it knows only the last pointer before it asks its map: with the last
-// four, as in intern.Recent, traces whose threads take turns take 6 to 16% longer to write, because which of them matches is
-// unpredictable.
+// four, traces whose threads take turns take 6 to 16% longer to write, because which of them matches is unpredictable.
 type typeTable struct {
 	definitionBlock
 	ids   map[*ntconv.Type]entry

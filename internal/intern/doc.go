@@ -4,8 +4,7 @@
 //	Bytes   a numbered table of byte strings, kept without a pointer per string
 //	Table   a numbered table of comparable values
 //	IDs     the IDs of a file to values: a slice for dense IDs, a map for sparse ones
-//	Recent  the values of the last few keys, compared one by one
-//	Cache   the values of many recent keys, by hash
+//	Cache   the values of recent keys, by hash
 //
 // Keys come from untrusted input. Index needs hashes with a secret seed, so that no input can be made of colliding keys; Bytes and Table
 // have their own. IDs costs no more than its entries, whatever IDs they have. Cache may use any hash: a collision only evicts an

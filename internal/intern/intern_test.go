@@ -242,36 +242,6 @@ func TestIDsCostsNoMoreThanItsEntries(t *testing.T) {
 	}
 }
 
-func TestRecent(t *testing.T) {
-	var r intern.Recent[*int, string]
-	if _, ok := r.Get(nil); ok {
-		t.Error("nil is found in an empty Recent")
-	}
-	keys := make([]*int, 10)
-	for i := range keys {
-		keys[i] = new(int)
-		if v, ok := r.Get(keys[i]); ok {
-			t.Fatalf("key %d has the value %q before Put", i, v)
-		}
-		r.Put(keys[i], fmt.Sprint(i))
-		for j := range i + 1 {
-			v, ok := r.Get(keys[j])
-			if want := j > i-4; ok != want || ok && v != fmt.Sprint(j) {
-				t.Errorf("after %d keys, key %d: %q, %v; want it found: %v", i+1, j, v, ok, want)
-			}
-		}
-		if _, ok := r.Get(nil); ok {
-			t.Error("nil is found")
-		}
-	}
-	r.Reset()
-	for i, k := range keys {
-		if v, ok := r.Get(k); ok {
-			t.Errorf("key %d has the value %q after Reset", i, v)
-		}
-	}
-}
-
 // TestCache: what a cache returns is what was put last, it finds the key put last, and with a hash for each key it keeps most.
 func TestCache(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -313,14 +283,13 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 		line int
 	}
 	var (
-		index  intern.Index
-		table  intern.Table[frame]
-		texts  intern.Bytes
-		ids    intern.IDs[*int]
-		recent intern.Recent[*int, int]
-		cache  = intern.NewCache[frame, int](8)
-		k      = frame{new(int), "name", 1}
-		b      = []byte("some bytes")
+		index intern.Index
+		table intern.Table[frame]
+		texts intern.Bytes
+		ids   intern.IDs[*int]
+		cache = intern.NewCache[frame, int](8)
+		k     = frame{new(int), "name", 1}
+		b     = []byte("some bytes")
 	)
 	round := func() {
 		if p := index.Probe(5); !p.Next() {
@@ -330,9 +299,6 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 		texts.Add(b)
 		ids.Set(3, k.p)
 		ids.Set(1<<50, k.p)
-		if _, ok := recent.Get(k.p); !ok {
-			recent.Put(k.p, 1)
-		}
 		if cache.Get(1, &k) == nil {
 			cache.Put(1, &k, 1)
 		}
