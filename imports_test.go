@@ -31,6 +31,10 @@ var importRules = []importRule{
 		why: "bytes and numbers only; the model imports it",
 	},
 	{
+		of: []string{"./internal/intern"}, only: []string{"std"},
+		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
+	},
+	{
 		of: []string{"./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
 			"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext",
 		},
@@ -45,11 +49,11 @@ var importRules = []importRule{
 		why: "the notation of .NET names is text to text",
 	},
 	{
-		of: []string{"./reader"}, only: []string{"std", "./", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
 	{
-		of: []string{"./writer"}, only: []string{"std", "./", "./internal/wire/..."},
+		of: []string{"./writer"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/..."},
 		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
 	},
 	{
@@ -111,15 +115,15 @@ var importRules = []importRule{
 		why: "pprof shows a profile, whichever trace it was converted from",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/origin", "./schema"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/clr", "./internal/profile", "./internal/origin"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -132,12 +136,12 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/clr", "./internal/origin", "./internal/profile"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
@@ -146,7 +150,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",

@@ -189,8 +189,8 @@ func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 			}
 		}
 		if m.stack != h.StackID {
-			if d := r.stacks.slots.dense; uint64(h.StackID) < uint64(len(d)) && d[h.StackID] != 0 {
-				w.stack, m.stack = d[h.StackID]-1, h.StackID
+			if place := r.stacks.slots.near(uint64(h.StackID)); place != 0 {
+				w.stack, m.stack = place-1, h.StackID
 			} else {
 				r.stackRef(h.StackID, w)
 			}

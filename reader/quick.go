@@ -241,11 +241,11 @@ func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
 
 // quickStack makes a stack with a small id that of the row.
 func (r *Reader) quickStack(id uint32) bool {
-	d := r.stacks.slots.dense
-	if uint64(id) >= uint64(len(d)) || d[id] == 0 {
+	place := r.stacks.slots.near(uint64(id))
+	if place == 0 {
 		return false
 	}
-	r.row.stack, r.memo.stack = d[id]-1, id
+	r.row.stack, r.memo.stack = place-1, id
 	return true
 }
 

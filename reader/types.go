@@ -5,15 +5,15 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
 // A typeTable maps metadata ids to types.
 type typeTable struct {
-	slots   slotTable
-	list    []*ntconv.Type
-	dense   []*ntconv.Type // what slots.dense says, in one step
+	current intern.IDs[*ntconv.Type]
+	list    []*ntconv.Type // of all definitions
 	keys    []string       // content of the row of each slot
 	ids     []uint32       // of each slot
 	bytes   int            // about what all that takes
@@ -21,32 +21,16 @@ type typeTable struct {
 	unknown map[uint32]*ntconv.Type // placeholders
 }
 
-// near returns the type with that metadata id if it is a small one. It is small enough to become part of the quick ways.
-func (t *typeTable) near(id uint32) *ntconv.Type {
-	if uint64(id) < uint64(len(t.dense)) {
-		return t.dense[id]
-	}
-	return nil
-}
+// near returns the type with that metadata ID if it is a small one. It is small enough to become part of the fast paths.
+func (t *typeTable) near(id uint32) *ntconv.Type { return t.current.Near(uint64(id)) }
 
-// find returns the type with that metadata id, or nil.
-func (t *typeTable) find(id uint32) *ntconv.Type {
-	if slot, ok := t.slots.get(uint64(id)); ok {
-		return t.list[slot]
-	}
-	return nil
-}
+// find returns the type with that metadata ID, or nil.
+func (t *typeTable) find(id uint32) *ntconv.Type { return t.current.Get(uint64(id)) }
 
-// set gives an id a type, in the next slot.
+// set gives an ID a type.
 func (t *typeTable) set(id uint32, typ *ntconv.Type, key string) {
-	t.slots.set(uint64(id), uint32(len(t.list)))
+	t.current.Set(uint64(id), typ)
 	t.list, t.keys, t.ids = append(t.list, typ), append(t.keys, key), append(t.ids, id)
-	for n := uint32(len(t.dense)); int(n) < len(t.slots.dense); n++ {
-		t.dense = append(t.dense, t.find(n))
-	}
-	if uint64(id) < uint64(len(t.dense)) {
-		t.dense[id] = typ
-	}
 }
 
 // placeholder returns the type that stands for an id without a definition.
@@ -67,8 +51,8 @@ func (t *typeTable) flush() {
 	for i, typ := range t.list {
 		t.retired.put(t.keys[i], uint64(t.ids[i]), typ)
 	}
-	t.slots.reset()
-	t.list, t.dense, t.keys, t.ids, t.bytes = nil, nil, nil, nil, 0
+	t.current = intern.IDs[*ntconv.Type]{}
+	t.list, t.keys, t.ids, t.bytes = nil, nil, nil, 0
 }
 
 // defineType gives a metadata id its type and queues the definition if it is a new one.
@@ -77,7 +61,7 @@ func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, off
 	if len(t.list) >= r.limits.Types {
 		return r.exceeded(offset, "metadata", ntconv.LimitError{Limit: LimitTypes, Value: int64(r.limits.Types), Asked: int64(len(t.list)) + 1})
 	}
-	if _, had := t.slots.get(uint64(id)); had {
+	if t.find(id) != nil {
 		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", fmt.Errorf("metadata id %d is already in use", id)); err != nil {
 			return err
 		}

@@ -45,13 +45,11 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	if proc.wanted.begin() {
 		t.nameAhead(proc)
 	}
-	if t.cache == nil {
-		t.cache = make([]cached, cacheSize)
-	}
 	before := len(dst)
 	for i, pc := range s.PCs {
-		c := &t.cache[pc*hashFactor>>(64-cacheBits)]
-		if c.pc != pc || c.in != proc || c.version != t.version || c.returns != (i > 0) {
+		key := cacheKey{in: proc, pc: pc, version: t.version, returns: i > 0}
+		c := t.cache.Get(pc, &key)
+		if c == nil {
 			if d := proc.defined[pc]; d != nil && d.outer != nil {
 				if len(dst)-before > mostFrames {
 					d = d.last
@@ -66,20 +64,21 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 				dst = append(dst, f) // another time may have another answer
 				continue
 			}
-			*c = cached{in: proc, pc: pc, version: t.version, returns: i > 0, frame: f}
+			t.cache.Put(pc, &key, f)
+			dst = append(dst, f)
+			continue
 		}
-		dst = append(dst, c.frame)
+		dst = append(dst, *c)
 	}
 	return dst
 }
 
-// A cached frame is the same at all times. The few addresses that make up most frames find theirs here.
-type cached struct {
+// A cacheKey is an address whose frame is the same at all times.
+type cacheKey struct {
 	in      *process
 	pc      uint64
 	version uint32 // of the table
 	returns bool   // the address is a return address
-	frame   ntconv.Frame
 }
 
 const (

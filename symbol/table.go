@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -61,7 +62,7 @@ type Table struct {
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved map[unresolvedKey]*ntconv.Function
-	cache      []cached
+	cache      intern.Cache[cacheKey, ntconv.Frame] // most frames have few addresses
 
 	method  clr.Method // scratch
 	speller speller
@@ -81,7 +82,8 @@ func New(opts *Options) *Table {
 		learners:   make(map[*ntconv.Type]learner),
 		modules:    make(map[*schema.Schema]*schema.Projection),
 		processes:  make(map[processKey]*process),
-		texts:      newTexts(),
+		texts:      new(texts),
+		cache:      intern.NewCache[cacheKey, ntconv.Frame](cacheBits),
 		symbols:    make(map[symbolsKey]*symbols),
 		first:      make(map[mappingKey]*symbols),
 		metadata:   make(map[mappingKey]string),

@@ -150,8 +150,8 @@ func (e *encoder) tables(t *tables) {
 	for i := range t.locations {
 		e.location(uint64(i+1), &t.locations[i], t)
 	}
-	for i := range t.functions {
-		e.function(uint64(i+1), &t.functions[i])
+	for i, f := range t.functions.All() {
+		e.function(uint64(i+1), &f)
 	}
 }
 
@@ -210,11 +210,16 @@ func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
 }
 
 func (e *encoder) strings(t *tables) {
-	for _, s := range t.strings {
-		e.out = protowire.AppendTag(e.out, fieldStrings, protowire.BytesType)
-		e.out = protowire.AppendString(e.out, s)
-		if len(e.out) >= flushBytes {
-			e.flush()
-		}
+	e.string("")
+	for _, s := range t.strings.All() {
+		e.string(s)
+	}
+}
+
+func (e *encoder) string(s string) {
+	e.out = protowire.AppendTag(e.out, fieldStrings, protowire.BytesType)
+	e.out = protowire.AppendString(e.out, s)
+	if len(e.out) >= flushBytes {
+		e.flush()
 	}
 }

@@ -3,34 +3,32 @@ package pprof
 import (
 	"encoding/binary"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 )
 
 // tables numbers what samples refer to. Everything is told apart by content, so that a definition which a source or a
 // namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when they
 // outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
 type tables struct {
-	verbatim bool // nothing is added to, or left out of, what frames say: see imported.go
-	strings  []string
-	texts    map[string]uint64
+	verbatim bool                 // nothing is added to, or left out of, what frames say: see imported.go
+	strings  intern.Table[string] // without the empty one, which is 0
 
-	functions     []function
-	functionIDs   map[*ntconv.Function]uint32
-	functionNames map[function]uint32
-	nameless      *ntconv.Function // stands for a frame's missing function
+	functions   intern.Table[function]
+	functionIDs map[*ntconv.Function]uint32
+	nameless    *ntconv.Function // stands for a frame's missing function
 
 	mappings    []mapping
 	mappingIDs  map[*ntconv.Mapping]uint32
-	mappingKeys map[ntconv.Mapping]uint32
-	ordered     []*mapping // as they are written
+	mappingKeys intern.Table[ntconv.Mapping] // with the numbers of mappings
+	ordered     []*mapping                   // as they are written
 
 	locations []location
 	lines     []line
-	frameIDs  map[ntconv.Frame]uint64 // locations of one frame
-	recent    []recentFrame           // some of them, by address: the few that make up most stacks find themselves here
-	runIDs    map[string]uint64       // locations by what they are made of
+	frameIDs  map[ntconv.Frame]uint64            // locations of one frame
+	recent    intern.Cache[ntconv.Frame, uint64] // some of them: most stacks consist of few frames
+	runs      intern.Bytes                       // locations by what they are made of, with their ids
 	key       []byte
 }
 
@@ -59,33 +57,24 @@ type line struct {
 
 func newTables() *tables {
 	return &tables{
-		strings:       []string{""},
-		texts:         map[string]uint64{"": 0},
-		functionIDs:   map[*ntconv.Function]uint32{},
-		functionNames: map[function]uint32{},
-		nameless:      &ntconv.Function{Name: noName},
-		mappingIDs:    map[*ntconv.Mapping]uint32{},
-		mappingKeys:   map[ntconv.Mapping]uint32{},
-		frameIDs:      map[ntconv.Frame]uint64{},
-		recent:        make([]recentFrame, 1<<recentBits),
-		runIDs:        map[string]uint64{},
+		functionIDs: map[*ntconv.Function]uint32{},
+		nameless:    &ntconv.Function{Name: noName},
+		mappingIDs:  map[*ntconv.Mapping]uint32{},
+		frameIDs:    map[ntconv.Frame]uint64{},
+		recent:      intern.NewCache[ntconv.Frame, uint64](recentBits),
 	}
 }
 
-// text returns the index of a string in the string table. What is not UTF-8 cannot stand there and is replaced.
+// text returns the index of a string in the string table. Invalid UTF-8 cannot be stored there and is replaced.
 func (t *tables) text(s string) uint64 {
-	id, ok := t.texts[s]
-	if ok {
-		return id
+	if s == "" {
+		return 0
 	}
-	if !utf8.ValidString(s) {
-		id = t.text(strings.ToValidUTF8(s, "\uFFFD"))
-	} else {
-		id = uint64(len(t.strings))
-		t.strings = append(t.strings, s)
+	if id := t.strings.Find(s); id != 0 {
+		return uint64(id)
 	}
-	t.texts[s] = id
-	return id
+	id, _ := t.strings.Add(strings.ToValidUTF8(s, "\uFFFD"))
+	return uint64(id)
 }
 
 // appendLocations appends the ids of a stack's locations, leaf first. A frame and the frames inlined into it are one.
@@ -109,28 +98,20 @@ func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
 	return dst
 }
 
-type recentFrame struct {
-	frame ntconv.Frame
-	id    uint64 // of the location; 0 if there is none
-}
-
-const (
-	recentBits = 13
-	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
-)
+const recentBits = 13
 
 // frame returns the id of the location of a frame by itself.
 func (t *tables) frame(f *ntconv.Frame) uint64 {
-	r := &t.recent[(f.PC+uint64(f.Line))*hashFactor>>(64-recentBits)]
-	if r.id != 0 && r.frame == *f {
-		return r.id
+	hash := f.PC + uint64(f.Line)
+	if id := t.recent.Get(hash, f); id != nil {
+		return *id
 	}
 	id, ok := t.frameIDs[*f]
 	if !ok {
 		id = t.run([]ntconv.Frame{*f})
 		remember(t.frameIDs, *f, id, len(t.locations))
 	}
-	*r = recentFrame{*f, id}
+	t.recent.Put(hash, f, id)
 	return id
 }
 
@@ -164,15 +145,13 @@ func (t *tables) run(run []ntconv.Frame) uint64 {
 		key = binary.AppendVarint(key, int64(n.column))
 	}
 	t.key = key
-	id, ok := t.runIDs[string(key)]
-	if ok {
+	id := t.runs.Add(key)
+	if int(id) <= len(t.locations) {
 		t.lines = t.lines[:l.from]
-		return id
+	} else {
+		t.locations = append(t.locations, l)
 	}
-	t.locations = append(t.locations, l)
-	id = uint64(len(t.locations))
-	t.runIDs[string(key)] = id
-	return id
+	return uint64(id)
 }
 
 func boolBit(b bool) byte {
@@ -217,12 +196,8 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 	if p.SystemName != p.Name || t.verbatim {
 		f.system = t.text(p.SystemName)
 	}
-	if id, ok = t.functionNames[f]; !ok {
-		t.functions = append(t.functions, f)
-		id = uint32(len(t.functions))
-		t.functionNames[f] = id
-	}
-	remember(t.functionIDs, p, id, len(t.functions))
+	id, _ = t.functions.Add(f)
+	remember(t.functionIDs, p, id, t.functions.Len())
 	return id
 }
 
@@ -240,9 +215,9 @@ func (t *tables) mapping(frame *ntconv.Frame) uint32 {
 // findMapping returns the number of a mapping, counting from 1, and false if the tables do not have it.
 func (t *tables) findMapping(p *ntconv.Mapping) (id uint32, ok bool) {
 	if id, ok = t.mappingIDs[p]; !ok {
-		id, ok = t.mappingKeys[*p]
+		id = t.mappingKeys.Find(*p)
 	}
-	return id, ok
+	return id, id != 0
 }
 
 func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
@@ -250,10 +225,9 @@ func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
 	if ok {
 		return id
 	}
-	if id, ok = t.mappingKeys[*p]; !ok {
+	id, fresh := t.mappingKeys.Add(*p)
+	if fresh {
 		t.mappings = append(t.mappings, t.newMapping(p))
-		id = uint32(len(t.mappings))
-		t.mappingKeys[*p] = id
 	}
 	remember(t.mappingIDs, p, id, len(t.mappings))
 	return id

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 )
 
 // Keys of the labels that samples get beside those of their events.
@@ -32,15 +33,16 @@ type labelTable struct {
 	all  bool // what was imported says something, whatever it is
 	none bool // every list counts as empty
 	seed maphash.Seed
-	ids  map[uint64][]uint32 // by hash
-	list [][]ntconv.Label
+
+	index intern.Index
+	list  [][]ntconv.Label // by number
 
 	last   *ntconv.Labels
 	lastID uint32
 }
 
 func newLabelTable(drop map[string]bool) *labelTable {
-	return &labelTable{drop: drop, seed: maphash.MakeSeed(), ids: map[uint64][]uint32{}, list: make([][]ntconv.Label, 1)}
+	return &labelTable{drop: drop, seed: maphash.MakeSeed(), list: make([][]ntconv.Label, 1)}
 }
 
 // id returns the number of a label list.
@@ -65,13 +67,14 @@ func (t *labelTable) find(list []ntconv.Label) uint32 {
 	if n == 0 {
 		return 0
 	}
-	for _, id := range t.ids[h] {
-		if t.same(t.list[id], list) {
-			return id
+	p := t.index.Probe(h)
+	for p.Next() {
+		if t.same(t.list[p.ID], list) {
+			return p.ID
 		}
 	}
 	id := uint32(len(t.list))
-	t.ids[h] = append(t.ids[h], id)
+	t.index.Insert(&p, id)
 	t.list = append(t.list, slices.DeleteFunc(slices.Clone(list), func(l ntconv.Label) bool { return !t.keeps(&l) }))
 	return id
 }

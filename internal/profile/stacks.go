@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 )
 
 // arenaWords is the size of the pieces that addresses of stacks are copied to: 512 KiB.
@@ -15,8 +16,8 @@ const arenaWords = 1 << 16
 // block that the reader cut it from. Of frames it keeps numbers: a stack of names costs no more than 4 bytes a frame.
 type stackTable struct {
 	k       uint64 // secret of hash: addresses come from untrusted files
-	slots   []uint32
-	list    []stackEntry
+	index   intern.Index
+	list    []stackEntry // by number
 	arena   []uint64
 	frames  *frameTable
 	numbers []uint32     // of the frames of the stack that is looked for
@@ -26,7 +27,6 @@ type stackTable struct {
 }
 
 type stackEntry struct {
-	hash   uint64
 	stack  ntconv.Stack // without frames
 	frames []uint32
 }
@@ -42,9 +42,8 @@ type memoEntry struct {
 
 func newStackTable() *stackTable {
 	t := &stackTable{
-		k:     rand.Uint64() | 1,
-		slots: make([]uint32, 64),
-		list:  make([]stackEntry, 1),
+		k:    rand.Uint64() | 1,
+		list: make([]stackEntry, 1),
 	}
 	t.frames = newFrameTable(t.k)
 	return t
@@ -84,33 +83,16 @@ func (t *stackTable) find(s *ntconv.Stack) uint32 {
 	for i := range s.Frames {
 		t.numbers = append(t.numbers, t.frames.number(&s.Frames[i]))
 	}
-	h := t.hash(s.PCs, t.numbers)
-	mask := uint64(len(t.slots) - 1)
-	i := h & mask
-	for ; t.slots[i] != 0; i = (i + 1) & mask {
-		if e := &t.list[t.slots[i]]; e.hash == h && slices.Equal(e.stack.PCs, s.PCs) && slices.Equal(e.frames, t.numbers) {
-			return t.slots[i]
+	p := t.index.Probe(t.hash(s.PCs, t.numbers))
+	for p.Next() {
+		if e := &t.list[p.ID]; slices.Equal(e.stack.PCs, s.PCs) && slices.Equal(e.frames, t.numbers) {
+			return p.ID
 		}
 	}
 	id := uint32(len(t.list))
-	t.slots[i] = id
-	t.list = append(t.list, stackEntry{h, ntconv.Stack{PCs: t.keep(s.PCs)}, slices.Clone(t.numbers)})
-	if len(t.list) > len(t.slots)/2 {
-		t.grow()
-	}
+	t.index.Insert(&p, id)
+	t.list = append(t.list, stackEntry{ntconv.Stack{PCs: t.keep(s.PCs)}, slices.Clone(t.numbers)})
 	return id
-}
-
-func (t *stackTable) grow() {
-	t.slots = make([]uint32, 4*len(t.slots))
-	mask := uint64(len(t.slots) - 1)
-	for id := 1; id < len(t.list); id++ {
-		i := t.list[id].hash & mask
-		for t.slots[i] != 0 {
-			i = (i + 1) & mask
-		}
-		t.slots[i] = uint32(id)
-	}
 }
 
 // keep copies addresses to the arena.

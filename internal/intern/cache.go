@@ -1,0 +1,46 @@
+package intern
+
+// A Cache remembers the values of recent keys by a hash of the caller's choice, which need not be a good one: neighbors are spread. Each
+// hash has two entries, one of its own and one that it shares with another hash: a new key takes the first and moves the key there to
+// the second. NewCache returns an empty one; the zero Cache is not usable.
+type Cache[K comparable, V any] struct {
+	entries []cached[K, V]
+	shift   uint8
+}
+
+type cached[K comparable, V any] struct {
+	key   K
+	value V
+	used  bool
+}
+
+// spread is 2^64 divided by the golden ratio: the products of neighboring hashes are far apart.
+const spread = 0x9e3779b97f4a7c15
+
+// NewCache returns a cache of 1<<bits entries, which are allocated by the first Put.
+func NewCache[K comparable, V any](bits uint8) Cache[K, V] { return Cache[K, V]{shift: 64 - bits} }
+
+// Get returns the value of a key, valid until the next Put, or nil if the cache does not have it.
+func (c *Cache[K, V]) Get(hash uint64, k *K) *V {
+	at := hash * spread >> c.shift
+	if at >= uint64(len(c.entries)) {
+		return nil
+	}
+	if e := &c.entries[at]; e.used && e.key == *k {
+		return &e.value
+	}
+	if e := &c.entries[at^1]; e.used && e.key == *k {
+		return &e.value
+	}
+	return nil
+}
+
+// Put remembers the value of a key that Get has not found.
+func (c *Cache[K, V]) Put(hash uint64, k *K, v V) {
+	if c.entries == nil {
+		c.entries = make([]cached[K, V], 1<<(64-c.shift))
+	}
+	at := hash * spread >> c.shift
+	c.entries[at^1] = c.entries[at]
+	c.entries[at] = cached[K, V]{*k, v, true}
+}
