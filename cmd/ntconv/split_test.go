@@ -35,6 +35,9 @@ func TestSplitByProcess(t *testing.T) {
 			if r := invoke(t, dir, nil, "verify", "--order", "file", "--ignore", "marks", member, "one.nettrace"); r.code != exitOK {
 				t.Errorf("%s: %s", name, r.stderr)
 			}
+			if r := invoke(t, dir, nil, "to", "nettrace", "--split-by", "process", "--pid", pid, in, "-f", "-o", "alone/"); !strings.Contains(r.stderr, "alone/: 1 file,") {
+				t.Errorf("%s: a selection of one process: %s", name, r.stderr)
+			}
 			whole, part := invoke(t, dir, nil, "top", "-q", "--pid", pid, in), invoke(t, dir, nil, "top", "-q", member)
 			if whole.code != part.code || withoutLine(whole.stdout, "Duration: ") != withoutLine(part.stdout, "Duration: ") {
 				t.Errorf("%s: another profile than that of the process:\n%s%s\nwant\n%s%s", name, part.stdout, part.stderr, whole.stdout, whole.stderr)

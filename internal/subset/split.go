@@ -3,6 +3,7 @@ package subset
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
@@ -16,7 +17,10 @@ import (
 // Show it all events with Learn before the first Write. It is not safe for concurrent use.
 type Split struct {
 	create func(*ntconv.Process) (ntconv.Sink, error)
-	users  map[mappingRef][]user // processes that refer to a mapping or its metadata
+	users  map[mappingRef][]hostID        // processes that refer to a mapping or its metadata
+	refs   map[hostID]map[mappingRef]bool // the same by process
+	shared map[mappingRef][]shared        // for processes without a part: a selection may leave nothing else of them
+	number int                            // of events in shared so far
 	parts  map[hostID]*part
 	order  []*part
 	median *profile.Median
@@ -26,10 +30,10 @@ type Split struct {
 	omit   int64                            // blocks of unknown kind
 }
 
-// A user is a process that refers to a mapping.
-type user struct {
-	id      hostID
-	process *ntconv.Process
+// A shared event describes a mapping, or its metadata, that a process without a part refers to.
+type shared struct {
+	number int // in the order of the trace
+	event  *ntconv.Event
 }
 
 // A part is the sink of one process.
@@ -42,11 +46,12 @@ type part struct {
 	lone   map[*ntconv.Thread]bool
 }
 
-// NewSplit returns a sink that calls create for each process, in the order of their first events. The process is nil for events of
-// threads without one.
+// NewSplit returns a sink that calls create for each process with events of its threads, in the order of their first events. The process
+// is nil for events of threads without one.
 func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 	return &Split{
-		create: create, users: make(map[mappingRef][]user), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
+		create: create, users: make(map[mappingRef][]hostID), refs: make(map[hostID]map[mappingRef]bool),
+		shared: make(map[mappingRef][]shared), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
 		lost: make(map[*ntconv.Thread]*ntconv.Event), early: make(map[hostID][]*ntconv.Event),
 	}
 }
@@ -63,8 +68,12 @@ func (s *Split) Learn(e *ntconv.Event) {
 		{clr.ClassUniversalSymbol, hostID{id.host, m.ID}},
 		{clr.ClassUniversalMappingMetadata, hostID{id.host, m.MetadataID}},
 	} {
-		if list := s.users[ref]; len(list) == 0 || list[len(list)-1].id != id {
-			s.users[ref] = append(list, user{id, e.Thread.Process})
+		if s.refs[id] == nil {
+			s.refs[id] = make(map[mappingRef]bool)
+		}
+		if !s.refs[id][ref] {
+			s.refs[id][ref] = true
+			s.users[ref] = append(s.users[ref], id)
 		}
 	}
 }
@@ -113,17 +122,21 @@ func (s *Split) event(e *ntconv.Event) error {
 	if !ok {
 		return nil
 	}
-	for _, u := range s.users[ref] {
-		if u.id == own {
-			continue
+	waited := false
+	for _, id := range s.users[ref] {
+		switch p := s.parts[id]; {
+		case id == own:
+		case p == nil:
+			waited = true
+		default:
+			if err := p.write(e); err != nil {
+				return err
+			}
 		}
-		p, err := s.part(u.id, u.process)
-		if err == nil {
-			err = p.write(e)
-		}
-		if err != nil {
-			return err
-		}
+	}
+	if waited {
+		s.number++
+		s.shared[ref] = append(s.shared[ref], shared{s.number, e.Clone()})
 	}
 	return nil
 }
@@ -145,7 +158,7 @@ func (s *Split) loss(e *ntconv.Event) error {
 	return nil
 }
 
-// part returns the part of a process, a new one with its losses so far for its first event.
+// part returns the part of a process. For its first event that is a new one with its losses and what describes its mappings so far.
 func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 	if p := s.parts[id]; p != nil {
 		return p, nil
@@ -164,6 +177,16 @@ func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 		}
 	}
 	delete(s.early, id)
+	var list []shared
+	for ref := range s.refs[id] {
+		list = append(list, s.shared[ref]...)
+	}
+	slices.SortFunc(list, func(a, b shared) int { return a.number - b.number })
+	for _, e := range list {
+		if err := p.write(e.event); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
 }
 
