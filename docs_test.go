@@ -214,6 +214,20 @@ func TestArchitectureNamesPackages(t *testing.T) {
 	}
 }
 
+// TestReadmeNamesPublicPackages: the README's table of packages has a row for each public one.
+func TestReadmeNamesPublicPackages(t *testing.T) {
+	readme := page(t, "README.md")
+	for _, p := range listPackages(t) {
+		rel := strings.TrimPrefix(p.ImportPath, module+"/")
+		if p.DepOnly || p.Name == "main" || rel == p.ImportPath || strings.HasPrefix(rel, "internal/") {
+			continue
+		}
+		if !strings.Contains(readme, "| `ntconv/"+rel+"` | ") {
+			t.Errorf("README.md lacks ntconv/%s in the table of packages", rel)
+		}
+	}
+}
+
 // TestTestdataIsListed: every trace of testdata has a row in its README, and every row a trace.
 func TestTestdataIsListed(t *testing.T) {
 	text := page(t, "testdata/README.md")

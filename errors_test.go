@@ -120,7 +120,7 @@ func searchedErrors(f *ast.File) (found []token.Pos) {
 					found = append(found, n.Pos())
 				}
 			case *ast.BinaryExpr:
-				if (n.Op == token.EQL || n.Op == token.NEQ) && (holds(n.X) || holds(n.Y)) {
+				if (n.Op == token.EQL || n.Op == token.NEQ) && !isNil(n.Y) && (holds(n.X) || holds(n.Y)) {
 					found = append(found, n.Pos())
 				}
 			}
@@ -128,6 +128,13 @@ func searchedErrors(f *ast.File) (found []token.Pos) {
 		})
 	}
 	return found
+}
+
+// isNil reports whether an expression is nil. A string cannot be nil: the compared value is an error, such as the one that the method
+// Error of csv.Writer returns.
+func isNil(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == "nil"
 }
 
 // isSearch reports whether a function of the standard library looks for something in its first argument.

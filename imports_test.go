@@ -21,14 +21,7 @@ const module = "github.com/ntconv/ntconv"
 // importRules say which package may know which, and why. Patterns are those of the go
 // command, relative to this module where they begin with "./"; "std" is the standard library. They hold for everything that
 // is compiled into a program, however far away, unless direct is set. Tests may import what they like.
-var importRules = []struct {
-	of     []string // the packages that the rule is about
-	except []string // and those it is not about
-	only   []string // what they may import; nil: anything but never
-	never  []string
-	direct bool // concerns only what stands in the packages' own files
-	why    string
-}{
+var importRules = []importRule{
 	{
 		of: []string{"./"}, only: []string{"std", "./internal/bin"},
 		why: "all packages share the model, so it must cost no user a dependency; payloads need the primitives of bin, which imports nothing else",
@@ -84,6 +77,10 @@ var importRules = []struct {
 		why: "the spelling of numbers and names is text to text",
 	},
 	{
+		of: []string{"./internal/memlimit"}, only: []string{"std", "./"},
+		why: "how much memory is in use is known without the packages that use it",
+	},
+	{
 		of: []string{"./internal/formats"}, never: []string{"./internal/input", "./internal/pass", "./internal/selection"},
 		why: "a format gets an input and a sink's target, and does not decide how often an input is read or what is selected of it",
 	},
@@ -98,6 +95,12 @@ var importRules = []struct {
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
+		of: []string{"./internal/summary"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/message", "./internal/pass",
+		},
+		why: "what a run did is stated in the same way whichever command did it",
+	},
+	{
 		of: []string{"./internal/origin"}, only: []string{"std", "./"},
 		why: "an imported profile is described in the same words whatever format it had",
 	},
@@ -106,12 +109,18 @@ var importRules = []struct {
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
+		of: []string{"./internal/pprofview"}, direct: true, only: []string{
+			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
+		},
+		why: "pprof shows a profile, whichever trace it was converted from",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/profile", "./internal/origin", "./schema"},
-		why: "the contents of a trace do not depend on its format or on how a command prints them",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
+		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
 	},
 	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/origin"},
@@ -159,8 +168,8 @@ var importRules = []struct {
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
-		why: "only the command logs and parses flags; the table of formats says which flags there are",
+		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},
@@ -170,6 +179,15 @@ var importRules = []struct {
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
 	},
+}
+
+type importRule struct {
+	of     []string // the packages that the rule is about
+	except []string // and those it is not about
+	only   []string // what they may import; nil: anything but never
+	never  []string
+	direct bool // concerns only the imports of the packages' own files
+	why    string
 }
 
 // listed is what the go command tells about a package.
@@ -246,6 +264,19 @@ func TestImportRules(t *testing.T) {
 		}
 		if concerned == 0 {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
+		}
+	}
+}
+
+// TestFormatsHaveImportRules: each exporter and importer has a rule of its own that lists all it may import.
+func TestFormatsHaveImportRules(t *testing.T) {
+	for path, p := range listPackages(t) {
+		name, ok := strings.CutPrefix(path, module)
+		if p.DepOnly || !ok || !strings.HasPrefix(name, "/exporters/") && !strings.HasPrefix(name, "/importers/") {
+			continue
+		}
+		if !slices.ContainsFunc(importRules, func(r importRule) bool { return r.only != nil && slices.Equal(r.of, []string{"." + name}) }) {
+			t.Errorf("imports_test.go has no rule that lists what .%s may import", name)
 		}
 	}
 }

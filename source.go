@@ -35,7 +35,8 @@ type Sink interface {
 	Close() error
 }
 
-// A Flusher is a sink of a live stream: Flush makes everything written so far readable for the other end.
+// A Flusher is a sink that buffers: Flush writes everything so far to the underlying writer. A program that reads a live source calls
+// it when no event is waiting; Copy does not.
 type Flusher interface{ Flush() error }
 
 // SourceError marks an error of Copy that came from the source: what was written before it is sound, and the caller may

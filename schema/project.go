@@ -82,8 +82,10 @@ func (n number) value(b []byte) ntconv.Value {
 	return ntconv.IntValue(int64(u<<unused) >> unused)
 }
 
-// Project prepares reading the fields that paths, as ParsePath reads them, lead to. missing are the paths that lead nowhere:
-// Read returns ValueNull for them. A schema of GCDynamicEvents has none, since each payload names its own fields.
+// Project prepares reading the fields that paths, as ParsePath reads them, lead to. A path omits objects without a name: Payload.Mean is
+// the mean of an event counter. Keep the result per Schema, as in a map by *Schema, because preparing allocates. missing
+// are the paths that lead nowhere: Read returns ValueNull for them. A schema of GCDynamicEvents has none, since each payload names its
+// own fields.
 func (s *Schema) Project(paths ...string) (p *Projection, missing []string) {
 	parsed := make([]Path, len(paths))
 	for i := range paths {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/spf13/cobra"
 )
 
@@ -26,14 +28,14 @@ type app struct {
 	read       formats.ReadOptions
 	openers    *formats.Openers
 	limits     iox.Limits
-	memory     memoryLimit
+	memory     memlimit.Limit
 	pick       pickFlags
 
-	signaled atomic.Bool            // a signal is about to end the process
-	farewell atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
-	cleaner  iox.Cleaner
-	temps    temps
-	sum      *summary // nil until a verb has something to sum up
+	signaled         atomic.Bool            // a signal is about to end the process
+	interruptMessage atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
+	cleaner          iox.Cleaner
+	temps            temps
+	sum              *summary.Summary // nil until a verb has something to sum up
 }
 
 const (
@@ -41,9 +43,17 @@ const (
 	reportJSON = "json"
 )
 
+// newApp returns a run with the defaults of all flags.
+func newApp(stdout, stderr io.Writer) *app {
+	return &app{
+		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers),
+		memory: memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
+	}
+}
+
 // run is the command: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), memory: memoryLimit{most: defaultMemory}}
+	a := newApp(stdout, stderr)
 	stop := a.catchSignals()
 	defer stop()
 	defer a.temps.remove()
@@ -84,7 +94,7 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.memory.begin()
+			a.memory.Start()
 			a.onInterrupt("interrupted, nothing written")
 		},
 		SilenceErrors: true,
@@ -107,13 +117,10 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
-		if a.sum.Report == nil { // nothing was read
-			a.sum.Report = []reportEntry{}
-		}
 		if err != nil {
 			a.sum.Error = err.Error()
 		}
-		if werr := a.sum.writeJSON(a.stderr); werr != nil && code == exitOK {
+		if werr := a.sum.WriteJSON(a.stderr); werr != nil && code == exitOK {
 			code = exitOutput
 		}
 		return code
@@ -124,8 +131,8 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
-	if a.sum != nil && !a.quiet && a.sum.done {
-		fmt.Fprintln(a.stderr, message.Line(a.sum.line()))
+	if a.sum != nil && !a.quiet && a.sum.Done {
+		fmt.Fprintln(a.stderr, message.Line(a.sum.Line()))
 	}
 	return code
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -71,11 +72,11 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
-	if f, packed := namedAfter(out); f != nil && f.Out != nil && packed != "" {
-		if packs(f, packed) {
+	if f, packed := formats.ByOutput(out); f != nil && f.Out != nil && packed != "" {
+		if f.Compresses(packed) {
 			return f, nil
 		}
-		rest, _ := cutPacking(out)
+		rest, _ := formats.CutCompression(out)
 		return nil, fmt.Errorf("%s: the output is not packed as %s says; call it %s, or give --to %s", out, packed, rest, f.Name)
 	}
 	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))
@@ -118,7 +119,7 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 
 // convert reads inputs and writes an output.
 func (a *app) convert(c *conversion, plan *pass.Plan) error {
-	a.sum = &summary{Input: c.in, To: c.to.Name, flags: a.openers.Notes}
+	a.sum = &summary.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
 	if len(c.others) > 0 {
 		a.sum.Inputs = append([]string{c.in}, c.others...)
 	}
@@ -133,7 +134,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	if err := a.checkTerminal(c.to, outName); err != nil {
 		return err
 	}
-	a.sum.naming = misnamed(c.to, outName)
+	a.sum.Naming = misnamed(c.to, outName)
 	if c.names != nil {
 		plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
 	}
@@ -143,9 +144,10 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 // delivery returns the output of a conversion.
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	var sink formats.Sink
+	to, _ := c.creator.Destination()
 	return &delivery{
 		name: name,
-		dir:  c.creator.Dir() != "",
+		to:   to,
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			sink, err = c.creator.Create(out, p.Info, target(p))
 			return sink, err

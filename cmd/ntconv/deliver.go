@@ -15,7 +15,7 @@ import (
 // A delivery is an output of a pass.
 type delivery struct {
 	name   string // of the output
-	dir    bool   // it is a directory
+	to     formats.Destination
 	create func(*iox.Outputs) (ntconv.Sink, error)
 	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output is not kept.
 	empty  func() string
@@ -24,12 +24,9 @@ type delivery struct {
 
 // deliver runs a pass into an output: it keeps the output if that is right, and removes it otherwise.
 func (a *app) deliver(p *pass.Pass, d *delivery) error {
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner}, Dir: d.dir, File: !d.dir})
+	out, err := a.outputs(d)
 	if err != nil {
-		if errors.Is(err, fs.ErrExist) && !a.force {
-			err = fmt.Errorf("%w; -f overwrites it", err)
-		}
-		return fail(exitOutput, err)
+		return err
 	}
 	if !out.Atomic() {
 		a.onInterrupt("interrupted, the output is not complete")
@@ -43,9 +40,25 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 		return errors.Join(fail(code, err), out.Abort())
 	}
 	err = a.keep(p, d, sink, out)
-	a.sum.read(p)
-	a.sum.wrote(out, codeOf(err) == exitOK || codeOf(err) == exitIncomplete)
+	a.sum.Read(p)
+	a.sum.Wrote(out, codeOf(err) == exitOK || codeOf(err) == exitIncomplete)
 	return err
+}
+
+// outputs returns the set that a delivery is written to.
+func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
+	if d.to == formats.ToNothing {
+		return iox.NoOutputs(), nil
+	}
+	dir := d.to == formats.ToDir
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner}, Dir: dir, File: !dir})
+	if err == nil {
+		return out, nil
+	}
+	if errors.Is(err, fs.ErrExist) && !a.force {
+		err = fmt.Errorf("%w; -f overwrites it", err)
+	}
+	return nil, fail(exitOutput, err)
 }
 
 // keep is deliver with an output and a sink.

@@ -48,7 +48,7 @@ func times(p *pass.Pass) string {
 	after := func(t ntconv.Ticks) string { return message.Duration(time.Duration(c.Nanos(t))) }
 	s := fmt.Sprintf("its events are from %s to %s after the start", after(first), after(last))
 	if !c.Wall.IsZero() {
-		s += ", " + c.Wall.Format(wallFormat)
+		s += ", " + message.Time(c.Wall)
 	}
 	return s
 }

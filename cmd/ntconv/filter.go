@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -70,7 +71,10 @@ func (a *app) filterCmd() *cobra.Command {
 
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering, plan *pass.Plan) error {
-	a.sum = &summary{Input: f.in, To: f.to.Name, naming: misnamed(f.to, f.out)}
+	a.sum = &summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out)}
+	if _, err := f.output(); err != nil {
+		return err
+	}
 	if err := a.checkTerminal(f.to, f.out); err != nil {
 		return err
 	}

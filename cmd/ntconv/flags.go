@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -37,6 +36,9 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 	})
 }
 
+// flagMemory is the flag that raises the limit on memory.
+const flagMemory = "max-memory"
+
 // addInputFlags adds what every verb that reads a trace has.
 func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupSelection, a.pick.bind)
@@ -51,7 +53,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
 		a.read.BindLimits(flags)
-		formats.SizeFlag(flags, &a.memory.most, strings.TrimPrefix(flagMemory, "--"), "memory of the command; 0 for any")
+		formats.SizeFlag(flags, &a.memory.Max, flagMemory, "memory of the command; 0 for any")
 		formats.BindCompression(flags, &a.limits)
 	})
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
@@ -135,12 +137,5 @@ func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var exts []string
-	for _, f := range formats.Readable() {
-		for _, e := range f.Exts {
-			e = strings.TrimPrefix(e, ".")
-			exts = append(exts, e, e+".gz", e+".zst")
-		}
-	}
-	return exts, cobra.ShellCompDirectiveFilterFileExt
+	return formats.InputExts(formats.Readable()), cobra.ShellCompDirectiveFilterFileExt
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/cobra"
 )
@@ -498,8 +499,10 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: code %d, %d bytes", shell, r.code, len(r.stdout))
 		}
 	}
+	writable, readable := slices.Sorted(slices.Values(formats.NamesOf(formats.Writable()))), slices.Sorted(slices.Values(formats.NamesOf(formats.Readable())))
 	for args, want := range map[string]string{
-		"to|": "folded", "from|": "folded", "from|pprof|to|": "folded", "convert|--to|": "nettrace\npprof", "info|--from|": "nettrace\nnetperf", "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
+		"to|": writable[0], "from|": readable[0], "from|pprof|to|": writable[0], "convert|--to|": strings.Join(formats.NamesOf(formats.Writable()), "\n"),
+		"info|--from|": strings.Join(formats.NamesOf(formats.Readable()), "\n"), "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
 		"top|": "nettrace",
 	} {
 		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Split(args, "|")...)...)
@@ -539,7 +542,7 @@ func TestHelp(t *testing.T) {
 	}
 	for verb, order := range map[string]string{
 		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
-		"convert": "file for nettrace, time for pprof, time for folded", "to folded": "time", "from pprof to nettrace": "file",
+		"convert": ordersOf(formats.Writable()), "to folded": "time", "from pprof to nettrace": "file",
 	} {
 		c, _, err := root.Find(strings.Fields(verb))
 		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {

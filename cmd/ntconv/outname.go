@@ -13,9 +13,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// packings are the extensions of what an input may be packed with.
-var packings = []string{".gz", ".zst"}
-
 // A fileName is a flag that takes the name of a file.
 type fileName string
 
@@ -59,81 +56,45 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// output returns the name of the output. Without one given, it is the input's in the current directory, with the format's
-// extension: trace.nettrace.gz becomes trace.pb.gz. Standard input goes to standard output. A name that would be the input's
-// own is an error: nobody has asked to replace it.
+// output returns the name of the output. If the user gave none, the output is named after the input, and standard input goes to
+// standard output. It is an error if that name is the input itself.
 func (c *conversion) output() (string, error) {
-	dir := c.creator.Dir()
+	to, flag := c.creator.Destination()
+	if to == formats.ToNothing {
+		if c.out != "" {
+			return "", failf(exitUsage, "-o %s: %s writes no file", c.out, flag)
+		}
+		return "", nil
+	}
 	switch {
-	case dir != "" && (isStdout(c.out) || c.out == "" && c.in == "-"):
-		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", dir)
+	case to == formats.ToDir && (isStdout(c.out) || c.out == "" && c.in == "-"):
+		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", flag)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":
 		return "-", nil
-	case dir != "":
-		return stem(filepath.Base(c.in)) + string(filepath.Separator), nil
+	case to == formats.ToDir:
+		return formats.DirFor(c.in), nil
 	}
-	name := stem(filepath.Base(c.in)) + c.to.Exts[0]
+	name := c.to.OutputFor(c.in)
 	if sameFile(c.in, name) {
 		return "", failf(exitUsage, "%s: the output would be called %s, which is the input; name another one with -o", c.in, name)
 	}
 	return name, nil
 }
 
-// cutPacking returns a name without the extension of what it is packed with, and that extension, "" if it has none.
-func cutPacking(name string) (rest, packed string) {
-	for _, ext := range packings {
-		if n := len(name) - len(ext); n > 0 && strings.EqualFold(name[n:], ext) {
-			return name[:n], ext
-		}
-	}
-	return name, ""
-}
-
-// namedAfter returns the format that an output's name tells, or nil, and the extension in the name of what no output of that format
-// is packed with, "" if there is none.
-func namedAfter(out string) (f *formats.Format, packed string) {
-	if f = formats.ByFile(formats.All(), out); f != nil {
-		return f, ""
-	}
-	rest, packed := cutPacking(out)
-	return formats.ByFile(formats.All(), rest), packed
-}
-
-// packs reports whether a format is packed by itself with what the extension stands for.
-func packs(f *formats.Format, packed string) bool { return strings.HasSuffix(f.Exts[0], packed) }
-
-// misnamed tells that an output is called something else than it is, and returns "" if not. Users may call files what they like.
+// misnamed returns a note on an output whose name states another format or compression, "" if it does not. It is not an error.
 func misnamed(to *formats.Format, out string) string {
 	if isStdout(out) {
 		return ""
 	}
-	f, packed := namedAfter(out)
-	switch {
-	case f != nil && f.Name != to.Name:
-		return fmt.Sprintf("the name %s says %s, but this is %s", out, f.Name, to.Name)
-	case packed != "" && !packs(to, packed):
-		return fmt.Sprintf("the name %s says that it is packed, but it is not packed with that", out)
-	}
-	return ""
-}
-
-// stem returns a name without the extension of a format and, behind that, of what it is packed with. An extension of a format is
-// looked for first: that of pprof ends as one of gzip does.
-func stem(base string) string {
-	if s, ok := formats.CutExt(formats.All(), base); ok {
-		return s
-	}
-	base, _ = cutPacking(base)
-	s, _ := formats.CutExt(formats.All(), base)
-	return s
+	return to.Mismatch(out)
 }
 
 // checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a recording
 // cannot be made again. It refuses one in a folder that does not exist, too.
 func checkOutput(out string, inputs ...string) error {
-	if isStdout(out) {
+	if isStdout(out) || out == "" {
 		return nil
 	}
 	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.

@@ -4,34 +4,35 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/pflag"
 )
 
 func TestOutputName(t *testing.T) {
-	for _, c := range []struct{ to, in, out, want string }{
-		{"pprof", "dir/trace.nettrace", "", "trace.pb.gz"},
-		{"pprof", "trace.nettrace.gz", "", "trace.pb.gz"},
-		{"pprof", "trace.NETTRACE.zst", "", "trace.pb.gz"},
-		{"pprof", "trace.netperf", "", "trace.pb.gz"},
-		{"pprof", "trace.dat", "", "trace.dat.pb.gz"},
-		{"pprof", ".nettrace", "", ".nettrace.pb.gz"},
-		{"pprof", "-", "", "-"},
-		{"pprof", "-", "x", "x"},
-		{"pprof", "trace.nettrace", "-", "-"},
-		{"pprof", "dir/cpu.pb.gz", "", "cpu.pb.gz"},
-		{"pprof", "cpu.pprof.zst", "", "cpu.pb.gz"},
-		{"nettrace", "q.pb.gz", "", "q.nettrace"},
-		{"nettrace", "q.PB.GZ", "", "q.nettrace"},
-		{"nettrace", "q.pb.gz.zst", "", "q.nettrace"},
-		{"nettrace", "q.pprof", "", "q.nettrace"},
-		{"nettrace", "q.nettrace.zst", "", "q.nettrace"},
+	const split = "--split-by=process"
+	for _, c := range []struct{ to, flag, in, out, want string }{
+		{"pprof", "", "dir/trace.nettrace", "", "trace.pb.gz"},
+		{"pprof", "", "-", "", "-"},
+		{"pprof", "", "-", "x", "x"},
+		{"pprof", "", "trace.nettrace", "-", "-"},
+		{"nettrace", "", "dir/cpu.pb.gz", "", "cpu.nettrace"},
+		{"nettrace", split, "dir/cpu.nettrace.gz", "", "cpu/"},
+		{"nettrace", split, "-", "x", "x"},
+		{"nettrace", split, "-", "", ""},
+		{"nettrace", split, "cpu.nettrace", "-", ""},
 	} {
-		to := formats.ByName(formats.Writable(), c.to)
-		if got, err := (&conversion{in: c.in, out: c.out, to: to}).output(); got != c.want || err != nil {
-			t.Errorf("to %s %s -o %q: %s, %v, want %s", c.to, c.in, c.out, got, err, c.want)
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		to := conversion{in: c.in, out: c.out, to: formats.ByName(formats.Writable(), c.to)}
+		to.bind(flags)
+		if err := flags.Parse(strings.Fields(c.flag)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := to.output(); got != filepath.FromSlash(c.want) || (err != nil) != (c.want == "") {
+			t.Errorf("to %s %s %s -o %q: %s, %v, want %s", c.to, c.flag, c.in, c.out, got, err, c.want)
 		}
 	}
 }
@@ -203,7 +204,7 @@ func TestMisnamedOutput(t *testing.T) {
 	for _, name := range []string{"y.nettrace.gz", "y.pb.gz.zst"} {
 		dir := t.TempDir()
 		r := invoke(t, dir, nil, "convert", in, name)
-		if rest, ext := cutPacking(name); r.code != exitUsage || !strings.Contains(r.stderr, "not packed as "+ext+" says; call it "+rest+", ") {
+		if rest, ext := formats.CutCompression(name); r.code != exitUsage || !strings.Contains(r.stderr, "not packed as "+ext+" says; call it "+rest+", ") {
 			t.Errorf("%s: code %d: %s", name, r.code, r.stderr)
 		}
 		if got := files(t, dir); len(got) > 0 {

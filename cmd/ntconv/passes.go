@@ -45,7 +45,7 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 
 // open opens inputs and recognizes their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
-	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.watch}
+	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.Watch}
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
@@ -106,7 +106,10 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	fatal, partial = p.Drain(sink)
 	var src *ntconv.SourceError
 	var of *pass.SinkError
+	var flag *formats.FlagError
 	switch {
+	case errors.As(fatal, &of) && errors.As(of.Err, &flag):
+		return fail(exitUsage, flag), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
 		return fail(exitLimit, of.Err), nil
 	case errors.As(fatal, &of):

@@ -6,6 +6,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,7 +59,7 @@ func (a *app) printCmd() *cobra.Command {
 }
 
 func (a *app) print(r *printing) error {
-	a.sum = &summary{Input: r.in}
+	a.sum = &summary.Summary{Input: r.in}
 	a.lines = isStdout(r.out)
 	if err := checkOutput(r.out, r.in); err != nil {
 		return err

@@ -34,7 +34,7 @@ func (a *app) catchSignals() (stop func()) {
 		a.signaled.Store(true)
 		_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
 		a.temps.remove()
-		if text := a.farewell.Load(); text != nil && s == os.Interrupt {
+		if text := a.interruptMessage.Load(); text != nil && s == os.Interrupt {
 			if terminal(a.stderr) { // a bar may stand there, or the ^C
 				*text = "\n" + *text
 			}
@@ -51,11 +51,11 @@ func (a *app) catchSignals() (stop func()) {
 // onInterrupt sets what is said if the user interrupts from now on, "" for nothing.
 func (a *app) onInterrupt(text string) {
 	if text == "" || a.quiet || a.report == reportJSON {
-		a.farewell.Store(nil)
+		a.interruptMessage.Store(nil)
 		return
 	}
 	text = "ntconv: " + text
-	a.farewell.Store(&text)
+	a.interruptMessage.Store(&text)
 }
 
 // temps are temporary files to be removed before the process ends.

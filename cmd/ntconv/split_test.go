@@ -74,6 +74,9 @@ func TestSplitOutput(t *testing.T) {
 			t.Errorf("%s: code %d: %s", c.args, r.code, r.stderr)
 		}
 	}
+	if r := invoke(t, dir, nil, "filter", "--split-by", "process", in, "-"); r.code != exitUsage || !strings.Contains(r.stderr, "name it with -o DIR/") {
+		t.Errorf("filter to standard output: code %d: %s", r.code, r.stderr)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 || entries[0].Name() != "cpu-env" || entries[1].Name() != "parts" {
 		t.Errorf("%v, %v", entries, err)

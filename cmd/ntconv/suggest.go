@@ -204,7 +204,7 @@ func wayForSeveral(cmd *cobra.Command, args []string) string {
 // meantAsOutput reports whether an argument too many looks like the output of a verb: it has the name of one, and is nothing that can
 // be read, or the verb makes what its name says.
 func meantAsOutput(cmd *cobra.Command, name string) bool {
-	f, _ := namedAfter(name)
+	f, _ := formats.ByOutput(name)
 	if cmd.Name() == "print" {
 		return !exists(name)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/formats"
 )
 
 // A word or flag that does not exist gets the one that was meant, if that can be told.
@@ -22,7 +24,7 @@ func TestSuggestions(t *testing.T) {
 		{"pprof T", `"pprof" is a format and no command; say: ntconv to pprof IN`, ""},
 		{"pprof -o x T", "say: ntconv to pprof IN", "unknown"},
 		{"T", "T is a file, and what to do with it is missing; ntconv info T shows", ""},
-		{"to prof T", "prof: no such format; these can be written: nettrace (.nettrace), pprof (.pb.gz, .pb, .pprof, .prof), folded (.folded, .collapsed); did you mean pprof?\n", ""},
+		{"to prof T", "prof: no such format; these can be written: " + formats.List(formats.Writable()) + "; did you mean pprof?\n", ""},
 		{"to prof -f T", "; did you mean pprof?\n", "unknown"},
 		{"to T", "the format goes before it: ntconv to pprof T", ""},
 		{"-q info T", "'q' in -q; flags stand behind the command: ntconv info FLAGS", ""},

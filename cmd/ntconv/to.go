@@ -53,6 +53,9 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.in, c.others, a.openers = args[0], args[1:], openers
 			if from != nil {
+				if a.from != "" && a.from != from.Name {
+					return fmt.Errorf("--from %s: ntconv from %s names the format; leave out --from", a.from, from.Name)
+				}
 				a.from = from.Name
 			}
 			plan, err := a.planFor(cmd, f.Out, c.creator)

@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,25 +23,6 @@ import (
 // exitDifferent is the code of two traces that differ: that both could be read is what it has in common with a conversion
 // that is incomplete.
 const exitDifferent = exitIncomplete
-
-// An aspect is something that verify can be told to overlook.
-type aspect struct {
-	name, doc string
-	overlook  func(*streameq.Options)
-}
-
-func aspects() []aspect {
-	return []aspect{
-		{"marks", "sequence points and ends of threads", func(o *streameq.Options) { o.Marks = true }},
-		{"sequence", "sequence numbers, which a selection of events renumbers", func(o *streameq.Options) { o.Sequence = true }},
-		{"lost", "where the recorder lost events, and how many", func(o *streameq.Options) { o.Lost = true }},
-		{"sorted", "the flag of events that stand in order in the file (always, unless --order file)", func(o *streameq.Options) { o.Sorted = true }},
-		{"definitions", "types and threads that no event uses", func(o *streameq.Options) { o.Definitions = true }},
-		{"names", "names of stack frames in the trace itself; addresses are compared", func(o *streameq.Options) { o.Frames = true }},
-		{"header", "clock, machine and attributes of the trace", func(o *streameq.Options) { o.Info = true }},
-		{"damage", "that a trace is truncated or damaged, if the rest is equal", func(*streameq.Options) {}},
-	}
-}
 
 // A verification is a request to compare two traces.
 type verification struct {
@@ -52,9 +34,9 @@ func (a *app) verifyCmd() *cobra.Command {
 	var v verification
 	var list strings.Builder
 	var names []string
-	for _, x := range aspects() {
-		fmt.Fprintf(&list, "  %-12s %s\n", x.name, x.doc)
-		names = append(names, x.name)
+	for _, x := range streameq.Aspects() {
+		fmt.Fprintf(&list, "  %-12s %s\n", x.Name, x.Doc)
+		names = append(names, x.Name)
 	}
 	cmd := &cobra.Command{
 		Use:   "verify A B",
@@ -98,23 +80,20 @@ func (a *app) verifyCmd() *cobra.Command {
 	return cmd
 }
 
-// options returns what the comparison overlooks.
+// options returns what the comparison overlooks. It always overlooks errors, so that the traces are compared up to them.
 func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
-	list := aspects()
 	for _, name := range v.ignore {
-		i := slices.IndexFunc(list, func(x aspect) bool { return x.name == name })
-		if i < 0 {
+		if !o.Overlook(name) {
 			return nil, failf(exitUsage, "--ignore %s: no such aspect; see ntconv verify --help", name)
 		}
-		list[i].overlook(o)
 	}
 	return o, nil
 }
 
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
-	a.sum = &summary{Input: v.names[0], Report: reportEntries(nil)}
+	a.sum = &summary.Summary{Input: v.names[0]}
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -134,7 +113,7 @@ func (a *app) verify(v *verification) error {
 	equal, err := streameq.Streams(sides[0].src, sides[1].src, opts)
 	stop()
 	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
-	a.sum.Report = reportEntries(&sides[0].report)
+	a.sum.Report = summary.Entries(&sides[0].report)
 	for _, s := range sides {
 		if isLimit(s.failed) { // nothing is known of the rest
 			return inputFailure(&input.Error{Name: s.in.Name(), Err: s.failed}, false)

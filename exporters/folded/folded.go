@@ -122,8 +122,8 @@ func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 // OrderMatters reports whether events in time order might have given another output. Call it after the last Write and before Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 
-// Close writes all lines. The error is a *SampleTypeError if the samples have no values of Options.SampleType, and wraps
-// ntconv.ErrUnsupported if Options.Unit does not fit the sample type.
+// Close writes all lines. The error is a *SampleTypeError if the samples have no values of Options.SampleType, and a *UnitError if
+// Options.Unit does not fit the sample type.
 func (s *Sink) Close() error {
 	p := s.build.Finish()
 	s.done = Summary{Kind: kindOf(p.Kind), Events: p.Events}

@@ -42,7 +42,7 @@ func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	}
 	from := nanosOf(t.Unit)
 	if from == 0 {
-		return scale{}, fmt.Errorf("folded: unit %s: %w for values of type %s, which count %s; omit the unit", unit, ntconv.ErrUnsupported, t.Type, t.Unit)
+		return scale{}, &UnitError{Unit: unit, Values: SampleType(t)}
 	}
 	s.done.Values.Unit = unit
 	return scale{unit, from, to}, nil
@@ -63,3 +63,17 @@ func (s scale) convert(v int64) int64 {
 	q, _ := bits.Div64(hi, lo, s.den)
 	return int64(min(q, math.MaxInt64))
 }
+
+// A UnitError reports that the values of a sample type are not times, so that Options.Unit cannot be their unit. It wraps
+// ntconv.ErrUnsupported.
+type UnitError struct {
+	Unit   string // Options.Unit
+	Values SampleType
+}
+
+func (e *UnitError) Error() string {
+	return fmt.Sprintf("folded: unit %s: %v for values of type %s, which are in %s; omit the unit", e.Unit, ntconv.ErrUnsupported, e.Values.Type, e.Values.Unit)
+}
+
+// Unwrap returns ntconv.ErrUnsupported.
+func (e *UnitError) Unwrap() error { return ntconv.ErrUnsupported }

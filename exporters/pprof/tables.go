@@ -12,7 +12,7 @@ import (
 // namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when they
 // outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
 type tables struct {
-	verbatim bool // nothing is added to, or left out of, what frames say: see imported.go
+	verbatim bool                 // nothing is added to, or left out of, what frames say: see imported.go
 	strings  intern.Table[string] // without the empty one, which is 0
 
 	functions   intern.Table[function]

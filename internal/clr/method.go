@@ -98,17 +98,10 @@ func ParseMethodCode(e *ntconv.Event, m *Method) bool {
 	return true
 }
 
-// Sample types (nettrace-in-practice, 3.6).
-const (
-	SampleError    uint32 = 0
-	SampleExternal uint32 = 1 // the thread was in native code or waiting; its stack is the managed part
-	SampleManaged  uint32 = 2
-)
-
 // A Sample is the payload of the sample profiler's event: the event's thread was seen with the event's stack. Samples
 // count wall time, not processor time.
 type Sample struct {
-	Type uint32
+	Type uint32 // Layout.MapName has the names: 1 means that the thread was in native code or waiting (nettrace-in-practice, 3.6)
 }
 
 // ParseSample reads an event of class ClassSample. It returns false if the payload is too short.

@@ -68,7 +68,7 @@ func unsupportedInputs(name string) []unsupportedInput {
 func unsupportedText() []unsupportedInput {
 	return []unsupportedInput{
 		{jsonWith(), "JSON", "give the trace that it came from"},
-		{isText, "text", "check that this is the file that was recorded"},
+		{isText, "text", "check that this is the file that was recorded, or name its format with --from"},
 	}
 }
 

@@ -24,6 +24,7 @@ func foldedFormat() *Format {
 			Hint:     isFolded,
 			Ordered:  true,
 			Bind:     bindFoldedInput,
+			NoBytes:  Advice{"an empty file", "check that the program that wrote it has found samples"},
 			NoEvents: Advice{"no line is a stack with a total", "check that the program that wrote it has found samples"},
 		},
 		Out: &Out{
@@ -61,6 +62,8 @@ func (r rootsValue) Set(s string) error {
 func (r rootsValue) String() string { return "" }
 func (r rootsValue) Type() string   { return "process,thread" }
 
+const flagUnit = "unit"
+
 // A foldedCreator has the flags of ntconv to folded.
 type foldedCreator struct {
 	plain
@@ -79,7 +82,7 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	for _, unit := range []string{"nanoseconds", "microseconds", "milliseconds", "seconds"} {
 		units.choices = append(units.choices, choiceValue[string]{unit, unit})
 	}
-	flags.Var(units, "unit", "unit of times (default: that of the sample type)")
+	flags.Var(units, flagUnit, "unit of times (default: that of the sample type)")
 	flags.Var(rootsValue{&o.ProcessRoot, &o.ThreadRoot}, "root", "add the process, the thread or both as outermost frames")
 	flags.BoolVar(&o.Annotate, "annotate", false, "append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors")
 	return c
@@ -97,12 +100,16 @@ func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 
 type foldedSink struct{ *folded.Sink }
 
-// Close turns the error of a sample type that does not exist into one of the flag.
+// Close turns an error of an option that does not fit the samples into one of its flag.
 func (s foldedSink) Close() error {
 	err := s.Sink.Close()
 	var missing *folded.SampleTypeError
-	if errors.As(err, &missing) {
+	var unit *folded.UnitError
+	switch {
+	case errors.As(err, &missing):
 		return MissingSampleType(missing.Name, missing.Has)
+	case errors.As(err, &unit):
+		return &FlagError{fmt.Sprintf("--%s %s: values of type %s are in %s; omit it", flagUnit, unit.Unit, unit.Values.Type, unit.Values.Unit)}
 	}
 	return err
 }

@@ -126,11 +126,11 @@ func (c *nettraceCreator) StackDepth() (int, string) {
 	return nettraceDepth, "--allow-large keeps more than 8190 frames of a stack, up to --max-stack, for readers other than Microsoft's"
 }
 
-func (c *nettraceCreator) Dir() string {
+func (c *nettraceCreator) Destination() (Destination, string) {
 	if c.splitBy == "" {
-		return ""
+		return ToFile, ""
 	}
-	return "--" + flagSplitBy
+	return ToDir, "--" + flagSplitBy
 }
 
 func (c *nettraceCreator) Learn() func(*ntconv.Event) {

@@ -12,9 +12,9 @@ import (
 // the summary.
 type Result interface {
 	json.Marshaler
-	// Empty returns what the output holds none of, as a plural noun, and "" if it holds some.
+	// Empty returns what the output has none of, as a plural noun for the command's error, or "" if it is not empty.
 	Empty() string
-	// Line returns the first part of the summary line: what was made of what.
+	// Line returns the first part of the summary line: what was written, and from how many events of which input.
 	Line(r Read) string
 	// Detail returns what else users should know, and the codes of a report about which it says all. It returns "" if there is nothing.
 	Detail() (text string, covers []ntconv.Code)
@@ -38,7 +38,7 @@ func (r Read) Line() string {
 	return fmt.Sprintf("%s of %s in %s", message.Group(r.Selected), message.Count(r.Events, "event"), r.Input)
 }
 
-// eventsResult is the result of an output of events.
+// eventsResult is the result of an output of events, or of items that are made of events.
 type eventsResult struct {
 	Used  int64  `json:"used,omitempty"`
 	Items int64  `json:"items,omitempty"`
@@ -49,7 +49,14 @@ type eventsResult struct {
 
 // newEventsResult returns the result of an output of n events.
 func newEventsResult(n int64, detail string) *eventsResult {
-	return &eventsResult{Used: n, Items: n, Unit: "event", Text: detail}
+	return newItemsResult(eventUnit, n, n, detail)
+}
+
+const eventUnit = "event"
+
+// newItemsResult returns the result of an output of n items that were made of used events. unit is the noun for one item.
+func newItemsResult(unit string, n, used int64, detail string) *eventsResult {
+	return &eventsResult{Used: used, Items: n, Unit: unit, Text: detail}
 }
 
 func (e *eventsResult) MarshalJSON() ([]byte, error) {
@@ -59,13 +66,15 @@ func (e *eventsResult) MarshalJSON() ([]byte, error) {
 
 func (e *eventsResult) Empty() string {
 	if e.Items == 0 {
-		return "events"
+		return e.Unit + "s"
 	}
 	return ""
 }
 
 func (e *eventsResult) Line(r Read) string {
 	switch {
+	case e.Unit != eventUnit:
+		return fmt.Sprintf("%s from %s of %s in %s", message.Count(e.Items, e.Unit), message.Group(e.Used), message.Count(r.Events, "event"), r.Input)
 	case e.Files > 0:
 		return fmt.Sprintf("%s, %s", message.Count(e.Files, "file"), r.Line())
 	case r.Events == 0:

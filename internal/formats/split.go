@@ -1,9 +1,11 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
@@ -16,7 +18,7 @@ type processSplit struct {
 	out   *iox.Outputs
 	namer ntconv.Namer
 	make  func(io.Writer) (Sink, error)
-	names map[string]bool // of members
+	names map[string]bool // of members, in lower case: file systems may ignore case
 	sinks []Sink
 	files []*iox.Member
 }
@@ -36,6 +38,9 @@ func (p *processSplit) begin(out *iox.Outputs, t *Target, create func(io.Writer)
 // create returns the sink of a process.
 func (p *processSplit) create(process *ntconv.Process) (ntconv.Sink, error) {
 	file, err := p.out.Create(p.member(process))
+	if errors.Is(err, syscall.EMFILE) {
+		return nil, &ntconv.AdviceError{Err: err, Advice: "each process needs one; raise the limit with ulimit -n, or select fewer processes with --pid"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +68,10 @@ func (p *processSplit) member(process *ntconv.Process) string {
 		}
 	}
 	member := name + ".nettrace"
-	for i := 2; p.names[member]; i++ {
+	for i := 2; p.names[strings.ToLower(member)]; i++ {
 		member = fmt.Sprintf("%s-%d.nettrace", name, i)
 	}
-	p.names[member] = true
+	p.names[strings.ToLower(member)] = true
 	return member
 }
 

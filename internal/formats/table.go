@@ -4,7 +4,6 @@ package formats
 
 import (
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,8 +49,8 @@ type Advice struct{ Text, Next string }
 type Opener interface {
 	// Open returns a source over an input. The input stays the caller's to close, after the last use of the source.
 	Open(in Input, o *ReadOptions) (ntconv.Source, error)
-	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. any reports
-	// whether an input of this format was opened.
+	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. It is called
+	// only if an input of this format was opened.
 	Notes() []string
 }
 
@@ -97,7 +96,8 @@ type Out struct {
 	AnyOrder bool
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs hold.
 	InFlags bool
-	// Advice tells users of traces that hold nothing for the format how to record one that does.
+	// Advice tells users of traces that hold nothing for the format how to record one that does. If package inventory knows what the
+	// trace holds instead, the command shows that.
 	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
@@ -108,6 +108,15 @@ type Out struct {
 // An Example is a command line for the help of a command.
 type Example struct{ Remark, Line string }
 
+// A Destination is what an output consists of.
+type Destination uint8
+
+const (
+	ToFile    Destination = iota // one file or standard output
+	ToDir                        // a directory
+	ToNothing                    // no file at all: the sink sends what it makes elsewhere, as an upload does
+)
+
 // A Creator creates sinks of a format with the values of the flags that its Out defined.
 type Creator interface {
 	// Create returns a sink that writes members of out. The caller commits or aborts out after the sink was closed.
@@ -115,8 +124,8 @@ type Creator interface {
 	// StackDepth returns the number of frames per stack that the usual readers of the format accept, 0 for any number, and which flag
 	// lifts that limit.
 	StackDepth() (frames int, advice string)
-	// Dir returns the flag that makes the output a directory, "" if it is one file.
-	Dir() string
+	// Destination returns what the sinks write to, and the flag that has chosen it if it is not a file.
+	Destination() (d Destination, flag string)
 	// Learn returns what must see all events in a reading of its own before Create is called, nil if nothing must. The Target then
 	// has a Namer that knows all symbols.
 	Learn() func(*ntconv.Event)
@@ -128,12 +137,13 @@ type Creator interface {
 type plain struct{}
 
 func (plain) StackDepth() (int, string)                { return 0, "" }
-func (plain) Dir() string                              { return "" }
+func (plain) Destination() (Destination, string)       { return ToFile, "" }
 func (plain) Learn() func(*ntconv.Event)               { return nil }
 func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
 // A Target is what a sink may ask the command for.
 type Target struct {
+	// Namer is nil if Out.Names is NoNames, unless Creator.Learn asks for symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
 	// Comments describe the program and the input for formats that have a place for them.
@@ -172,31 +182,6 @@ func ByName(table []*Format, name string) *Format {
 		}
 	}
 	return nil
-}
-
-// ByFile returns the format of the table whose extension a file has, the longest one if several match, or nil.
-func ByFile(table []*Format, file string) *Format {
-	f, _ := byExt(table, file)
-	return f
-}
-
-// CutExt returns a file's name without the extension of a format, the longest one if several match, and whether it has one.
-func CutExt(table []*Format, file string) (string, bool) {
-	f, n := byExt(table, file)
-	return file[:len(file)-n], f != nil
-}
-
-// byExt returns the format of a file by its extension, and the length of the extension.
-func byExt(table []*Format, file string) (best *Format, longest int) {
-	base := strings.ToLower(filepath.Base(file))
-	for _, f := range table {
-		for _, ext := range f.Exts {
-			if len(ext) > longest && len(base) > len(ext) && strings.HasSuffix(base, ext) {
-				best, longest = f, len(ext)
-			}
-		}
-	}
-	return best, longest
 }
 
 // List returns the names and extensions of formats for messages: "nettrace (.nettrace), netperf (.netperf)".

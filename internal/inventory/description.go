@@ -23,7 +23,8 @@ type Description struct {
 	Extract    []Extractable  `json:"extract"`
 	Lost       uint64         `json:"lost_events"` // by the recorder
 
-	Attrs ntconv.Attrs `json:"-"` // the attributes in order
+	attrs ntconv.Attrs // the attributes in order
+	clock ntconv.Clock
 }
 
 // A Clock describes the clock of a trace.
@@ -95,7 +96,8 @@ func (v *Sink) Describe(info *ntconv.Info, namer ntconv.Namer, input string) *De
 		Providers: v.Providers(),
 		Extract:   v.Extract(input),
 		Lost:      v.lost,
-		Attrs:     attrs,
+		attrs:     attrs,
+		clock:     c,
 	}
 	if v.all.Events > 0 {
 		d.Events.FirstTime, d.Events.LastTime = timeText(c.Time(v.first)), timeText(c.Time(v.last))

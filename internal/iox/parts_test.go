@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ntconv/ntconv"
 )
 
 func openWith(t testing.TB, name string, opts InputOptions) *Input {
@@ -256,7 +258,8 @@ func TestMembersShareTheOutputLimit(t *testing.T) {
 			}
 		}
 		got, err := contentOf(in, "m3")
-		if err == nil || len(got) != len(text)/2 || string(got) != text[:len(got)] || !strings.Contains(err.Error(), "all members") {
+		var exceeded *ntconv.LimitError
+		if !errors.As(err, &exceeded) || exceeded.Limit != LimitOutput || exceeded.Value != limits.Output || len(got) != len(text)/2 || string(got) != text[:len(got)] {
 			t.Errorf("%s: m3: %d of %d bytes, %v", input, len(got), len(text)/2, err)
 		}
 	}

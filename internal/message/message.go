@@ -43,6 +43,9 @@ func Duration(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
+// Time returns a date and time, which must be in UTC, with milliseconds. The flags that take a time accept it.
+func Time(t time.Time) string { return t.Format("2006-01-02 15:04:05.000 UTC") }
+
 // Visible returns s with all characters escaped that a terminal could interpret as a command, because names in traces are not
 // trusted. Line feeds stay.
 func Visible(s string) string { return escape(s, '\n') }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
@@ -114,9 +115,15 @@ var specs = [numKinds]spec{
 	},
 }
 
-// stateNames are the sampler's own terms for what it found a thread doing (nettrace-in-practice, "Sampling"): External is
-// code outside of the runtime, a wait or a computation there.
-var stateNames = [...]string{"Error", "External", "Managed"}
+// stateNames returns what the runtime's manifest calls the types of a sample, by number: External is code outside of the runtime, a
+// wait or a computation there.
+var stateNames = sync.OnceValue(func() (names []string) {
+	layout := clr.Lookup(clr.SampleProfiler, 0, 0)
+	for n := uint64(0); layout.MapName("Type", n) != ""; n++ {
+		names = append(names, layout.MapName("Type", n))
+	}
+	return names
+})
 
 func measureThread(e *ntconv.Event, m *measurement) bool {
 	var s clr.Sample
@@ -124,8 +131,8 @@ func measureThread(e *ntconv.Event, m *measurement) bool {
 	if !clr.ParseSample(e, &s) {
 		return false
 	}
-	if int(s.Type) < len(stateNames) {
-		m.tag = append(m.tag, stateNames[s.Type]...)
+	if names := stateNames(); int(s.Type) < len(names) {
+		m.tag = append(m.tag, names[s.Type]...)
 	}
 	return true
 }

@@ -21,17 +21,30 @@ func NewMedian() *Median {
 	return &Median{types: newWeightTypes(), threads: map[*ntconv.Thread]*sampleTimes{}}
 }
 
-// Watch observes an event of the trace. It reports whether the event's thread has samples so far and no interval between them, which
-// is known for the samples of kind Wall only, and whether the event states the median interval itself: such an event belongs to no
-// thread, and Event replaces it. It borrows the event.
-func (m *Median) Watch(e *ntconv.Event) (alone, states bool) {
+// An Observation is what an event of a trace says about the intervals of its thread's samples. It is known for samples of kind Wall only.
+type Observation uint8
+
+const (
+	Unrelated Observation = iota // nothing
+	Lone                         // the thread has a sample so far, and no interval between samples
+	Measured                     // the thread has an interval, or the event states the weight of its latest sample
+	Stated                       // the event states the median interval: it belongs to no thread, and Event replaces it
+)
+
+// Watch observes an event of the trace. It borrows the event.
+func (m *Median) Watch(e *ntconv.Event) Observation {
 	if e.Kind != ntconv.KindEvent {
-		return false, false
+		return Unrelated
 	}
 	switch m.types.of(e.Type) {
 	case weightMedian:
 		m.stated = weightTicks(e)
-		return false, true
+		return Stated
+	case weightExplicit:
+		if t := m.threads[e.Thread]; t != nil {
+			t.open = false // samples were omitted after it
+		}
+		return Measured
 	case weightSample:
 		t := m.threads[e.Thread]
 		if t == nil {
@@ -41,9 +54,12 @@ func (m *Median) Watch(e *ntconv.Event) (alone, states bool) {
 		if n, _ := t.advance(e.Time); n > 0 {
 			m.all.add(n)
 		}
-		return t.gaps.n == 0, false
+		if t.gaps.n > 0 {
+			return Measured
+		}
+		return Lone
 	}
-	return false, false
+	return Unrelated
 }
 
 // Event returns an event MedianInterval with what was measured so far, to be the last one of a file, or nil if nothing was measured.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
@@ -266,5 +267,21 @@ func TestNoAllocationPerEvent(t *testing.T) {
 		}
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// Users can copy a time from a message to --from-time and --to-time.
+func TestMomentOfMessage(t *testing.T) {
+	c := ntconv.Clock{Freq: 1e9, Tick: 1000, Wall: time.Date(2026, 2, 28, 23, 59, 59, 0, time.UTC)}
+	for _, after := range []time.Duration{0, time.Millisecond, 1500 * time.Millisecond, 25 * time.Hour} {
+		text := message.Time(c.Wall.Add(after))
+		m, err := ParseMoment(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if at, err := m.ticks(c, 0); err != nil || at != 1000+ntconv.Ticks(after) {
+			t.Errorf("%s: tick %d, %v, want %d", text, at, err, 1000+ntconv.Ticks(after))
+		}
 	}
 }

@@ -20,8 +20,10 @@ type Split struct {
 	parts  map[hostID]*part
 	order  []*part
 	median *profile.Median
-	now    ntconv.Ticks // time of the latest event
-	omit   int64        // blocks of unknown kind
+	lost   map[*ntconv.Thread]*ntconv.Event // by capture thread, of processes without a part: one event with their sum
+	early  map[hostID][]*ntconv.Event       // the same by process, in their order
+	now    ntconv.Ticks                     // time of the latest event
+	omit   int64                            // blocks of unknown kind
 }
 
 // A user is a process that refers to a mapping.
@@ -45,6 +47,7 @@ type part struct {
 func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 	return &Split{
 		create: create, users: make(map[mappingRef][]user), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
+		lost: make(map[*ntconv.Thread]*ntconv.Event), early: make(map[hostID][]*ntconv.Event),
 	}
 }
 
@@ -72,9 +75,7 @@ func (s *Split) Write(e *ntconv.Event) error {
 	case ntconv.KindEvent:
 		return s.event(e)
 	case ntconv.KindLost:
-		if p := s.parts[processOf(e.Capture)]; p != nil {
-			return p.write(e)
-		}
+		return s.loss(e)
 	case ntconv.KindMark:
 		for _, p := range s.order {
 			if err := p.writeMark(e); err != nil {
@@ -89,8 +90,8 @@ func (s *Split) Write(e *ntconv.Event) error {
 
 func (s *Split) event(e *ntconv.Event) error {
 	s.now = max(s.now, e.Time)
-	alone, states := s.median.Watch(e)
-	if states {
+	seen := s.median.Watch(e)
+	if seen == profile.Stated {
 		return nil // Close states it for each part
 	}
 	own := processOf(e.Thread)
@@ -98,10 +99,11 @@ func (s *Split) event(e *ntconv.Event) error {
 	if err != nil {
 		return err
 	}
-	if alone {
+	switch seen {
+	case profile.Lone:
 		p.lone[e.Thread] = true
 		p.alone, p.by = e.Thread, e.Capture
-	} else if len(p.lone) > 0 {
+	case profile.Measured:
 		delete(p.lone, e.Thread)
 	}
 	if err := p.write(e); err != nil {
@@ -126,7 +128,24 @@ func (s *Split) event(e *ntconv.Event) error {
 	return nil
 }
 
-// part returns the part of a process, a new one for its first event.
+// loss writes a loss to the part of its process. A loss comes before the event that revealed it, so the part may not exist yet.
+func (s *Split) loss(e *ntconv.Event) error {
+	id := processOf(e.Capture)
+	if p := s.parts[id]; p != nil {
+		return p.write(e)
+	}
+	if known := s.lost[e.Capture]; known != nil {
+		known.Time = e.Time
+		known.Lost += min(e.Lost, math.MaxUint32-known.Lost)
+		return nil
+	}
+	own := e.Clone()
+	s.lost[e.Capture] = own
+	s.early[id] = append(s.early[id], own)
+	return nil
+}
+
+// part returns the part of a process, a new one with its losses so far for its first event.
 func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 	if p := s.parts[id]; p != nil {
 		return p, nil
@@ -138,6 +157,13 @@ func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 	p := &part{sink: sink, filter: New(Options{}), lone: make(map[*ntconv.Thread]bool)}
 	s.parts[id] = p
 	s.order = append(s.order, p)
+	for _, e := range s.early[id] {
+		delete(s.lost, e.Capture)
+		if err := p.write(e); err != nil {
+			return nil, err
+		}
+	}
+	delete(s.early, id)
 	return p, nil
 }
 

@@ -1,0 +1,100 @@
+package memlimit
+
+import (
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	encoder "github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
+)
+
+// The error has its limit as data, and the advice once, at its end.
+func TestCheck(t *testing.T) {
+	l := started(t, 1)
+	err := l.Check()
+	var of *ntconv.LimitError
+	if !errors.As(err, &of) || of.Limit != Name || of.Value != 1 || of.Asked < 1<<20 || of.Unit != "bytes" || !errors.Is(err, ntconv.ErrLimit) {
+		t.Fatalf("%v", err)
+	}
+	if s := err.Error(); !strings.HasSuffix(s, "; raise it") || strings.Count(s, "raise it") != 1 {
+		t.Error(s)
+	}
+	for _, max := range []int64{0, 1 << 50} {
+		l.Max = max
+		if err := l.Check(); err != nil {
+			t.Errorf("limit %d: %v", max, err)
+		}
+	}
+}
+
+// started returns a limit whose metric has a value: the runtime has one after the first garbage collection.
+func started(t *testing.T, max int64) *Limit {
+	t.Helper()
+	t.Setenv("GOMEMLIMIT", "off") // or Start would change the limit of the whole test process
+	l := &Limit{Max: max, Advice: "raise it"}
+	l.Start()
+	runtime.GC()
+	return l
+}
+
+// A source within the limit has all its events. One beyond the limit has none, or those up to the next check.
+func TestWatch(t *testing.T) {
+	for _, tt := range []struct {
+		first, later int64 // limits before and after the first event
+		events       int
+		failed       bool
+	}{{0, 0, 3 * checkInterval, false}, {1, 1, 0, true}, {0, 1, checkInterval + 1, true}} {
+		events := make([]*ntconv.Event, 3*checkInterval)
+		for i := range events {
+			events[i] = &ntconv.Event{Type: &ntconv.Type{}}
+		}
+		l := started(t, tt.first)
+		src := l.Watch(ntconvtest.NewSource(&ntconv.Info{}, events...))
+		n := 0
+		_, err := src.Next()
+		for ; err == nil; _, err = src.Next() {
+			n++
+			l.Max = tt.later
+		}
+		if n != tt.events || errors.Is(err, ntconv.ErrLimit) != tt.failed || !tt.failed && err != io.EOF {
+			t.Errorf("%+v: %d events, %v", tt, n, err)
+		}
+	}
+}
+
+// The user of memory is the package of this module that is innermost on the stack.
+func TestUserOf(t *testing.T) {
+	for _, tt := range []struct {
+		from any
+		want string
+	}{
+		{symbol.New, "names of addresses"},
+		{profile.New, "samples by stack and labels"},
+		{pprof.New, "the samples and names of the profile that is read"},
+		{encoder.New, "the profile that is written"},
+		{writer.New, "definitions and blocks that are written"},
+		{reader.New, "event types, threads, stacks and events that wait for their turn"},
+		{started, ""},
+		{os.Open, ""},
+	} {
+		var r runtime.MemProfileRecord
+		r.Stack0[0] = reflect.ValueOf(strings.Repeat).Pointer() + 1 // a library allocated it
+		r.Stack0[1] = reflect.ValueOf(tt.from).Pointer() + 1
+		r.Stack0[2] = reflect.ValueOf(started).Pointer() + 1
+		users := memoryUsers()
+		if got := users[userOf(users, &r)].use; got != tt.want {
+			t.Errorf("%s: %s, want %s", runtime.FuncForPC(r.Stack0[1]).Name(), got, tt.want)
+		}
+	}
+}

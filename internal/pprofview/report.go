@@ -1,0 +1,100 @@
+// Package pprofview shows a profile in memory with pprof's own report and web pages. It runs the driver of go tool pprof as a
+// function: nothing is fetched, symbolized, asked for or saved.
+package pprofview
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/google/pprof/driver"
+	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/message"
+)
+
+// TopOptions selects the contents of a report. The zero value lists all functions by their own values of the default sample type.
+type TopOptions struct {
+	Count      int    // maximum number of functions; 0 means all
+	Cum        bool   // sort by cumulative values
+	Focus      string // use only samples with a function that matches this regular expression; "" means all samples
+	SampleType string // name of the sample type; "" means the default of the profile
+}
+
+// args returns the options as arguments of pprof. All of them are stated, because the driver keeps the settings of its last run.
+func (o *TopOptions) args() []string {
+	order, smallest, thinnest := "-flat", "0.005", "0.001" // of the total; pprof's defaults
+	if o.Cum {
+		order = "-cum"
+	}
+	if o.Count == 0 {
+		smallest, thinnest = "0", "0"
+	}
+	return []string{
+		"-nodecount=" + strconv.Itoa(o.Count), "-nodefraction=" + smallest, "-edgefraction=" + thinnest, order,
+		"-focus=" + o.Focus, "-sample_index=" + o.SampleType,
+	}
+}
+
+// A Warning is what pprof printed besides a report, such as that no sample matches. The report is not usable then.
+type Warning struct{ Text string }
+
+// Error implements error.
+func (w *Warning) Error() string { return w.Text }
+
+// A SampleTypeError means that the profile lacks a sample type.
+type SampleTypeError struct {
+	Name string   // of the missing sample type
+	Has  []string // names of the sample types of the profile, printable
+}
+
+// Error implements error.
+func (e *SampleTypeError) Error() string {
+	return "no sample type " + strconv.Quote(e.Name) + " in the profile; want one of " + strings.Join(e.Has, ", ")
+}
+
+// Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line: for that, Top
+// escapes the names in p. The error is a *SampleTypeError, a *Warning, or one of the driver, as for an invalid expression.
+// Top is not safe for concurrent use, because the driver has global settings.
+func Top(p *profile.Profile, o *TopOptions) (string, error) {
+	escapeNames(p)
+	if _, err := p.SampleIndexByName(o.SampleType); err != nil {
+		missing := &SampleTypeError{Name: o.SampleType}
+		for _, t := range p.SampleType {
+			missing.Has = append(missing.Has, t.Type)
+		}
+		return "", missing
+	}
+	var report bytes.Buffer
+	ui := &driverUI{}
+	err := driver.PProf(&driver.Options{
+		Flagset: newDriverFlags(append(o.args(), "-top", "-output=report")...),
+		Fetch:   driverFetch{p},
+		Writer:  driverWriter{&report},
+		UI:      ui,
+		Sym:     driverSym{},
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(ui.errs) > 0 {
+		return "", &Warning{strings.Join(ui.errs, "; ")}
+	}
+	return message.Visible(report.String()), nil
+}
+
+// escapeNames escapes line feeds and other unprintable characters in all texts that a report shows.
+func escapeNames(p *profile.Profile) {
+	for _, f := range p.Function {
+		f.Name = message.Line(f.Name)
+	}
+	for _, m := range p.Mapping {
+		m.File = message.Line(m.File)
+	}
+	for _, t := range p.SampleType {
+		t.Type, t.Unit = message.Line(t.Type), message.Line(t.Unit)
+	}
+	p.DefaultSampleType = message.Line(p.DefaultSampleType)
+	for i, c := range p.Comments {
+		p.Comments[i] = message.Line(c)
+	}
+}
