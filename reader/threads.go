@@ -35,8 +35,8 @@ type threadTable struct {
 	processes map[processKey]*ntconv.Process
 
 	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry
-	// is still true; it changes with every change of the table. It is not an intern.Cache, whose Get is too large to be inlined into the
-	// fast paths.
+	// is still true; it changes with every change of the table. It is not an intern.Cache: with the version in the key of one, traces
+	// that reuse thread IDs take 8 to 10% longer to read.
 	cache   [1 << cacheBits]cachedSlot
 	version uint32
 	bytes   int // about what all that takes

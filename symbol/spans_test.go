@@ -163,13 +163,13 @@ func TestTimelineAgainstList(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	x := new(texts)
+	x := newTexts()
 	var want [][]byte
 	var ids []text
 	for i := range 5000 {
 		b := bytes.Repeat([]byte(fmt.Sprint(i%3000, "-")), 1+i%3000%40)
 		if i%3000 == 77 {
-			b = bytes.Repeat([]byte{7}, 1<<16+5)
+			b = bytes.Repeat([]byte{7}, chunkSize+5)
 		}
 		want, ids = append(want, b), append(ids, x.add(slices.Clone(b)))
 	}

@@ -82,7 +82,7 @@ func New(opts *Options) *Table {
 		learners:   make(map[*ntconv.Type]learner),
 		modules:    make(map[*schema.Schema]*schema.Projection),
 		processes:  make(map[processKey]*process),
-		texts:      new(texts),
+		texts:      newTexts(),
 		cache:      intern.NewCache[cacheKey, ntconv.Frame](cacheBits),
 		symbols:    make(map[symbolsKey]*symbols),
 		first:      make(map[mappingKey]*symbols),

@@ -10,13 +10,16 @@ import (
 type Bytes struct {
 	seed   maphash.Seed
 	index  Index
-	chunks [][]byte // of chunkSize; a longer string has its own
+	chunks [][]byte // of firstChunk bytes, doubled some times; a longer string has its own
 	refs   []ref    // by number - 1
 }
 
 type ref struct{ chunk, off, size uint32 }
 
-const chunkSize = 64 << 10
+const (
+	firstChunk     = 4 << 10
+	chunkDoublings = 4
+)
 
 // Len returns how many strings there are, without the empty one: the largest number.
 func (t *Bytes) Len() int { return len(t.refs) }
@@ -71,7 +74,7 @@ func (t *Bytes) at(id uint32) []byte {
 func (t *Bytes) store(b []byte) ref {
 	last := len(t.chunks) - 1
 	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(b) {
-		t.chunks = append(t.chunks, make([]byte, 0, max(chunkSize, len(b))))
+		t.chunks = append(t.chunks, make([]byte, 0, max(firstChunk<<min(len(t.chunks), chunkDoublings), len(b))))
 		last++
 	}
 	off := len(t.chunks[last])

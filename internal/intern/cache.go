@@ -1,8 +1,7 @@
 package intern
 
-// A Cache remembers the values of recent keys by a hash of the caller's choice, which need not be a good one: neighbors are spread. Each
-// hash has two entries, one of its own and one that it shares with another hash: a new key takes the first and moves the key there to
-// the second. NewCache returns an empty one; the zero Cache is not usable.
+// A Cache remembers the values of recent keys by a hash of the caller's choice, which need not be a good one: neighbors are spread. It
+// has one entry per hash, which a new key takes. NewCache returns an empty one; the zero Cache is not usable.
 type Cache[K comparable, V any] struct {
 	entries []cached[K, V]
 	shift   uint8
@@ -29,9 +28,6 @@ func (c *Cache[K, V]) Get(hash uint64, k *K) *V {
 	if e := &c.entries[at]; e.used && e.key == *k {
 		return &e.value
 	}
-	if e := &c.entries[at^1]; e.used && e.key == *k {
-		return &e.value
-	}
 	return nil
 }
 
@@ -40,7 +36,5 @@ func (c *Cache[K, V]) Put(hash uint64, k *K, v V) {
 	if c.entries == nil {
 		c.entries = make([]cached[K, V], 1<<(64-c.shift))
 	}
-	at := hash * spread >> c.shift
-	c.entries[at^1] = c.entries[at]
-	c.entries[at] = cached[K, V]{*k, v, true}
+	c.entries[hash*spread>>c.shift] = cached[K, V]{*k, v, true}
 }

@@ -12,9 +12,6 @@ type IDs[T comparable] struct {
 // that an attacker chose.
 const slack = 64
 
-// Len returns how many IDs have a value.
-func (t *IDs[T]) Len() int { return t.count }
-
 // Near returns the value of an ID if it is one of the slice. It is Get for callers that have a slow path anyway: small enough to be
 // inlined.
 func (t *IDs[T]) Near(id uint64) T {

@@ -24,9 +24,6 @@ const minSlots = 64
 // fold returns the half of a hash that an Index keeps.
 func fold(hash uint64) uint32 { return uint32(hash ^ hash>>32) }
 
-// Len returns how many numbers there are.
-func (x *Index) Len() int { return x.used }
-
 // A Probe walks over the numbers with a hash.
 type Probe struct {
 	ID    uint32 // candidate, valid after Next has returned true
