@@ -70,7 +70,7 @@ var knownPairs = [...]known{
 	{clr.Runtime, "GC", "GCStart", [2]string{"GCEnd"}, KeyField, "Count"},
 	{clr.Runtime, "GCSuspendEE", "GCSuspendEEBegin", [2]string{"GCSuspendEEEnd"}, KeyProcess, ""},
 	{clr.Runtime, "GCRestartEE", "GCRestartEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
-	{clr.Runtime, "GCPause", "GCSuspendEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
+	{clr.Runtime, "Suspension", "GCSuspendEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
 	{clr.Runtime, "GCFinalizers", "GCFinalizersBegin", [2]string{"GCFinalizersEnd"}, KeyThread, ""},
 	{clr.Runtime, "GenAware", "GenAwareBegin", [2]string{"GenAwareEnd"}, KeyField, "Count"},
 	{clr.Runtime, "ThreadPoolWorkerThread", "ThreadPoolWorkerThreadStart", [2]string{"ThreadPoolWorkerThreadStop"}, KeyThread, ""},

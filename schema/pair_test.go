@@ -163,7 +163,7 @@ func TestPairsOfTraces(t *testing.T) {
 		}
 	}
 	for name, atLeast := range map[string]int{
-		"GC": 500, "GCPause": 10000, "GCSuspendEE": 10000, "GCRestartEE": 10000, "GCFinalizers": 50, "Exception": 1000, "ExceptionCatch": 1000,
+		"GC": 500, "Suspension": 10000, "GCSuspendEE": 10000, "GCRestartEE": 10000, "GCFinalizers": 50, "Exception": 1000, "ExceptionCatch": 1000,
 		"Contention": 200, "MethodJitting": 500, "TypeLoad": 1000, "AssemblyLoad": 200, "WaitHandleWait": 20, "ThreadCreation": 1000,
 		"Task": 10, "TaskWait": 10, "TaskQueue": 10, "TraceOperation": 20, "Request": 10, "Activity": 100, "RundownEnd": 20,
 	} {

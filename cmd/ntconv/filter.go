@@ -51,6 +51,9 @@ func (a *app) filterCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.take(args)
+			if to, flag := f.creator.Destination(); to != formats.ToFile {
+				return fmt.Errorf("filter writes one trace; ntconv to nettrace takes %s and the same selection", flag)
+			}
 			plan, err := a.planFor(cmd, f.to.Out, f.creator)
 			if err != nil {
 				return err
@@ -63,6 +66,7 @@ func (a *app) filterCmd() *cobra.Command {
 		f.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		f.bind(flags)
+		flags.Lookup("split-by").Hidden = true
 	})
 	a.addInputFlags(cmd)
 	showOrder(cmd, formats.OrderName(f.to.Out.Order))
@@ -72,9 +76,6 @@ func (a *app) filterCmd() *cobra.Command {
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	a.sum = &summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out)}
-	if _, err := f.output(); err != nil {
-		return err
-	}
 	if err := a.checkTerminal(f.to, f.out); err != nil {
 		return err
 	}

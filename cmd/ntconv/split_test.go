@@ -77,7 +77,7 @@ func TestSplitOutput(t *testing.T) {
 			t.Errorf("%s: code %d: %s", c.args, r.code, r.stderr)
 		}
 	}
-	if r := invoke(t, dir, nil, "filter", "--split-by", "process", in, "-"); r.code != exitUsage || !strings.Contains(r.stderr, "name it with -o DIR/") {
+	if r := invoke(t, dir, nil, "filter", "--split-by", "process", in, "-"); r.code != exitUsage || !strings.Contains(r.stderr, "filter writes one trace; ntconv to nettrace takes --split-by and the same selection") {
 		t.Errorf("filter to standard output: code %d: %s", r.code, r.stderr)
 	}
 	entries, err := os.ReadDir(dir)
