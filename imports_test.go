@@ -341,3 +341,37 @@ func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestFormatsAreNotNamed: only the table of formats says "pprof"; everyone else asks for what a user has named.
+func TestFormatsAreNotNamed(t *testing.T) {
+	calls := 0
+	for _, p := range listPackages(t) {
+		if p.DepOnly || p.ImportPath == module+"/internal/formats" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) != 2 {
+					return true
+				}
+				if sel, ok := call.Fun.(*ast.SelectorExpr); !ok || sel.Sel.Name != "ByName" {
+					return true
+				}
+				calls++
+				if _, literal := call.Args[1].(*ast.BasicLit); literal {
+					t.Errorf("%v: a format is asked for by its name", fset.Position(call.Pos()))
+				}
+				return true
+			})
+		}
+	}
+	if calls == 0 {
+		t.Error("nobody asks for a format by name: is this test out of date?")
+	}
+}

@@ -548,3 +548,35 @@ func TestSniffDir(t *testing.T) {
 		t.Errorf("%s", f.Name)
 	}
 }
+
+// Every exporter works without a Namer: what has no symbol has a placeholder.
+func TestExportersWithoutNames(t *testing.T) {
+	for _, to := range Writable() {
+		in, s := open(t, "../../testdata/cpu-env.nettrace.zst")
+		src, err := new(Openers).Open(Nettrace(), stream{in, s}, &ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "out")
+		out, err := iox.CreateOutputs(file, iox.OutputsOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Abort()
+		sink, err := to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError)).Create(out, src.Info(), &Target{Report: new(ntconv.Report)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ntconv.Copy(sink, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(sink.Close(), out.Commit()); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(file); err != nil || sink.Result().Empty() != "" {
+			t.Errorf("%s: %v, no %s", to.Name, err, sink.Result().Empty())
+		} else {
+			checkOutput(t, to, b, sink.Result())
+		}
+	}
+}
