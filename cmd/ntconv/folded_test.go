@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // What is wrong with a flag or an input of folded stacks is said in its own words, with the exit code of its kind.
@@ -22,6 +24,7 @@ func TestFolded(t *testing.T) {
 	}{
 		{"to folded --sample-type nothing two.folded -o -", exitUsage, "--sample-type nothing: the profile has no such type; it has samples\n"},
 		{"to folded --unit seconds two.folded -o -", exitUsage, "--unit seconds: values of type samples are in count; omit it"},
+		{"to folded --unit seconds " + corpus.Path("go-cpu.pb.gz") + " -o -", exitUsage, "--unit seconds: the total of every stack is less than half of that; choose a smaller unit"},
 		{"to folded two.folded -o -", exitOK, "2 distinct stacks from 2 of 2 events in two.folded (folded)"},
 		{"to folded flat.folded -o -", exitInput, "--from"},
 		{"to folded --from folded flat.folded -o -", exitOK, "2 distinct stacks"},

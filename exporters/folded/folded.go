@@ -10,6 +10,7 @@
 package folded
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -146,6 +147,11 @@ func (s *Sink) Close() error {
 		s.o.Report.Note(ntconv.CodeNotCarried, t.changed, -1, "function names with characters that folded stacks reserve were changed")
 	}
 	if err := t.write(s.w, scale, s.o.Report); err != nil {
+		var unit *UnitError
+		if errors.As(err, &unit) {
+			unit.Values = s.done.Main
+			return err
+		}
 		return fmt.Errorf("folded: write: %w", err)
 	}
 	s.done.Lines = t.written

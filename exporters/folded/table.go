@@ -208,6 +208,9 @@ func (t *table) write(w io.Writer, s scale, report *ntconv.Report) error {
 	}
 	report.Note(ntconv.CodeNotCarried, negative, -1, "stacks with negative totals, which flame graph tools reject")
 	report.Note(ntconv.CodeNotCarried, small, -1, fmt.Sprintf("stacks with less than half a unit (%s)", s.to))
+	if t.written == 0 && small > 0 {
+		return &UnitError{Unit: s.to, Small: true}
+	}
 	if len(out) == 0 {
 		return nil
 	}

@@ -64,14 +64,18 @@ func (s scale) convert(v int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// A UnitError reports that the values of a sample type are not times, so that Options.Unit cannot be their unit. It wraps
-// ntconv.ErrUnsupported.
+// A UnitError reports that values cannot be written in Options.Unit: they are not times, or all totals are less than half a unit. It
+// wraps ntconv.ErrUnsupported.
 type UnitError struct {
 	Unit   string // Options.Unit
 	Values SampleType
+	Small  bool // all totals would be 0
 }
 
 func (e *UnitError) Error() string {
+	if e.Small {
+		return fmt.Sprintf("folded: unit %s: %v for totals of less than half a unit; choose a smaller unit", e.Unit, ntconv.ErrUnsupported)
+	}
 	return fmt.Sprintf("folded: unit %s: %v for values of type %s, which are in %s; omit the unit", e.Unit, ntconv.ErrUnsupported, e.Values.Type, e.Values.Unit)
 }
 

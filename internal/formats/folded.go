@@ -108,6 +108,8 @@ func (s foldedSink) Close() error {
 	switch {
 	case errors.As(err, &missing):
 		return MissingSampleType(missing.Name, missing.Has)
+	case errors.As(err, &unit) && unit.Small:
+		return &FlagError{fmt.Sprintf("--%s %s: the total of every stack is less than half of that; choose a smaller unit", flagUnit, unit.Unit)}
 	case errors.As(err, &unit):
 		return &FlagError{fmt.Sprintf("--%s %s: values of type %s are in %s; omit it", flagUnit, unit.Unit, unit.Values.Type, unit.Values.Unit)}
 	}
