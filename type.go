@@ -17,7 +17,10 @@ type GUID [16]byte
 func (g GUID) IsZero() bool { return g == GUID{} }
 
 // String returns the usual text form, in lower case: 8-4-4-4-12 hexadecimal digits.
-func (g GUID) String() string { return string(g.Append(nil)) }
+func (g GUID) String() string {
+	var buf [36]byte
+	return string(g.Append(buf[:0]))
+}
 
 // Append appends the text form to dst.
 func (g GUID) Append(dst []byte) []byte {

@@ -175,7 +175,8 @@ func (v Value) String() string {
 		if v.enc == encGo {
 			return v.text
 		}
-		return string(v.AppendString(nil))
+		var buf [128]byte // most strings fit, and cost one allocation
+		return string(v.AppendString(buf[:0]))
 	case ValueBool:
 		return fmt.Sprint(v.Bool())
 	case ValueInt:

@@ -42,8 +42,7 @@ type Table struct {
 	dulls    uint
 	learners map[*ntconv.Type]learner
 	schemas  schema.Table
-	modules  map[*schema.Schema]*schema.Projection // of moduleFields
-	version  uint32                                // counts what was learned
+	version  uint32 // counts what was learned
 
 	processes map[processKey]*process
 	recent    *ntconv.Process // whose entry is
@@ -80,7 +79,6 @@ func New(opts *Options) *Table {
 		raw:        opts.Names == NamesRaw,
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
-		modules:    make(map[*schema.Schema]*schema.Projection),
 		processes:  make(map[processKey]*process),
 		texts:      newTexts(),
 		cache:      intern.NewCache[cacheKey, ntconv.Frame](cacheBits),
@@ -215,36 +213,19 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 	}
 }
 
-// moduleFields are the fields of ModuleLoad, ModuleUnload, ModuleDCStart and ModuleDCEnd (nettrace-in-practice, 3.4) that
-// name a module. The last three exist from version 2 on.
-var moduleFields = [...]string{
-	"ModuleID", "ModuleILPath", "ModuleNativePath", "ManagedPdbSignature", "ManagedPdbAge", "ManagedPdbBuildPath",
-}
-
 func (t *Table) learnModule(e *ntconv.Event) {
-	s := t.schemas.Of(e)
-	fields := t.modules[s]
-	if fields == nil {
-		fields, _ = s.Project(moduleFields[:]...)
-		t.modules[s] = fields
-	}
-	var v [len(moduleFields)]ntconv.Value
-	fields.Read(e, v[:])
-	id, file, native, signature, age, pdb := v[0], v[1], v[2], v[3], v[4], v[5]
-	if native.Kind() != ntconv.ValueString {
+	var m clr.Module
+	if !clr.ParseModule(e, &m) {
 		t.unreadable(e, "module event is cut off")
 		return
 	}
-	// The path of the assembly is a mere name for dynamic modules, and empty for some precompiled ones.
-	n := module{file: file.String(), from: e.Time}
-	if n.file == "" {
-		n.file = native.String()
+	file := m.ILPath // a mere name for dynamic modules, and empty for some precompiled ones
+	if len(file) == 0 {
+		file = m.NativePath
 	}
-	if pdb.Kind() == ntconv.ValueString { // a payload that ends before it still names the module
-		n.buildID = pdbID(signature.GUID(), uint32(age.Uint()))
-	}
+	n := module{file: t.speller.utf16(file), buildID: pdbID(m.Signature, m.Age), from: e.Time}
 	p := t.processOf(e)
-	changed, late := p.modules.learn(id.Uint(), n)
+	changed, late := p.modules.learn(m.ModuleID, n)
 	if t.late = t.late || late; changed {
 		clear(p.memo)
 	}

@@ -8,7 +8,7 @@ type Class uint8
 const (
 	ClassNone                     Class = iota
 	ClassMethod                         // ParseMethod: code comes, goes, or was there
-	ClassModule                         // no view
+	ClassModule                         // ParseModule
 	ClassDomainModule                   // no view
 	ClassILMap                          // no view
 	ClassSample                         // ParseSample: a thread was seen running

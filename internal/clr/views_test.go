@@ -66,6 +66,13 @@ func view(e *ntconv.Event) (out map[string]string, ok bool) {
 			"MethodToken": n(m.Token), "MethodFlags": n(m.Flags), "ClrInstanceID": n(m.Instance), "ReJITID": n(m.ReJITID),
 			"MethodNamespace": wide(m.Namespace), "MethodName": wide(m.Name), "MethodSignature": wide(m.Signature),
 		}
+	case ClassModule:
+		var m Module
+		ok = ParseModule(e, &m)
+		out = map[string]string{
+			"ModuleID": n(m.ModuleID), "ModuleILPath": wide(m.ILPath), "ModuleNativePath": wide(m.NativePath),
+			"ManagedPdbSignature": n(m.Signature), "ManagedPdbAge": n(m.Age),
+		}
 	case ClassSample:
 		var s Sample
 		ok = ParseSample(e, &s)
@@ -158,7 +165,7 @@ func TestViewsAgreeWithLayouts(t *testing.T) {
 		}
 	}
 	for _, c := range []Class{
-		ClassMethod, ClassSample, ClassUniversalProcess, ClassUniversalMapping, ClassUniversalSymbol,
+		ClassMethod, ClassModule, ClassSample, ClassUniversalProcess, ClassUniversalMapping, ClassUniversalSymbol,
 		ClassUniversalMappingMetadata, ClassUniversalCPU, ClassUniversalCSwitch,
 	} {
 		if seen[c] == 0 {
