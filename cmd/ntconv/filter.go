@@ -115,7 +115,6 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 // learn reads an input once to find the processes of which the selection keeps something.
 func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
 	first := *plan
-	first.Learn, first.Names, first.NamesFirst = nil, nil, false
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
 	return a.follow(&first, in, func(p *pass.Pass) error {
 		part.Learn(p.All, p.Selector.Keep)

@@ -161,6 +161,18 @@ func (c *choice[T]) Type() string {
 	return strings.Join(names, "|")
 }
 
+// kindChoice returns the flag that chooses one of the kinds of profiles of an exporter.
+func kindChoice[K interface {
+	comparable
+	fmt.Stringer
+}](value *K, kinds ...K) *choice[K] {
+	c := &choice[K]{value: value}
+	for _, k := range kinds {
+		c.choices = append(c.choices, choiceValue[K]{k.String(), k})
+	}
+	return c
+}
+
 // Choice returns a flag that takes one of several names; the first is the default.
 func Choice(value *string, names ...string) pflag.Value {
 	c := &choice[string]{value: value}

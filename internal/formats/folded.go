@@ -3,7 +3,6 @@ package formats
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -73,10 +72,7 @@ type foldedCreator struct {
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	c := new(foldedCreator)
 	o := &c.options
-	flags.Var(&choice[folded.Kind]{
-		value:   &o.Kind,
-		choices: []choiceValue[folded.Kind]{{"auto", folded.Auto}, {"wall", folded.Wall}, {"cpu", folded.CPU}, {"imported", folded.Imported}},
-	}, "kind", "profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), imported (the original profile)")
+	flags.Var(kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported), "kind", "profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), imported (the original profile)")
 	flags.StringVar(&o.SampleType, flagSampleType, "", "`name` of the sample type whose values are written (default: the one that viewers show first)")
 	units := &choice[string]{value: &o.Unit}
 	for _, unit := range []string{"nanoseconds", "microseconds", "milliseconds", "seconds"} {
@@ -121,7 +117,7 @@ func (s foldedSink) Result() Result {
 	text := unresolved(&pprof.Summary{
 		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
-	return &profileResult{Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}
+	return &profileResult{Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}}
 }
 
 // A foldedOpener has the flags that say what the numbers and the outermost frames of folded stacks are.
@@ -142,7 +138,7 @@ func bindFoldedInput(flags *pflag.FlagSet) Opener {
 func (f *foldedOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts := f.options
 	name, unit, ok := strings.Cut(f.value, "/")
-	if !ok || name == "" || unit == "" || slices.Contains([]byte(unit), '/') {
+	if !ok || name == "" || unit == "" || strings.Contains(unit, "/") {
 		return nil, &FlagError{fmt.Sprintf("--folded-value %s: want TYPE/UNIT, as cpu/nanoseconds", f.value)}
 	}
 	if opts.Column < 0 || opts.Column > 2 || opts.Decimals < 0 || opts.Decimals > 18 {

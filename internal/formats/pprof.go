@@ -55,10 +55,7 @@ type pprofCreator struct {
 
 func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	c := new(pprofCreator)
-	flags.Var(&choice[pprof.Kind]{
-		value:   &c.options.Kind,
-		choices: []choiceValue[pprof.Kind]{{"auto", pprof.Auto}, {"wall", pprof.Wall}, {"cpu", pprof.CPU}, {"imported", pprof.Imported}},
-	}, "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
+	flags.Var(kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported), "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
 	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "level of compression, 1 to 9 (default 1)")
 	return c
@@ -115,7 +112,7 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 func (s pprofSink) Result() Result {
 	d := s.Summary()
 	return &profileResult{
-		Kind: d.Kind.String(), Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d),
+		Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
 		notes: s.dropped.notes(d.Kind == pprof.Imported),
 	}
 }

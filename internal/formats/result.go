@@ -1,17 +1,15 @@
 package formats
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// A Result is what a sink has written, in the terms of its format. Encoded as JSON it is an object whose members become members of
-// the summary.
+// A Result is what a sink has written, in the terms of its format. Encoded by encoding/json it is an object whose members become members
+// of the summary.
 type Result interface {
-	json.Marshaler
 	// Empty returns what the output has none of, as a plural noun for the command's error, or "" if it is not empty.
 	Empty() string
 	// Line returns the first part of the summary line: what was written, and from how many events of which input.
@@ -38,13 +36,35 @@ func (r Read) Line() string {
 	return fmt.Sprintf("%s of %s in %s", message.Group(r.Selected), message.Count(r.Events, "event"), r.Input)
 }
 
+// made counts what an output holds.
+type made struct {
+	Used  int64  `json:"used,omitempty"` // events that the items were made of
+	Items int64  `json:"items,omitempty"`
+	Unit  string `json:"unit,omitempty"` // the noun for one item
+	Text  string `json:"detail,omitempty"`
+}
+
+func (m *made) Empty() string {
+	if m.Items == 0 {
+		return m.Unit + "s"
+	}
+	return ""
+}
+
+func (m *made) Detail() (string, []ntconv.Code) { return m.Text, []ntconv.Code{ntconv.CodeUnresolved} }
+func (m *made) Notes() []string                 { return nil }
+
+func (m *made) Remark(text string) {
+	if m.Text != "" && text != "" {
+		m.Text += "; "
+	}
+	m.Text += text
+}
+
 // eventsResult is the result of an output of events, or of items that are made of events.
 type eventsResult struct {
-	Used  int64  `json:"used,omitempty"`
-	Items int64  `json:"items,omitempty"`
-	Unit  string `json:"unit,omitempty"`
-	Text  string `json:"detail,omitempty"`
-	Files int64  `json:"files,omitempty"` // members of a directory
+	made
+	Files int64 `json:"files,omitempty"` // members of a directory
 }
 
 // newEventsResult returns the result of an output of n events.
@@ -56,19 +76,7 @@ const eventUnit = "event"
 
 // newItemsResult returns the result of an output of n items that were made of used events. unit is the noun for one item.
 func newItemsResult(unit string, n, used int64, detail string) *eventsResult {
-	return &eventsResult{Used: used, Items: n, Unit: unit, Text: detail}
-}
-
-func (e *eventsResult) MarshalJSON() ([]byte, error) {
-	type plain eventsResult
-	return json.Marshal((*plain)(e))
-}
-
-func (e *eventsResult) Empty() string {
-	if e.Items == 0 {
-		return e.Unit + "s"
-	}
-	return ""
+	return &eventsResult{made: made{Used: used, Items: n, Unit: unit, Text: detail}}
 }
 
 func (e *eventsResult) Line(r Read) string {
@@ -83,40 +91,11 @@ func (e *eventsResult) Line(r Read) string {
 	return r.Line()
 }
 
-func (e *eventsResult) Detail() (string, []ntconv.Code) {
-	return e.Text, []ntconv.Code{ntconv.CodeUnresolved}
-}
-func (e *eventsResult) Remark(text string) { e.Text = joined(e.Text, text) }
-func (e *eventsResult) Notes() []string    { return nil }
-
-// joined returns two remarks as one.
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
-}
-
 // profileResult is the result of an output of samples that were added up.
 type profileResult struct {
-	Kind  string `json:"kind,omitempty"`
-	Used  int64  `json:"used,omitempty"` // events that were samples
-	Items int64  `json:"items,omitempty"`
-	Unit  string `json:"unit,omitempty"`
-	Text  string `json:"detail,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	made
 	notes []string
-}
-
-func (p *profileResult) MarshalJSON() ([]byte, error) {
-	type plain profileResult
-	return json.Marshal((*plain)(p))
-}
-
-func (p *profileResult) Empty() string {
-	if p.Items == 0 {
-		return p.Unit + "s"
-	}
-	return ""
 }
 
 func (p *profileResult) Line(r Read) string {
@@ -131,8 +110,4 @@ func (p *profileResult) Line(r Read) string {
 		message.Count(r.Events, "event"), r.Input)
 }
 
-func (p *profileResult) Detail() (string, []ntconv.Code) {
-	return p.Text, []ntconv.Code{ntconv.CodeUnresolved}
-}
-func (p *profileResult) Remark(text string) { p.Text = joined(p.Text, text) }
-func (p *profileResult) Notes() []string    { return p.notes }
+func (p *profileResult) Notes() []string { return p.notes }

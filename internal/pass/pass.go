@@ -105,7 +105,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	if err != nil {
 		return err
 	}
-	src, closer, err := p.Input.Source(p.options(p.Report))
+	src, closer, err := p.Input.Source(p.options())
 	if err != nil {
 		return err
 	}
@@ -199,13 +199,15 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	if in.Ended {
 		return in.Last, nil
 	}
-	return plan.Scan(in, func(*ntconv.Event) {})
+	quick := *plan
+	quick.Read.Order = reader.FileOrder // the latest time is the same in any order
+	return quick.Scan(in, func(*ntconv.Event) {})
 }
 
-// options returns the options of one reading.
-func (p *Pass) options(report *ntconv.Report) *formats.ReadOptions {
+// options returns the options of the reading that the pass is.
+func (p *Pass) options() *formats.ReadOptions {
 	o := p.Plan.Read
-	o.Order, o.Report = p.Order, report
+	o.Order, o.Report = p.Order, p.Report
 	return &o
 }
 
