@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,22 +62,12 @@ func ExampleLimitError() {
 // the name of a file, for words.
 func TestNoWordsOfErrors(t *testing.T) {
 	checked := 0
-	for _, p := range listPackages(t) {
-		if p.DepOnly {
-			continue
+	eachFile(t, func(_ *listed, fset *token.FileSet, f *ast.File) {
+		for _, at := range searchedErrors(f) {
+			t.Errorf("%v: searches the text of an error", fset.Position(at))
 		}
-		for _, name := range p.GoFiles {
-			fset := token.NewFileSet()
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, at := range searchedErrors(f) {
-				t.Errorf("%v: searches the text of an error", fset.Position(at))
-			}
-			checked++
-		}
-	}
+		checked++
+	})
 	if checked < 100 {
 		t.Errorf("only %d files were checked", checked)
 	}
@@ -154,24 +143,15 @@ func isSearch(s *ast.SelectorExpr) bool {
 // TestLimitNames: no two limits of the module have the same name, so that a name alone tells which limit it is.
 func TestLimitNames(t *testing.T) {
 	names := map[string]string{}
-	for _, p := range listPackages(t) {
-		if p.DepOnly {
-			continue
-		}
-		for _, file := range p.GoFiles {
-			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
+	eachFile(t, func(p *listed, _ *token.FileSet, f *ast.File) {
+		for name, text := range limitNames(f) {
+			name = p.ImportPath + "." + name
+			if other, taken := names[text]; taken {
+				t.Errorf("%s and %s are both %s", other, name, text)
 			}
-			for name, text := range limitNames(f) {
-				name = p.ImportPath + "." + name
-				if other, taken := names[text]; taken {
-					t.Errorf("%s and %s are both %s", other, name, text)
-				}
-				names[text] = name
-			}
+			names[text] = name
 		}
-	}
+	})
 	if len(names) < 30 {
 		t.Errorf("only %d names of limits: %v", len(names), names)
 	}

@@ -308,8 +308,9 @@ func chain(all map[string]*listed, p *listed, path string) string {
 	return way
 }
 
-// TestPackagesDoNothingOnTheirOwn: no package acts because it is imported, and only programs end a program.
-func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
+// eachFile parses every Go file of the module that is not a test.
+func eachFile(t *testing.T, visit func(p *listed, fset *token.FileSet, f *ast.File)) {
+	t.Helper()
 	for _, p := range listPackages(t) {
 		if p.DepOnly {
 			continue
@@ -320,57 +321,57 @@ func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, imp := range f.Imports {
-				if path, _ := strconv.Unquote(imp.Path.Value); imp.Name != nil && imp.Name.Name == "_" && path != "embed" {
-					t.Errorf("%v: blank import of %s", fset.Position(imp.Pos()), path)
-				}
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.FuncDecl:
-					if n.Recv == nil && n.Name.Name == "init" {
-						t.Errorf("%v: func init", fset.Position(n.Pos()))
-					}
-				case *ast.SelectorExpr:
-					if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" && p.Name != "main" && slices.Contains([]string{"Exit", "Stderr", "Args"}, n.Sel.Name) {
-						t.Errorf("%v: os.%s outside a program", fset.Position(n.Pos()), n.Sel.Name)
-					}
-				}
-				return true
-			})
+			visit(p, fset, f)
 		}
 	}
+}
+
+// TestPackagesDoNothingOnTheirOwn: no package acts because it is imported, and only programs end a program.
+func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
+	eachFile(t, func(p *listed, fset *token.FileSet, f *ast.File) {
+		for _, imp := range f.Imports {
+			if path, _ := strconv.Unquote(imp.Path.Value); imp.Name != nil && imp.Name.Name == "_" && path != "embed" {
+				t.Errorf("%v: blank import of %s", fset.Position(imp.Pos()), path)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv == nil && n.Name.Name == "init" {
+					t.Errorf("%v: func init", fset.Position(n.Pos()))
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" && p.Name != "main" && slices.Contains([]string{"Exit", "Stderr", "Args"}, n.Sel.Name) {
+					t.Errorf("%v: os.%s outside a program", fset.Position(n.Pos()), n.Sel.Name)
+				}
+			}
+			return true
+		})
+	})
 }
 
 // TestFormatsAreNotNamed: only the table of formats says "pprof"; everyone else asks for what a user has named.
 func TestFormatsAreNotNamed(t *testing.T) {
 	calls := 0
-	for _, p := range listPackages(t) {
-		if p.DepOnly || p.ImportPath == module+"/internal/formats" {
-			continue
+	eachFile(t, func(p *listed, fset *token.FileSet, f *ast.File) {
+		if p.ImportPath == module+"/internal/formats" {
+			return
 		}
-		for _, name := range p.GoFiles {
-			fset := token.NewFileSet()
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if !ok || len(call.Args) != 2 {
-					return true
-				}
-				if sel, ok := call.Fun.(*ast.SelectorExpr); !ok || sel.Sel.Name != "ByName" {
-					return true
-				}
-				calls++
-				if _, literal := call.Args[1].(*ast.BasicLit); literal {
-					t.Errorf("%v: a format is asked for by its name", fset.Position(call.Pos()))
-				}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 2 {
 				return true
-			})
-		}
-	}
+			}
+			if sel, ok := call.Fun.(*ast.SelectorExpr); !ok || sel.Sel.Name != "ByName" {
+				return true
+			}
+			calls++
+			if _, literal := call.Args[1].(*ast.BasicLit); literal {
+				t.Errorf("%v: a format is asked for by its name", fset.Position(call.Pos()))
+			}
+			return true
+		})
+	})
 	if calls == 0 {
 		t.Error("nobody asks for a format by name: is this test out of date?")
 	}
