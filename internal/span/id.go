@@ -1,0 +1,45 @@
+package span
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// A Hash makes IDs of what identifies a span, so that every run makes the same ones. The zero Hash is ready to use.
+type Hash struct{ buf []byte }
+
+// Text adds a string.
+func (h *Hash) Text(s string) {
+	h.buf = binary.AppendUvarint(h.buf, uint64(len(s)))
+	h.buf = append(h.buf, s...)
+}
+
+// Number adds a number.
+func (h *Hash) Number(n uint64) { h.buf = binary.LittleEndian.AppendUint64(h.buf, n) }
+
+// Trace returns a trace ID of what was added, never zero, and starts over.
+func (h *Hash) Trace() (id TraceID) {
+	sum := h.sum('t')
+	copy(id[:], sum[:])
+	if id.IsZero() {
+		id[15] = 1
+	}
+	return id
+}
+
+// Span returns a span ID of what was added, never zero, and starts over.
+func (h *Hash) Span() (id ID) {
+	sum := h.sum('s')
+	copy(id[:], sum[:])
+	if id.IsZero() {
+		id[7] = 1
+	}
+	return id
+}
+
+// sum keeps the two kinds of IDs apart, so that neither is a prefix of the other.
+func (h *Hash) sum(kind byte) [sha256.Size]byte {
+	sum := sha256.Sum256(append(h.buf, kind))
+	h.buf = h.buf[:0]
+	return sum
+}

@@ -1,0 +1,157 @@
+package span
+
+import (
+	"encoding/hex"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. All zero means none.
+type TraceID [16]byte
+
+// An ID identifies a span within a trace: 8 bytes in the order of the W3C text form. All zero means none.
+type ID [8]byte
+
+// IsZero reports whether the ID means none.
+func (t TraceID) IsZero() bool { return t == TraceID{} }
+
+// IsZero reports whether the ID means none.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// String returns 32 hexadecimal digits in lower case.
+func (t TraceID) String() string { return hex.EncodeToString(t[:]) }
+
+// String returns 16 hexadecimal digits in lower case.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// A Context identifies a span.
+type Context struct {
+	TraceID TraceID
+	ID      ID
+}
+
+// Bits of Span.Flags and Link.Flags (trace.proto, SpanFlags). The lowest 8 bits are the flags of W3C trace context.
+const (
+	FlagSampled     = 0x001 // W3C: the caller may have recorded the span
+	FlagRemoteKnown = 0x100 // FlagRemote has a meaning
+	FlagRemote      = 0x200 // the parent, or the linked span, belongs to another process
+)
+
+// Kind is the role of a span in a request. The values are those of trace.proto; others are kept as they are.
+type Kind int32
+
+const (
+	KindUnspecified Kind = iota
+	KindInternal
+	KindServer
+	KindClient
+	KindProducer
+	KindConsumer
+)
+
+// StatusCode says whether an operation succeeded. The values are those of trace.proto; others are kept as they are.
+type StatusCode int32
+
+const (
+	StatusUnset StatusCode = iota
+	StatusOK
+	StatusError
+)
+
+// A Span is one operation. A Span that a function passes to its caller's function is borrowed until that function returns, with all
+// slices in it; strings, Scope, Resource, Process and threads are immutable and may be kept.
+type Span struct {
+	Context
+	ParentID   ID
+	TraceState string
+	Flags      uint32
+	Name       string
+	Kind       Kind
+	// Start and End are nanoseconds since 1970-01-01 UTC. Times before 1970 are negative numbers modulo 2^64, as SDKs send them. End
+	// is 0 if the span has not ended.
+	Start, End        uint64
+	Attributes        []Attribute
+	Events            []Event
+	Links             []Link
+	DroppedAttributes uint32
+	DroppedEvents     uint32
+	DroppedLinks      uint32
+	Status            StatusCode
+	// HasStatus distinguishes an empty status message on the wire from an absent one. A span with a Status or a StatusMessage has it
+	// regardless.
+	HasStatus     bool
+	StatusMessage string
+
+	Scope *Scope // never nil
+	// Resource is what an imported span says about the program that recorded it, nil if Process is all that is known.
+	Resource *Resource
+	// Process and Thread are where the span was recorded. Thread is that of the first event of the span, EndThread that of the last;
+	// both are nil if unknown.
+	Process           *ntconv.Process
+	Thread, EndThread *ntconv.Thread
+	// Activity is the activity ID of the events that the span was made of, zero if they have none.
+	Activity ntconv.GUID
+
+	Evidence Evidence
+	// MadeID means that the trace holds no ID of the span: the IDs are hashes of what identifies it.
+	MadeID bool
+	// Unfinished means that the trace does not show the end of the span.
+	Unfinished bool
+}
+
+// Evidence says what in a trace showed a span.
+type Evidence uint8
+
+const (
+	FromOTLP     Evidence = iota // an imported span: one event holds all of it
+	FromLabels                   // labels TraceId and SpanId of events
+	FromActivity                 // an Activity that a DiagnosticSource recorded
+	FromPair                     // an event source's Start and Stop
+	FromRuntime                  // an interval of the runtime, such as a garbage collection
+)
+
+// An Event is something that happened at one time within a span.
+type Event struct {
+	Time              uint64 // as Span.Start
+	Name              string
+	Attributes        []Attribute
+	DroppedAttributes uint32
+}
+
+// A Link refers to a span that is related but is not the parent.
+type Link struct {
+	Context
+	TraceState        string
+	Attributes        []Attribute
+	DroppedAttributes uint32
+	Flags             uint32
+}
+
+// A Scope is what recorded a span: an ActivitySource, an event source, a library. It is immutable; equal scopes may be different
+// pointers.
+type Scope struct {
+	Name, Version     string
+	Attributes        []Attribute
+	DroppedAttributes uint32
+	SchemaURL         string
+	// Absent means that the message has no scope at all, which OTLP distinguishes from an empty one.
+	Absent bool
+}
+
+// A Resource describes the program that recorded a span. It is immutable; equal resources may be different pointers.
+type Resource struct {
+	Attributes        []Attribute
+	DroppedAttributes uint32
+	Entities          []Entity
+	SchemaURL         string
+	// Absent means that the message has no resource at all, which OTLP distinguishes from an empty one.
+	Absent bool
+}
+
+// An Entity names the attributes of a Resource that identify and describe a thing such as a host or a service (resource.proto,
+// EntityRef).
+type Entity struct {
+	SchemaURL, Type string
+	IDKeys          []string
+	DescriptionKeys []string
+}
