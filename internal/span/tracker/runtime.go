@@ -16,6 +16,7 @@ type interval struct {
 	provider, pair string // of package schema
 	name           string // of the span
 	kind           intervalKind
+	encloses       enclosure
 	fields         []mapping
 }
 
@@ -27,6 +28,17 @@ const (
 	inQueue                        // it begins on one thread and ends on another
 	collection                     // a garbage collection
 	pause                          // the runtime is suspended
+)
+
+// enclosure says which intervals of the same thread become children of an interval. The end of a wait shows nothing about others, and the
+// end of an exception or handler may not be in the trace: a handler that throws has no end.
+type enclosure uint8
+
+const (
+	enclosesNothing  enclosure = iota
+	enclosesAll                // but exceptions and their handlers
+	enclosesHandlers           // of the exception
+	isHandler                  // it encloses nothing
 )
 
 // A mapping says which attribute a field of a payload becomes.
@@ -82,20 +94,20 @@ const (
 
 // intervals are the intervals that become spans.
 var intervals = [...]interval{
-	{GC, clr.Runtime, "GC", "GC", collection, collectionFields[:]},
-	{GC, clr.Runtime, "Suspension", "GC pause", pause, []mapping{{field: "Reason", key: attrReason}}},
-	{GC, clr.Runtime, "GCFinalizers", "GC finalizers", onThread, []mapping{{field: "Count", key: "dotnet.gc.finalized_objects"}}},
-	{JIT, clr.Runtime, "MethodJitting", "JIT", onThread, compilationFields[:]},
-	{JIT, clr.Runtime, "TieredCompilationBackgroundJit", "Background JIT", onThread, backgroundFields[:]},
-	{Contention, clr.Runtime, "Contention", "Lock contention", onThread, lockFields[:]},
-	{Contention, clr.Runtime, "WaitHandleWait", "Wait", onThread, waitFields[:]},
-	{Exceptions, clr.Runtime, "Exception", "Exception", onThread, exceptionFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionCatch", "Exception catch", onThread, handlerFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionFinally", "Exception finally", onThread, handlerFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionFilter", "Exception filter", onThread, handlerFields[:]},
-	{Requests, clr.Runtime, "ThreadPoolQueue", "Thread pool queue", inQueue, workFields[:]},
-	{Requests, clr.Runtime, "ThreadPoolIOQueue", "Thread pool I/O queue", inQueue, workFields[:]},
-	{Requests, frameworkProvider, "ThreadPoolWork", "Thread pool queue", inQueue, workFields[:]},
+	{GC, clr.Runtime, "GC", "GC", collection, enclosesNothing, collectionFields[:]},
+	{GC, clr.Runtime, "Suspension", "GC pause", pause, enclosesNothing, []mapping{{field: "Reason", key: attrReason}}},
+	{GC, clr.Runtime, "GCFinalizers", "GC finalizers", onThread, enclosesAll, []mapping{{field: "Count", key: "dotnet.gc.finalized_objects"}}},
+	{JIT, clr.Runtime, "MethodJitting", "JIT", onThread, enclosesAll, compilationFields[:]},
+	{JIT, clr.Runtime, "TieredCompilationBackgroundJit", "Background JIT", onThread, enclosesAll, backgroundFields[:]},
+	{Contention, clr.Runtime, "Contention", "Lock contention", onThread, enclosesNothing, lockFields[:]},
+	{Contention, clr.Runtime, "WaitHandleWait", "Wait", onThread, enclosesNothing, waitFields[:]},
+	{Exceptions, clr.Runtime, "Exception", "Exception", onThread, enclosesHandlers, exceptionFields[:]},
+	{Exceptions, clr.Runtime, "ExceptionCatch", "Exception catch", onThread, isHandler, handlerFields[:]},
+	{Exceptions, clr.Runtime, "ExceptionFinally", "Exception finally", onThread, isHandler, handlerFields[:]},
+	{Exceptions, clr.Runtime, "ExceptionFilter", "Exception filter", onThread, isHandler, handlerFields[:]},
+	{Requests, clr.Runtime, "ThreadPoolQueue", "Thread pool queue", inQueue, enclosesNothing, workFields[:]},
+	{Requests, clr.Runtime, "ThreadPoolIOQueue", "Thread pool I/O queue", inQueue, enclosesNothing, workFields[:]},
+	{Requests, frameworkProvider, "ThreadPoolWork", "Thread pool queue", inQueue, enclosesNothing, workFields[:]},
 }
 
 // A bound is the begin or the end of an interval in the events of one type.
@@ -151,7 +163,7 @@ func (t *Tracker) addRuntime(e *ntconv.Event, r *role) {
 func (t *Tracker) beginInterval(v *interval, key schema.PairKey, e *ntconv.Event, r *role) {
 	active, enclosing := t.activeFor(e), span.Context{}
 	if v.kind == onThread {
-		enclosing = t.enclosing(e.Thread, active)
+		enclosing = t.enclosing(v, e.Thread, active)
 	}
 	o := t.open(e, span.FromRuntime, r.scope)
 	o.bound, o.active, o.Name = v, active, v.name
@@ -191,21 +203,25 @@ func (t *Tracker) activeFor(e *ntconv.Event) span.Context {
 	return span.Context{}
 }
 
-// enclosing returns the interval of the runtime that is open on a thread, if it began while the same span was active.
-func (t *Tracker) enclosing(th *ntconv.Thread, active span.Context) span.Context {
+// enclosing returns the interval of the runtime that an interval lies in: the latest on its thread, if it began while the same span was
+// active.
+func (t *Tracker) enclosing(v *interval, th *ntconv.Thread, active span.Context) span.Context {
 	s := t.stateOf(th)
-	if s == nil {
+	if s == nil || v.encloses == enclosesHandlers {
 		return span.Context{}
+	}
+	want := enclosesAll
+	if v.encloses == isHandler {
+		want = enclosesHandlers
 	}
 	n := 0
 	for o := s.open.last; o != nil && n < maxWalk; o = o.links[chainThread].prev {
-		if n++; o.Evidence != span.FromRuntime {
-			continue
+		if n++; o.Evidence == span.FromRuntime && o.bound.encloses == want {
+			if o.active == active {
+				return o.Context
+			}
+			break
 		}
-		if o.active == active {
-			return o.Context
-		}
-		break
 	}
 	return span.Context{}
 }
@@ -263,9 +279,11 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 	case m.integer && v.Kind() == ntconv.ValueFloat:
 		return span.Int(int64(v.Float()))
 	case r.schema.HasValueNames(m.field):
-		if name := r.schema.ValueName(m.field, v.Uint()); name != "" {
-			return span.String(name)
+		name := r.schema.ValueName(m.field, v.Uint())
+		if name == "" { // newer runtimes have values that the manifest does not name
+			name = strconv.FormatUint(v.Uint(), 10)
 		}
+		return span.String(name)
 	}
 	return t.scalar(v)
 }
