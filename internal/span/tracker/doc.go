@@ -34,7 +34,7 @@
 //
 // Other events with the labels or the activity ID of an open span become its events, with their payload fields as attributes; of several
 // open spans with that activity ID the latest one gets them. Events without an activity ID belong to the innermost pair without an
-// activity ID that is open on their thread. The name is that of the event, with the provider before it unless that is the scope of the span.
+// activity ID that is open on their thread. The name is provider/event, and only the event if the span is a pair of the same provider.
 // Samples are not events of a span. Events of the runtime, of the Task library and of counters are events of a span only if they have
 // its labels; a thrown exception always is one, as the semantic conventions describe it (name exception). Beyond Options.MaxEvents
 // they are counted in DroppedEvents.

@@ -118,6 +118,7 @@ func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	}
 	t.byID[key] = o
 	t.putOnThread(o)
+	t.putActivity(o, t.label.activity)
 	return o
 }
 
