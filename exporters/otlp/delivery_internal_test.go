@@ -69,6 +69,8 @@ func (r *receiver) UploadTraces(ctx context.Context, list []*tracepb.ResourceSpa
 
 // sizes returns how many spans each accepted request had.
 func (r *receiver) sizes() (all []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, b := range r.batches {
 		all = append(all, len(b))
 	}
