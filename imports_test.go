@@ -145,6 +145,13 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./exporters/otlp"}, only: []string{
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
+		},
+		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
+	},
+	{
 		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
 		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
 	},
