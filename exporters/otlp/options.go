@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
 // Sources selects the events from which spans are made, as a bit set.
@@ -95,10 +96,12 @@ type Options struct {
 	// always written in order.
 	Concurrency int
 
-	// ServiceName is the service.name of all processes. Empty derives it from the command line of each process, without directory
-	// and without .dll or .exe; it is unknown_service:dotnet if the trace has no command line.
+	// ServiceName is the service.name of all processes. Empty derives it from the command line of each process: the entry assembly or
+	// the executable, without directory, .dll and .exe. It is unknown_service:dotnet if the command line is not known when the first
+	// batch of the process leaves, see Sink.Watch.
 	ServiceName string
-	// Resource are attributes of all resources. They replace attributes with the same key.
+	// Resource are attributes of all processes. They replace attributes with the same key. Neither they nor ServiceName change the
+	// resources of imported spans.
 	Resource ntconv.Attrs
 	// ThreadAttributes adds the operating system's ID and, if known, the name of the thread on which a span started to its attributes.
 	ThreadAttributes bool
@@ -108,4 +111,48 @@ type Options struct {
 	Progress func(spans int64)
 	// Report receives what could not be written as it is, and what the receiver rejected; it may be nil.
 	Report *ntconv.Report
+}
+
+const (
+	defaultBatchSpans = 512
+	defaultBatchBytes = 7 << 19 // 3.5 MiB
+)
+
+func (o *Options) setDefaults() {
+	if o.BatchSpans <= 0 {
+		o.BatchSpans = defaultBatchSpans
+	}
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = defaultBatchBytes
+	}
+	o.Concurrency = max(o.Concurrency, 1)
+	if o.Sources == 0 {
+		o.Sources = DefaultSources
+	}
+}
+
+// tracker returns the options of the tracker.
+func (o *Options) tracker() *tracker.Options {
+	t := &tracker.Options{
+		MaxEvents: o.MaxEvents, MaxOpen: o.MaxOpen, SpanIDReversed: o.SpanIDOrder == LittleEndian, Convention: o.Attributes == Convention,
+		OmitExporter: o.OmitExporter, Report: o.Report,
+	}
+	for _, s := range [...]struct {
+		public Sources
+		own    tracker.Sources
+	}{
+		{Labels, tracker.Labels}, {Activities, tracker.Activities}, {Pairs, tracker.Pairs}, {Imported, tracker.Imported}, {GC, tracker.GC},
+		{JIT, tracker.JIT}, {Contention, tracker.Contention}, {Exceptions, tracker.Exceptions}, {Requests, tracker.Requests},
+	} {
+		if o.Sources&s.public != 0 {
+			t.Sources |= s.own
+		}
+	}
+	switch o.Unfinished {
+	case OpenUnfinished:
+		t.Unfinished = tracker.OpenUnfinished
+	case CloseUnfinished:
+		t.Unfinished = tracker.CloseUnfinished
+	}
+	return t
 }

@@ -14,8 +14,12 @@ package otlp
 import (
 	"context"
 	"io"
+	"sync"
+	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
 // Form is the encoding of a file.
@@ -33,7 +37,25 @@ const (
 )
 
 // A Sink writes spans. It is not safe for concurrent use. Call Close even if Write has failed: it ends the goroutines of the sink.
-type Sink struct{}
+type Sink struct {
+	o        Options
+	namer    ntconv.Namer
+	uploader Uploader // nil if a file is written
+	tracker  *tracker.Tracker
+	delivery *delivery
+	spans    int64 // that the tracker has made
+	closed   bool
+	done     Summary
+	err      error // of Close
+
+	// mu guards what the timer of FlushEvery also uses.
+	mu        sync.Mutex
+	processes processes
+	table     table
+	batch     *batch // nil if there is none
+	timer     *time.Timer
+	extra     []span.Attribute // reused by add
+}
 
 var (
 	_ ntconv.Sink    = (*Sink)(nil)
@@ -42,32 +64,243 @@ var (
 )
 
 // New returns a sink that sends spans through u. ctx is passed to u; if it is done, the sink stops sending and fails. A nil namer
-// provides no command lines in addition to those that the sink finds in the events it gets. opts may be nil.
+// provides no names in addition to those that the sink finds in the events it gets. opts may be nil.
 func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	return &Sink{}
+	s := newSink(info, namer, opts)
+	s.uploader = u
+	s.delivery = newDelivery(ctx, upload{u}, &s.o)
+	return s
 }
 
 // NewFile returns a sink that writes spans to w. It does not close w. namer and opts may be nil.
 func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	return &Sink{}
+	s := newSink(info, namer, opts)
+	s.o.Concurrency = 1
+	s.delivery = newDelivery(context.Background(), &file{w: w, form: form}, &s.o)
+	return s
+}
+
+func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
+	s := &Sink{namer: namer}
+	if opts != nil {
+		s.o = *opts
+	}
+	if s.namer == nil {
+		s.namer = ntconv.NoNames()
+	}
+	s.o.setDefaults()
+	s.table.trim()
+	s.tracker = tracker.New(info, s.add, s.o.tracker())
+	return s
 }
 
 // Write adds an event to the spans that it belongs to, and borrows it until Write returns. The error is an *UploadError if a batch
 // could not be sent, which may have been an earlier one.
-func (s *Sink) Write(e *ntconv.Event) error { return nil }
+func (s *Sink) Write(e *ntconv.Event) error {
+	s.Watch(e)
+	s.tracker.Add(e)
+	if s.delivery.failed.Load() {
+		return s.failure()
+	}
+	return nil
+}
+
+func (s *Sink) failure() error {
+	_, err := s.delivery.outcome(s.spans)
+	return err
+}
 
 // Watch learns about the process of an event that a selection may omit, such as its command line. Call it for every event of the
-// trace, and Write with the same event next if the event is selected. If all events are written, it need not be called. It borrows
+// trace, and Write with the same event next if the event is selected. If all events are written, it need not be called. .NET writes
+// the command line last: to have it in all batches, also call Watch for all events of an earlier reading of the trace. Watch borrows
 // the event until it returns.
-func (s *Sink) Watch(e *ntconv.Event) {}
+func (s *Sink) Watch(e *ntconv.Event) {
+	if e.Kind == ntconv.KindEvent && describesProcess(e.Type) {
+		s.mu.Lock()
+		s.processes.learn(e)
+		s.mu.Unlock()
+	}
+}
+
+// add puts a span of the tracker into the batch.
+func (s *Sink) add(sp *span.Span) {
+	s.spans++
+	if s.delivery.failed.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.hasBatch() {
+		return
+	}
+	row, extra := s.resourceOf(sp), s.attributesOf(sp)
+	if endsEarly(sp) {
+		moved := *sp // the span is borrowed
+		moved.End = sp.Start
+		sp = &moved
+	}
+	for !s.batch.add(sp, extra, row, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
+		if s.cut(); !s.hasBatch() {
+			return
+		}
+		row = s.resourceOf(sp) // cut may have emptied the table
+	}
+	if len(s.batch.rows) >= s.o.BatchSpans || s.batch.size >= s.o.BatchBytes {
+		s.cut()
+	}
+}
+
+// hasBatch makes sure that there is a batch that can take a span. It returns false if the delivery has failed.
+func (s *Sink) hasBatch() bool {
+	if s.batch != nil {
+		return true
+	}
+	if s.batch = s.delivery.take(); s.batch == nil {
+		return false
+	}
+	if s.o.FlushEvery > 0 {
+		s.batch.since = time.Now()
+		if s.timer == nil {
+			s.timer = time.AfterFunc(s.o.FlushEvery, s.expire)
+		} else {
+			s.timer.Reset(s.o.FlushEvery)
+		}
+	}
+	return true
+}
+
+// expire sends a batch that has waited for long enough. It runs on a goroutine of its own.
+func (s *Sink) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.batch == nil {
+		return
+	}
+	// The timer may have been started for the batch before.
+	if rest := s.o.FlushEvery - time.Since(s.batch.since); rest > 0 {
+		s.timer.Reset(rest)
+		return
+	}
+	s.cut()
+}
+
+// cut sends the batch.
+func (s *Sink) cut() {
+	if s.batch == nil {
+		return
+	}
+	for _, r := range s.batch.rows {
+		if p := r.resource.process; p != nil && r.resource.pb == nil {
+			p.describe(&s.table, &s.o)
+		}
+	}
+	s.repaired(&s.batch.converter)
+	s.repaired(&s.table.converter)
+	s.table.trim()
+	s.delivery.put(s.batch)
+	s.batch = nil
+}
+
+// repaired reports strings that were not valid.
+func (s *Sink) repaired(c *converter) {
+	s.o.Report.Note(ntconv.CodeRepaired, c.repaired, -1, "strings that are not valid UTF-8 got U+FFFD")
+	c.repaired = 0
+}
+
+// resourceOf returns the resource of a span.
+func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
+	if sp.Resource != nil {
+		return s.table.resourceOf(sp.Resource)
+	}
+	p := s.processes.of(sp.Process)
+	if p.row.pb == nil && p.command == "" {
+		known := s.namer.Process(sp.Process)
+		setText(&p.command, known.CommandLine)
+		setText(&p.name, known.Name)
+	}
+	return &p.row
+}
+
+// Attributes that the sink adds to spans which were not imported.
+const (
+	attrSynthetic  = "ntconv.synthetic"     // the IDs are hashes
+	attrUnfinished = "ntconv.unfinished"    // the trace does not contain the end
+	attrEnd        = "ntconv.end_unix_nano" // the recorded end, which is before the start
+	attrThread     = "dotnet.thread.os_id"
+	attrThreadName = "thread.name"
+)
+
+// endsEarly reports whether a span that was not imported ends before it starts, which receivers reject: it ends at its start then.
+func endsEarly(sp *span.Span) bool {
+	return sp.Evidence != span.FromOTLP && int64(sp.End) < int64(sp.Start) && !(sp.Unfinished && sp.End == 0)
+}
+
+// attributesOf returns attributes in addition to the span's own, valid until the next call.
+func (s *Sink) attributesOf(sp *span.Span) []span.Attribute {
+	s.extra = s.extra[:0]
+	if sp.Evidence == span.FromOTLP {
+		return nil
+	}
+	add := func(key string, v span.Value) { s.extra = append(s.extra, span.Attribute{Key: key, Value: v}) }
+	if t := sp.Thread; t != nil && s.o.ThreadAttributes {
+		if t.TID != ntconv.TIDUnknown {
+			add(attrThread, span.Int(int64(t.TID)))
+		}
+		if name := s.namer.ThreadName(t); name != "" {
+			add(attrThreadName, span.String(name))
+		}
+	}
+	if sp.MadeID {
+		add(attrSynthetic, span.Bool(true))
+	}
+	if sp.Unfinished {
+		add(attrUnfinished, span.Bool(true))
+	}
+	if endsEarly(sp) {
+		add(attrEnd, span.Int(int64(sp.End)))
+		s.o.Report.Note(ntconv.CodeRepaired, 1, -1, "spans that end before they start end when they start")
+	}
+	return s.extra
+}
 
 // Flush sends the spans that have ended and returns when the receiver has them. Spans that are still open stay.
-func (s *Sink) Flush() error { return nil }
+func (s *Sink) Flush() error {
+	s.mu.Lock()
+	s.cut()
+	s.mu.Unlock()
+	s.delivery.wait()
+	return s.failure()
+}
 
 // Close ends the open spans as Options.Unfinished says, sends everything that is left and waits for it. Call Summary afterwards. If
 // the context of New is done, Close waits at most one second for the Uploader. The error is an *UploadError if not all spans were
 // received, except for those that the receiver rejected individually: Summary and Options.Report count these.
-func (s *Sink) Close() error { return nil }
+func (s *Sink) Close() error {
+	if s.closed {
+		return s.err
+	}
+	s.tracker.Finish()
+	s.err = s.Flush()
+	s.delivery.close()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.done, s.closed = s.Summary(), true
+	s.o.Report.Note(ntconv.CodeDoubled, uint64(s.done.Doubled), -1, "")
+	return s.err
+}
 
 // Summary returns what was written. It is complete after Close.
-func (s *Sink) Summary() Summary { return Summary{} }
+func (s *Sink) Summary() Summary {
+	if s.closed {
+		return s.done
+	}
+	sum, _ := s.delivery.outcome(s.spans)
+	c := s.tracker.Counts()
+	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Exporter, sum.Invalid = c.MadeIDs, c.Unfinished, c.Evicted, c.Exporter, c.Invalid
+	if u, ok := s.uploader.(StatsReporter); ok {
+		stats := u.Stats()
+		sum.Retries, sum.Doubled = stats.Retries, stats.Doubled
+	}
+	return sum
+}

@@ -12,6 +12,10 @@ type Summary struct {
 	// Bytes is the size of these batches: in a file the bytes written, else the protobuf encoding before compression.
 	Bytes  int64
 	Halved int64 // batches, and parts of them, that were too large for the receiver and were sent as two
+	// Warnings are batches that the receiver took completely, but with a message. Message is the first message of the receiver, also
+	// of one that rejected spans.
+	Warnings int64
+	Message  string
 
 	Retries int64 // requests that the Uploader sent again; 0 if it is not a StatsReporter
 	Doubled int64 // spans that the receiver may have twice because of that

@@ -79,9 +79,9 @@ type UploadError struct {
 }
 
 func (e *UploadError) Error() string {
-	s := fmt.Sprintf("%d spans sent, %d not sent", e.Sent, e.Unsent)
+	s := fmt.Sprintf("otlp: %d spans delivered, %d not delivered", e.Sent, e.Unsent)
 	if e.Unconfirmed > 0 {
-		s += fmt.Sprintf(", %d perhaps received", e.Unconfirmed)
+		s += fmt.Sprintf(", %d without an answer", e.Unconfirmed)
 	}
 	if e.Rejected > 0 {
 		s += fmt.Sprintf(", %d rejected", e.Rejected)
