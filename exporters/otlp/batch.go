@@ -42,12 +42,15 @@ type scopeRow struct {
 	size      int // of an encoded ScopeSpans without spans
 }
 
+// maxLengthGrowth is how many bytes the length of a message may need in addition once spans are added to it.
+const maxLengthGrowth = 4
+
 // add converts a span. It returns false, and adds nothing, if the batch is not empty and would exceed limit bytes.
 func (b *batch) add(s *span.Span, extra []span.Attribute, resource *resourceRow, scope *scopeRow, limit int) bool {
 	pb, size := b.span(s, extra)
 	total := b.size + sizeMessage(2, size)
 	if n := len(b.rows); n == 0 || b.rows[n-1].resource != resource || b.rows[n-1].scope != scope {
-		total += sizeMessage(1, sizeMessage(2, scope.size)+resource.size)
+		total += sizeMessage(1, sizeMessage(2, scope.size)+resource.size) + 2*maxLengthGrowth
 	}
 	if len(b.rows) > 0 && total > limit {
 		return false

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 )
 
 // An upload carries spans to a receiver.
@@ -53,12 +50,12 @@ func (e *writeError) Error() string   { return "write: " + e.err.Error() }
 func (e *writeError) Unwrap() []error { return []error{e.err, ErrNotReceived} }
 
 // encode sets the buffer to the encoded batch.
-func (f *file) encode(rows []row) (err error) {
+func (f *file) encode(rows []row) error {
 	spans, size := assemble(rows)
 	f.buf = f.buf[:0]
 	switch f.form {
 	case JSONLines:
-		f.buf = append(appendTraces(f.buf, spans), '\n')
+		f.buf = append(appendJSON(f.buf, spans), '\n')
 		return nil
 	case Delimited:
 		if size > math.MaxUint32 {
@@ -66,6 +63,6 @@ func (f *file) encode(rows []row) (err error) {
 		}
 		f.buf = binary.BigEndian.AppendUint32(f.buf, uint32(size))
 	}
-	f.buf, err = proto.MarshalOptions{Deterministic: true}.MarshalAppend(f.buf, &tracepb.TracesData{ResourceSpans: spans})
-	return err
+	f.buf = appendProto(f.buf, spans)
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
@@ -19,8 +18,8 @@ type jsonEncoder struct {
 	comma bool // a member or an element precedes in the current object or array
 }
 
-// appendTraces appends a TracesData object.
-func appendTraces(b []byte, spans []*tracepb.ResourceSpans) []byte {
+// appendJSON appends a TracesData object.
+func appendJSON(b []byte, spans []*tracepb.ResourceSpans) []byte {
 	e := jsonEncoder{b: b}
 	e.open('{')
 	e.key("resourceSpans")
@@ -297,26 +296,17 @@ func (e *jsonEncoder) double(f float64) {
 	}
 }
 
-// quoted appends a string. Bytes that are not valid UTF-8 become U+FFFD.
+// quoted appends a string. The strings of a batch are valid UTF-8, see converter.text.
 func (e *jsonEncoder) quoted(s string) {
 	b := append(e.b, '"')
 	from := 0 // s[from:i] needs no escapes
-	for i := 0; i < len(s); {
+	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[from:i]...), "\uFFFD"...)
-				from = i + 1
-			}
-			i += size
+		if c >= ' ' && c != '"' && c != '\\' {
 			continue
 		}
 		b = append(b, s[from:i]...)
+		from = i + 1
 		switch c {
 		case '"', '\\':
 			b = append(b, '\\', c)
@@ -330,8 +320,6 @@ func (e *jsonEncoder) quoted(s string) {
 			const digits = "0123456789abcdef"
 			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		}
-		i++
-		from = i
 	}
 	e.b = append(append(b, s[from:]...), '"')
 }
