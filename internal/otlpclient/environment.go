@@ -95,22 +95,36 @@ func (c *Config) AddHeader(s string) error {
 	return nil
 }
 
-// setHeaders reads the list key=value,key=value with percent-encoded values.
+// setHeaders reads a list.
 func (c *Config) setHeaders(s string) error {
-	for pair := range strings.SplitSeq(s, ",") {
-		if strings.TrimSpace(pair) == "" {
-			continue
-		}
-		key, value, _ := strings.Cut(pair, "=")
-		decoded, err := url.PathUnescape(value)
-		if err != nil || !strings.Contains(pair, "=") {
-			return errors.New("want key=value,key=value with percent-encoded values")
-		}
-		if err := c.AddHeader(key + "=" + decoded); err != nil {
+	list, err := ParseList(s)
+	if err != nil {
+		return err
+	}
+	for _, pair := range list {
+		if err := c.AddHeader(pair[0] + "=" + pair[1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ParseList returns the keys and values of a list key=value,key=value with percent-encoded values, which is the form of
+// OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES.
+func ParseList(s string) (list [][2]string, err error) {
+	for pair := range strings.SplitSeq(s, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(pair, "=")
+		key = strings.TrimSpace(key)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if err != nil || !ok || key == "" {
+			return nil, errors.New("want key=value,key=value with percent-encoded values")
+		}
+		list = append(list, [2]string{key, value})
+	}
+	return list, nil
 }
 
 // setTimeout reads a number of milliseconds.
