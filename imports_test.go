@@ -146,7 +146,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",

@@ -234,7 +234,7 @@ func TestFailure(t *testing.T) {
 		if r.calls != 3 || sum.Sent != 20 || sum.Unconfirmed != unconfirmed || sum.Unsent != 80-unconfirmed || upload.Sent != 20 || upload.Unsent != sum.Unsent {
 			t.Errorf("%d calls, %+v, %+v", r.calls, sum, upload)
 		}
-		if !strings.HasPrefix(err.Error(), fmt.Sprintf("otlp: 20 spans delivered, ")) {
+		if !strings.HasPrefix(err.Error(), "otlp: 20 spans delivered, ") {
 			t.Errorf("error %q", err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -112,8 +111,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// attributesIn returns the attributes of the only span of a file as text.
-func attributesIn(t *testing.T, o *Options, sp *span.Span) (string, *tracepb.Span) {
+// write returns the only span of a file.
+func write(t *testing.T, o *Options, sp *span.Span) *span.Span {
 	t.Helper()
 	var out bytes.Buffer
 	s := NewFile(&out, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, o)
@@ -125,54 +124,33 @@ func attributesIn(t *testing.T, o *Options, sp *span.Span) (string, *tracepb.Spa
 	if err := proto.Unmarshal(out.Bytes(), &data); err != nil {
 		t.Fatal(err)
 	}
-	pb := data.ResourceSpans[0].ScopeSpans[0].Spans[0]
-	var all []string
-	for _, kv := range pb.Attributes {
-		all = append(all, fmt.Sprintf("%s=%v", kv.Key, valueText(valueOf(kv.Value))))
-	}
-	return strings.Join(all, " "), pb
+	return spansOf(data.ResourceSpans)[0]
 }
 
-func valueText(v span.Value) any {
-	switch v.Kind() {
-	case span.ValueBool:
-		return v.Bool()
-	case span.ValueInt:
-		return v.Int()
-	}
-	return v.Str()
-}
-
-// TestAddedAttributes checks what the sink says about a span in addition to the trace.
-func TestAddedAttributes(t *testing.T) {
+// TestThreadAttributes checks what the sink adds to a span.
+func TestThreadAttributes(t *testing.T) {
 	thread := &ntconv.Thread{TID: 7, Name: "till", Process: shop}
 	for _, c := range []struct {
 		name string
 		o    Options
 		sp   span.Span
-		want string
+		want []span.Attribute
 	}{
-		{"plain", Options{}, span.Span{Thread: thread}, ""},
-		{"thread", Options{ThreadAttributes: true}, span.Span{Thread: thread}, "dotnet.thread.os_id=7 thread.name=till"},
-		{"unknown thread", Options{ThreadAttributes: true}, span.Span{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}}, ""},
-		{"made ID", Options{}, span.Span{MadeID: true}, "ntconv.synthetic=true"},
-		{"unfinished", Options{}, span.Span{Unfinished: true, Start: 5}, "ntconv.unfinished=true"},
-		{"early end", Options{}, span.Span{Start: 5, End: 3}, "ntconv.end_unix_nano=3"},
-		{"before 1970", Options{}, span.Span{Start: ^uint64(9), End: 3}, ""},
-		{"imported", Options{ThreadAttributes: true}, span.Span{Start: 5, End: 3, Thread: thread, Evidence: span.FromOTLP}, ""},
+		{"plain", Options{}, span.Span{Thread: thread}, nil},
+		{"thread", Options{ThreadAttributes: true}, span.Span{Thread: thread}, []span.Attribute{
+			{Key: "dotnet.thread.os_id", Value: span.Int(7)}, {Key: "thread.name", Value: span.String("till")},
+		}},
+		{"unknown thread", Options{ThreadAttributes: true}, span.Span{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}}, nil},
+		{"imported", Options{ThreadAttributes: true}, span.Span{Start: 5, End: 3, Thread: thread}, nil},
 	} {
 		if c.name != "imported" { // FromOTLP is the zero value
 			c.sp.Evidence = span.FromActivity
 		}
-		c.sp.Scope, c.sp.Process = scopes[0], shop
+		c.sp.Scope, c.sp.Process, c.sp.Context = scopes[0], shop, numbered(1, nil).Context
 		before := c.sp
-		got, pb := attributesIn(t, &c.o, &c.sp)
-		end := c.sp.End
-		if c.name == "early end" {
-			end = c.sp.Start
-		}
-		if got != c.want || pb.EndTimeUnixNano != end {
-			t.Errorf("%s: attributes %q, want %q; end %d, want %d", c.name, got, c.want, pb.EndTimeUnixNano, end)
+		got := write(t, &c.o, &c.sp)
+		if !reflect.DeepEqual(got.Attributes, c.want) || got.End != c.sp.End {
+			t.Errorf("%s: attributes %v, want %v; end %d, want %d", c.name, got.Attributes, c.want, got.End, c.sp.End)
 		}
 		if !reflect.DeepEqual(c.sp, before) {
 			t.Errorf("%s: the borrowed span was changed", c.name)

@@ -97,7 +97,7 @@ func TestJSON(t *testing.T) {
 		b := new(batch)
 		var tab table
 		tab.trim()
-		for _, s := range rapid.SliceOfN(imported(), 0, 3).Draw(t, "spans") {
+		for _, s := range spanLists().Draw(t, "spans") {
 			b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
 		}
 		list, _ := assemble(b.rows)

@@ -84,6 +84,9 @@ type Options struct {
 	MaxOpen int
 	// OmitExporter omits the HTTP requests with which the traced program sent its own spans to a collector.
 	OmitExporter bool
+	// OmitNotRecorded omits Activities that the program's SDK would not have sent: those that were not sampled, for which no data was
+	// requested, or that have no source.
+	OmitNotRecorded bool
 
 	// BatchSpans is the maximum number of spans in a batch; 0 means 512.
 	BatchSpans int

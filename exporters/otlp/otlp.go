@@ -43,7 +43,8 @@ type Sink struct {
 	uploader Uploader // nil if a file is written
 	tracker  *tracker.Tracker
 	delivery *delivery
-	spans    int64 // that the tracker has made
+	spans    int64 // that are to be written
+	omitted  int64 // by OmitNotRecorded
 	closed   bool
 	done     Summary
 	err      error // of Close
@@ -54,7 +55,7 @@ type Sink struct {
 	table     table
 	batch     *batch // nil if there is none
 	timer     *time.Timer
-	extra     []span.Attribute // reused by add
+	extra     []span.Attribute // reused by threadOf
 }
 
 var (
@@ -124,6 +125,10 @@ func (s *Sink) Watch(e *ntconv.Event) {
 
 // add puts a span of the tracker into the batch.
 func (s *Sink) add(sp *span.Span) {
+	if sp.NotRecorded && s.o.OmitNotRecorded {
+		s.omitted++
+		return
+	}
 	s.spans++
 	if s.delivery.failed.Load() {
 		return
@@ -133,12 +138,7 @@ func (s *Sink) add(sp *span.Span) {
 	if !s.hasBatch() {
 		return
 	}
-	row, extra := s.resourceOf(sp), s.attributesOf(sp)
-	if endsEarly(sp) {
-		moved := *sp // the span is borrowed
-		moved.End = sp.Start
-		sp = &moved
-	}
+	row, extra := s.resourceOf(sp), s.threadOf(sp)
 	for !s.batch.add(sp, extra, row, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
 		if s.cut(); !s.hasBatch() {
 			return
@@ -221,44 +221,22 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 	return &p.row
 }
 
-// Attributes that the sink adds to spans which were not imported.
+// Attributes of Options.ThreadAttributes. The semantic conventions define thread.id as the managed thread ID, which no trace contains.
 const (
-	attrSynthetic  = "ntconv.synthetic"     // the IDs are hashes
-	attrUnfinished = "ntconv.unfinished"    // the trace does not contain the end
-	attrEnd        = "ntconv.end_unix_nano" // the recorded end, which is before the start
 	attrThread     = "dotnet.thread.os_id"
 	attrThreadName = "thread.name"
 )
 
-// endsEarly reports whether a span that was not imported ends before it starts, which receivers reject: it ends at its start then.
-func endsEarly(sp *span.Span) bool {
-	return sp.Evidence != span.FromOTLP && int64(sp.End) < int64(sp.Start) && !(sp.Unfinished && sp.End == 0)
-}
-
-// attributesOf returns attributes in addition to the span's own, valid until the next call.
-func (s *Sink) attributesOf(sp *span.Span) []span.Attribute {
+// threadOf returns the attributes that describe the thread of a span, valid until the next call.
+func (s *Sink) threadOf(sp *span.Span) []span.Attribute {
 	s.extra = s.extra[:0]
-	if sp.Evidence == span.FromOTLP {
-		return nil
-	}
-	add := func(key string, v span.Value) { s.extra = append(s.extra, span.Attribute{Key: key, Value: v}) }
-	if t := sp.Thread; t != nil && s.o.ThreadAttributes {
+	if t := sp.Thread; t != nil && s.o.ThreadAttributes && sp.Evidence != span.FromOTLP {
 		if t.TID != ntconv.TIDUnknown {
-			add(attrThread, span.Int(int64(t.TID)))
+			s.extra = append(s.extra, span.Attribute{Key: attrThread, Value: span.Int(int64(t.TID))})
 		}
 		if name := s.namer.ThreadName(t); name != "" {
-			add(attrThreadName, span.String(name))
+			s.extra = append(s.extra, span.Attribute{Key: attrThreadName, Value: span.String(name)})
 		}
-	}
-	if sp.MadeID {
-		add(attrSynthetic, span.Bool(true))
-	}
-	if sp.Unfinished {
-		add(attrUnfinished, span.Bool(true))
-	}
-	if endsEarly(sp) {
-		add(attrEnd, span.Int(int64(sp.End)))
-		s.o.Report.Note(ntconv.CodeRepaired, 1, -1, "spans that end before they start end when they start")
 	}
 	return s.extra
 }
@@ -297,7 +275,8 @@ func (s *Sink) Summary() Summary {
 	}
 	sum, _ := s.delivery.outcome(s.spans)
 	c := s.tracker.Counts()
-	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Exporter, sum.Invalid = c.MadeIDs, c.Unfinished, c.Evicted, c.Exporter, c.Invalid
+	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Clamped = c.MadeIDs, c.Unfinished, c.Evicted, c.Clamped
+	sum.Exporter, sum.NotRecorded, sum.Invalid = c.Exporter, s.omitted, c.Invalid
 	if u, ok := s.uploader.(StatsReporter); ok {
 		stats := u.Stats()
 		sum.Retries, sum.Doubled = stats.Retries, stats.Doubled

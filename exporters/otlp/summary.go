@@ -20,9 +20,12 @@ type Summary struct {
 	Retries int64 // requests that the Uploader sent again; 0 if it is not a StatsReporter
 	Doubled int64 // spans that the receiver may have twice because of that
 
-	MadeIDs    int64 // spans whose IDs are hashes because the trace contains none
+	MadeIDs    int64 // spans whose IDs are hashes because the trace contains none; they have the attribute ntconv.synthetic
 	Unfinished int64 // spans whose end the trace does not contain
 	Evicted    int64 // spans that ended early because of Options.MaxOpen
-	Exporter   int64 // spans omitted by Options.OmitExporter
-	Invalid    int64 // spans omitted because they have no valid ID, or because their event is corrupt
+	Clamped    int64 // spans that ended before they began; they have the attribute ntconv.end_time_unix_nano
+
+	Exporter    int64 // spans omitted by Options.OmitExporter
+	NotRecorded int64 // spans omitted by Options.OmitNotRecorded
+	Invalid     int64 // spans omitted because they have no valid ID, or because their event is corrupt
 }
