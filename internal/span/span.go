@@ -97,6 +97,9 @@ type Span struct {
 	MadeID bool
 	// Unfinished means that the trace does not show the end of the span.
 	Unfinished bool
+	// NotRecorded means that the SDK of the program would not have exported the span: its sampler had decided against it, no data was
+	// requested for it, or it has no source.
+	NotRecorded bool
 }
 
 // Evidence says what in a trace showed a span.

@@ -1,0 +1,241 @@
+package diagsource
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// activity is what one event says about an Activity. Its memory is used again for the next one.
+type activity struct {
+	span   span.Span // without times
+	times  times
+	has    set
+	tagged int // of the attributes, how many are tags
+	lists
+}
+
+// build sets a to what an event says.
+func (d *Decoder) build(a *activity, k *kind) {
+	v := &d.values
+	s := &a.span
+	*s = span.Span{Attributes: s.Attributes[:0], Evidence: span.FromActivity}
+	a.reset()
+	a.typed = d.options.Convention
+	a.has, a.times = v.has, timesOf(v, &d.texts)
+	s.TraceState = d.texts.of(v.of(propTraceState))
+	s.Kind = spanKind(d.texts.of(v.of(propKind)))
+	s.Scope = d.scope(v)
+	d.name(a, k)
+	s.Flags, s.NotRecorded = d.flags(k)
+	d.attributes(a, k)
+	d.status(a, k)
+	if raw := v.of(propEvents); raw != nil {
+		s.DroppedEvents = a.parseEvents(d.texts.of(raw))
+		s.Events = a.events
+	}
+	if raw := v.of(propLinks); raw != nil {
+		s.DroppedLinks = a.parseLinks(d.texts.of(raw))
+		s.Links = a.links
+	}
+}
+
+// name sets the name of a span. An empty display name is a name if it was recorded.
+func (d *Decoder) name(a *activity, k *kind) {
+	v := &d.values
+	switch {
+	case v.has.contains(propDisplayName):
+		a.span.Name = d.texts.of(v.raw[propDisplayName])
+	case v.of(propName) != nil && !bytes.Equal(v.raw[propName], d.arguments.source):
+		a.span.Name = d.texts.of(v.raw[propName])
+	case k.listener:
+		a.span.Name = k.activityName(d.texts.of(d.arguments.name))
+	case v.of(propOperationName) != nil:
+		a.span.Name = d.texts.of(v.raw[propOperationName])
+	default:
+		a.span.Name = d.texts.of(d.arguments.name)
+	}
+	if !k.listener || v.of(propKind) != nil {
+		return
+	}
+	switch a.span.Name {
+	case "Microsoft.AspNetCore.Hosting.HttpRequestIn":
+		a.span.Kind = span.KindServer
+	case "System.Net.Http.HttpRequestOut":
+		a.span.Kind = span.KindClient
+	}
+}
+
+// flags returns the flags of a span as far as they are recorded, and whether the SDK would not have exported the span.
+func (d *Decoder) flags(k *kind) (flags uint32, notRecorded bool) {
+	v := &d.values
+	if raw := v.of(propTraceFlags); raw != nil {
+		flags = traceFlags(d.texts.of(raw))
+		notRecorded = flags&span.FlagSampled == 0
+	} else if id := v.of(propID); isW3C(id) {
+		var bits [1]byte
+		parseHex(bits[:], id[2*53:])
+		flags = uint32(bits[0])
+		notRecorded = flags&span.FlagSampled == 0
+	}
+	switch {
+	case v.is(propRemoteParent, "True"):
+		flags |= span.FlagRemoteKnown | span.FlagRemote
+	case v.is(propRemoteParent, "False"):
+		flags |= span.FlagRemoteKnown
+	}
+	if v.is(propRecorded, "False") || v.is(propAllData, "False") || !k.listener && len(d.arguments.source) == 0 {
+		notRecorded = true
+	}
+	return flags, notRecorded
+}
+
+// attributes sets the attributes of a span: its tags, then the request that a listener reports, then keys that are no properties.
+func (d *Decoder) attributes(a *activity, k *kind) {
+	v := &d.values
+	s := &a.span
+	if raw := v.of(propTags); raw != nil {
+		s.Attributes = appendTags(s.Attributes, d.texts.of(raw))
+		if a.typed {
+			for i := range s.Attributes {
+				x := &s.Attributes[i]
+				x.Value = attributeValue(x.Key, x.Value.Str(), true)
+			}
+		}
+	}
+	a.tagged = len(s.Attributes)
+	if k.listener {
+		d.request(a)
+	}
+	if v.has.contains(propWhole) {
+		return
+	}
+	for _, o := range v.others {
+		if len(o.raw) > 0 && !isTypeName(o.raw) {
+			d.attribute(a, o.name, d.texts.of(o.raw))
+		}
+	}
+}
+
+func (d *Decoder) attribute(a *activity, key, text string) {
+	a.span.Attributes = append(a.span.Attributes, span.Attribute{Key: key, Value: attributeValue(key, text, a.typed)})
+}
+
+// isTypeName reports whether a value is the name of a type, as .NET writes it for objects that have no text of their own.
+func isTypeName(raw []byte) bool {
+	return hasASCIIPrefix(raw, typeNames) || hasASCIIPrefix(raw, "Microsoft.")
+}
+
+// status sets the status of a span. The tags otel.status_code and otel.status_description are never attributes; they are the status where
+// the Activity has none.
+func (d *Decoder) status(a *activity, k *kind) {
+	v := &d.values
+	s := &a.span
+	s.Status = statusOf(d.texts.of(v.of(propStatus)))
+	if text := d.texts.of(v.of(propStatusCode)); text != "" && !k.listener && s.Status == span.StatusUnset {
+		s.Status = statusOf(text)
+	}
+	message := d.texts.of(v.of(propStatusDescription))
+	code, okCode := a.takeTag("otel.status_code")
+	text, okText := a.takeTag("otel.status_description")
+	if s.Status == span.StatusUnset && (okCode || okText) {
+		s.Status, message = statusOf(code), text
+	}
+	if s.Status == span.StatusError {
+		s.StatusMessage = message
+	}
+}
+
+// takeTag removes the tags with a key, and returns the value of the last one.
+func (a *activity) takeTag(key string) (value string, found bool) {
+	all := a.span.Attributes
+	n := 0
+	for i := range all {
+		if i < a.tagged && all[i].Key == key {
+			value, found = all[i].Value.Str(), true
+			continue
+		}
+		if n != i {
+			all[n] = all[i]
+		}
+		n++
+	}
+	a.tagged -= len(all) - n
+	a.span.Attributes = all[:n]
+	return value, found
+}
+
+func statusOf(text string) span.StatusCode {
+	switch {
+	case strings.EqualFold(text, "Ok"):
+		return span.StatusOK
+	case strings.EqualFold(text, "Error"):
+		return span.StatusError
+	}
+	return span.StatusUnset
+}
+
+func spanKind(text string) span.Kind {
+	switch text {
+	case "Internal":
+		return span.KindInternal
+	case "Server":
+		return span.KindServer
+	case "Client":
+		return span.KindClient
+	case "Producer":
+		return span.KindProducer
+	case "Consumer":
+		return span.KindConsumer
+	}
+	return span.KindUnspecified
+}
+
+// traceFlags returns the lowest 8 bits of a span's flags from the text of ActivityTraceFlags: names with commas, or a number.
+func traceFlags(text string) (flags uint32) {
+	switch text {
+	case "None", "":
+		return 0
+	case "Recorded":
+		return span.FlagSampled
+	}
+	if n, err := strconv.ParseUint(text, 10, 8); err == nil {
+		return uint32(n)
+	}
+	for name := range strings.SplitSeq(text, ", ") {
+		switch name {
+		case "Recorded":
+			flags |= span.FlagSampled
+		case "RandomTraceId":
+			flags |= 2 // W3C Trace Context level 2
+		}
+	}
+	return flags
+}
+
+// scopeKey is what distinguishes the scopes of a trace.
+type scopeKey struct{ name, version, schemaURL, tags string }
+
+const maxScopes = 1024 // scopes that are remembered
+
+// scope returns the scope of a span, the same one for recent equal ones.
+func (d *Decoder) scope(v *values) *span.Scope {
+	key := scopeKey{
+		name:    d.texts.of(d.arguments.source),
+		version: d.texts.of(v.of(propSourceVersion)), schemaURL: d.texts.of(v.of(propSchemaURL)), tags: d.texts.of(v.of(propSourceTags)),
+	}
+	if v.has.contains(propSource) && !v.is(propSource, "System.Diagnostics.ActivitySource") {
+		key.name = d.texts.of(v.raw[propSource])
+	}
+	s := d.scopes[key]
+	if s == nil {
+		if len(d.scopes) >= maxScopes {
+			clear(d.scopes)
+		}
+		s = &span.Scope{Name: key.name, Version: key.version, SchemaURL: key.schemaURL, Attributes: appendTags(nil, key.tags)}
+		d.scopes[key] = s
+	}
+	return s
+}

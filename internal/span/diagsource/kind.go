@@ -1,0 +1,79 @@
+package diagsource
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv/schema"
+)
+
+// phase says what an event is to an Activity.
+type phase uint8
+
+const (
+	phaseNone phase = iota
+	phaseStart
+	phaseStop
+	phaseNamed // the name of the listener's event says which
+)
+
+// kind is what all events of a schema have in common.
+type kind struct {
+	phase    phase
+	listener bool   // a DiagnosticListener reported it, not an ActivitySource
+	paired   bool   // the specification said which event starts and which one stops, so their names need not match
+	usual    bool   // see isUsual
+	task     string // what events of one pair have in common
+}
+
+// kindOf returns the kind of the events of a schema. Events of the provider go by their names, because their IDs differ from process to process.
+func kindOf(s *schema.Schema) *kind {
+	k := &kind{task: s.Name}
+	if s.Provider != Provider {
+		return k
+	}
+	if task, ok := strings.CutSuffix(s.Name, "Start"); ok {
+		k.task, k.phase = task, phaseStart
+	} else if task, ok := strings.CutSuffix(s.Name, "Stop"); ok {
+		k.task, k.phase = task, phaseStop
+	}
+	switch k.task {
+	case "Activity":
+	case "Activity1", "Activity2", "RecursiveActivity1":
+		k.listener, k.paired = true, true
+	case "Event":
+		k.listener, k.phase = true, phaseNamed
+	default:
+		k.phase = phaseNone
+	}
+	k.usual = isUsual(s.Fields)
+	return k
+}
+
+// phaseOf returns the phase of an event with a name in UTF-16.
+func (k *kind) phaseOf(name []byte) phase {
+	if k.phase != phaseNamed {
+		return k.phase
+	}
+	for i, suffix := range [...]string{startSuffix, stopSuffix} {
+		if n := len(name) - 2*len(suffix); n > 0 && hasASCIIPrefix(name[n:], suffix) {
+			return phaseStart + phase(i)
+		}
+	}
+	return phaseNone
+}
+
+const startSuffix, stopSuffix = ".Start", ".Stop"
+
+// activityName returns the name of the Activity that an event is about. Listeners report the start of the Activity X as X.Start.
+func (k *kind) activityName(event string) string {
+	if !k.listener {
+		return event
+	}
+	if name, ok := strings.CutSuffix(event, startSuffix); ok && name != "" {
+		return name
+	}
+	if name, ok := strings.CutSuffix(event, stopSuffix); ok && name != "" {
+		return name
+	}
+	return event
+}

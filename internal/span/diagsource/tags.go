@@ -1,0 +1,89 @@
+package diagsource
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// appendTags appends the tags in a text to dst. There are two forms, and neither escapes anything:
+//
+//	[key, value],[key, value]    TagObjects.*Enumerate
+//	key:value, key:value         TagObjects as .NET 8 and later write it
+//
+// The first form is split at "],[" if the text up to the next "],[" has a separator ", ". A key ends at the first separator. So a key with a comma, and a
+// value with "],[", lead to another split than the program's. The second form is split at ", " if what follows up to a colon could be a key:
+// at least one character, and no white space. Other text belongs to the value before it. The strings share the memory of text.
+func appendTags(dst []span.Attribute, text string) []span.Attribute {
+	switch {
+	case text == "":
+		return dst
+	case text[0] == '[' && text[len(text)-1] == ']' && len(text) > 1:
+		return appendBracketed(dst, text[1:len(text)-1])
+	case strings.HasPrefix(text, typeNames) && !strings.Contains(text, ":"):
+		return dst // a type name: there are no tags, or this version of .NET has no text of them
+	}
+	return appendPlain(dst, text)
+}
+
+// appendBracketed appends tags in the first form, without the outermost brackets.
+func appendBracketed(dst []span.Attribute, text string) []span.Attribute {
+	const next, separator = "],[", ", "
+	key, value, _ := strings.Cut(text, separator)
+	for at := 0; ; {
+		i := strings.Index(value[at:], next)
+		if i < 0 {
+			return append(dst, span.Attribute{Key: key, Value: span.String(value)})
+		}
+		end := at + i
+		at = end + len(next)
+		piece := value[at:]
+		if i = strings.Index(piece, next); i >= 0 {
+			piece = piece[:i]
+		}
+		if name, _, ok := strings.Cut(piece, separator); ok {
+			dst = append(dst, span.Attribute{Key: key, Value: span.String(value[:end])})
+			key, value, at = name, value[at+len(name)+len(separator):], 0
+		}
+	}
+}
+
+// appendPlain appends tags in the second form.
+func appendPlain(dst []span.Attribute, text string) []span.Attribute {
+	const separator = ", "
+	for text != "" {
+		key, rest, ok := strings.Cut(text, ":")
+		if !ok {
+			return append(dst, span.Attribute{Key: text, Value: span.String("")})
+		}
+		end, next := len(rest), len(rest)
+		for at := 0; ; {
+			i := strings.Index(rest[at:], separator)
+			if i < 0 {
+				break
+			}
+			after := at + i + len(separator)
+			if startsPlainTag(rest[after:]) {
+				end, next = at+i, after
+				break
+			}
+			at = after
+		}
+		dst = append(dst, span.Attribute{Key: key, Value: span.String(rest[:end])})
+		text = rest[next:]
+	}
+	return dst
+}
+
+// startsPlainTag reports whether a text begins with what could be a key, and a colon.
+func startsPlainTag(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case ':':
+			return i > 0
+		case ' ', '\t', '\r', '\n':
+			return false
+		}
+	}
+	return false
+}
