@@ -18,40 +18,47 @@ type build struct {
 
 // facts are where and when a span was recorded. Times are ticks of the trace's clock.
 type facts struct {
-	parent      span.ID
-	from, to    ntconv.Ticks // both inclusive
-	start, end  threadKey    // threads of the first and the last event
-	activity    ntconv.GUID
-	started     bool // the start was recorded on the thread start; otherwise start is that of the end
-	ended       bool
-	onThreads   bool         // the threads are known
-	wall        bool         // from and to are on the wall clock
-	endEvent    ntconv.Ticks // of a span with wall: when the event of its end was recorded
-	shownUntil  ntconv.Ticks // the last time that descendants show the span on the thread start
-	shownSince  ntconv.Ticks // the first time that descendants show the span on the thread end
-	hasSince    bool
-	evidenceFor span.Evidence
+	parent   span.ID
+	activity ntconv.GUID
+	from, to ntconv.Ticks // both inclusive; to is the latest time if the end is not known
+	finished bool         // the trace shows the end
+	// The threads of the first and the last event. started and ended say whether they are known.
+	start, end     threadKey
+	started, ended bool
+
+	wall     bool         // from and to are on the wall clock
+	endEvent ntconv.Ticks // if wall: when the event of the end was recorded
+
+	shownUntil ntconv.Ticks // the last time that a descendant shows the span on the thread start
+	shownSince ntconv.Ticks // the first time that a descendant shows the span on the thread end, if hasSince
+	hasSince   bool
 }
 
-// add notes what the tracker reports about the span n.
-func (b *build) add(x *Index, n int32, s *span.Span) {
-	f := facts{parent: s.ParentID, activity: s.Activity, ended: !s.Unfinished, evidenceFor: s.Evidence}
-	process := x.spans[n].process
-	f.from, f.to = x.ticks(s.Start), x.ticks(s.End)
+// add notes what the tracker reports about the last span of the index.
+func (b *build) add(x *Index, s *span.Span) {
+	f := facts{parent: s.ParentID, activity: s.Activity, from: x.ticks(s.Start), to: x.ticks(s.End), finished: !s.Unfinished && s.End != 0}
 	if s.End == 0 {
-		f.ended, f.to = false, math.MaxInt64
+		f.to = math.MaxInt64
 	}
-	if known(s.Thread) && known(s.EndThread) && s.Evidence != span.FromOTLP {
-		f.onThreads = true
-		f.start, f.end = threadKey{process, s.Thread.TID}, threadKey{process, s.EndThread.TID}
+	if s.Evidence != span.FromOTLP {
+		process := x.spans[len(b.facts)].process
+		f.start, f.started = locate(process, s.Thread)
+		f.end, f.ended = locate(process, s.EndThread)
+		f.ended = f.ended && f.finished
 	}
-	if s.Evidence == span.FromActivity && f.ended && x.event != nil {
+	if s.Evidence == span.FromActivity && f.finished && x.event != nil {
 		f.wall, f.endEvent = true, x.event.Time
 	}
 	b.facts = append(b.facts, f)
 }
 
-func known(t *ntconv.Thread) bool { return t != nil && t.TID != ntconv.TIDUnknown }
+// locate returns the key of a thread, and false if the trace does not say which thread it was.
+func locate(process uint32, t *ntconv.Thread) (k threadKey, known bool) {
+	if t == nil || t.TID == ntconv.TIDUnknown {
+		return k, false
+	}
+	return threadKey{process, t.TID}, true
+}
 
 // ticks converts a time of a span.
 func (x *Index) ticks(nanos uint64) ntconv.Ticks {
@@ -69,10 +76,6 @@ func (x *Index) ticks(nanos uint64) ntconv.Ticks {
 // resolve makes the tables of the index from the facts.
 func (x *Index) resolve() {
 	b := x.build
-	for n := range b.facts {
-		f := &b.facts[n]
-		f.started = f.evidenceFor != span.FromActivity || x.starts.seen[x.spans[n].process]
-	}
 	x.calibrate(b.facts)
 	x.sortIDs()
 	x.findParents(b.facts)
@@ -80,20 +83,25 @@ func (x *Index) resolve() {
 		x.spans[n].depth = x.depth(int32(n))
 		x.spans[n].picked = x.isPicked(int32(n))
 	}
+	x.startAfterParents(b.facts)
 	x.showAncestors(b.facts)
 	x.makeTimelines(b.facts)
 	x.sortActivities(b.facts)
 }
 
-// neighbors is how many Activities that ended before and after one are compared with it.
-const neighbors = 15
+const (
+	// neighbors is how many Activities that ended before and after one are compared with it.
+	neighbors = 15
+	// nearby is how far away in time they may be, so that the drift between the clocks does not matter.
+	nearby = 10 * time.Second
+	// late is how long after the end of an Activity its event may be recorded without the Activity having explicit times: the first
+	// event of a process takes that long.
+	late = 50 * time.Millisecond
+)
 
-// late is how long after the end of an Activity its event may be recorded without the Activity having explicit times: the first event
-// of a process takes that long.
-const late = 50 * time.Millisecond
-
-// calibrate moves times on the wall clock to the clock of the trace. The difference is the median over neighboring Activities, so
-// Activities with explicit times, and events that were recorded late, do not matter.
+// calibrate moves times on the wall clock to the clock of the trace. An event is recorded at or after the end of its Activity, so the
+// difference between the clocks is the smallest one among neighboring Activities. It takes the first quartile, so that Activities with
+// explicit times do not matter.
 func (x *Index) calibrate(all []facts) {
 	var order []int32
 	for n := range all {
@@ -105,18 +113,20 @@ func (x *Index) calibrate(all []facts) {
 		return cmp.Or(cmp.Compare(x.spans[a].process, x.spans[b].process), cmp.Compare(all[a].endEvent, all[b].endEvent), cmp.Compare(a, b))
 	})
 	moves := make([]ntconv.Ticks, len(order))
+	freq := ntconv.Clock{Freq: x.clock.Freq}
+	reach, slack := freq.TicksAt(nearby), freq.TicksAt(late)
 	var window []ntconv.Ticks
 	for i, n := range order {
 		window = window[:0]
 		for _, m := range order[max(0, i-neighbors):min(len(order), i+neighbors+1)] {
-			if x.spans[m].process == x.spans[n].process {
+			apart := minus(all[m].endEvent, all[n].endEvent)
+			if x.spans[m].process == x.spans[n].process && -reach <= apart && apart <= reach {
 				window = append(window, minus(all[m].endEvent, all[m].to))
 			}
 		}
 		slices.Sort(window)
-		moves[i] = window[(len(window)-1)/2]
+		moves[i] = window[(len(window)-1)/4]
 	}
-	slack := ntconv.Clock{Freq: x.clock.Freq}.TicksAt(late)
 	for i, n := range order {
 		f := &all[n]
 		f.from, f.to = plus(f.from, moves[i]), plus(f.to, moves[i])
@@ -205,6 +215,24 @@ func (x *Index) descends(n, from int32) bool {
 	return n == from
 }
 
+// startAfterParents corrects spans that start before their parents because the times of both were moved by different amounts, so that
+// the inner one of two spans is the one that starts later.
+func (x *Index) startAfterParents(all []facts) {
+	order := slices.Clone(x.byID)
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.spans[a].depth, x.spans[b].depth), cmp.Compare(a, b))
+	})
+	for _, n := range order {
+		p := x.spans[n].parent
+		if p == noSpan || !all[n].wall || !all[p].wall {
+			continue
+		}
+		if f := &all[n]; f.from < all[p].from && all[p].from <= f.to {
+			f.from = all[p].from
+		}
+	}
+}
+
 // depth returns the number of ancestors of a span.
 func (x *Index) depth(n int32) (depth uint8) {
 	for n = x.spans[n].parent; n != noSpan && depth < maxAncestors; n = x.spans[n].parent {
@@ -234,9 +262,6 @@ func (x *Index) showAncestors(all []facts) {
 	}
 	for n := range all {
 		f := &all[n]
-		if !f.onThreads {
-			continue
-		}
 		a := x.spans[n].parent
 		for range maxAncestors {
 			if a == noSpan {
@@ -258,10 +283,10 @@ func (f *facts) show(on threadKey, at ntconv.Ticks) {
 	if at < f.from || at > f.to {
 		return
 	}
-	if on == f.start {
+	if f.started && on == f.start {
 		f.shownUntil = max(f.shownUntil, at)
 	}
-	if on == f.end && (!f.hasSince || at < f.shownSince) {
+	if f.ended && on == f.end && (!f.hasSince || at < f.shownSince) {
 		f.shownSince, f.hasSince = at, true
 	}
 }

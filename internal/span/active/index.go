@@ -3,9 +3,7 @@ package active
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/internal/span/tracker"
-	"github.com/ntconv/ntconv/schema"
 )
 
 // Options configure an Index. They may be nil.
@@ -31,7 +29,6 @@ type Index struct {
 	counts    []int64 // spans by name
 	picked    int
 	processes map[processKey]uint32
-	starts    startEvents
 
 	build *build // nil after Finish
 
@@ -56,6 +53,7 @@ type entry struct {
 	parent  int32 // of Index.spans, noSpan if it is not in the index
 	depth   uint8 // number of ancestors, at most maxAncestors
 	made    bool  // Span.MadeID
+	weak    bool  // other spans take precedence: its ID is known to the trace alone
 	picked  bool  // by Options.Pick, or a descendant of a span that is
 }
 
@@ -96,9 +94,6 @@ func New(info *ntconv.Info, o *Options) *Index {
 
 // Add takes in an event of the trace. It borrows the event. Events must come in time order.
 func (x *Index) Add(e *ntconv.Event) {
-	if e.Kind == ntconv.KindEvent && x.starts.matches(e) {
-		x.starts.seen[x.processOf(e.Thread)] = true
-	}
 	x.event = e
 	x.tracker.Add(e)
 	x.event = nil
@@ -125,14 +120,16 @@ func (x *Index) add(s *span.Span) {
 	if len(x.spans) == maxSpans {
 		return
 	}
-	n := int32(len(x.spans))
-	e := entry{Context: s.Context, name: x.nameID(s.Name), process: x.processID(s.Process), parent: noSpan, made: s.MadeID}
+	e := entry{
+		Context: s.Context, name: x.nameID(s.Name), process: x.processID(s.Process), parent: noSpan,
+		made: s.MadeID, weak: s.MadeID || s.NotRecorded,
+	}
 	if x.pick != nil && x.pick(s) {
 		e.picked = true
 		x.picked++
 	}
 	x.spans = append(x.spans, e)
-	x.build.add(x, n, s)
+	x.build.add(x, s)
 }
 
 // maxSpans bounds the numbers of spans.
@@ -188,23 +185,4 @@ func (x *Index) processOf(t *ntconv.Thread) uint32 {
 	}
 	x.lastProcess, x.lastID = p, id
 	return id
-}
-
-// startEvents are the processes that record the start of Activities.
-type startEvents struct {
-	schemas schema.Table
-	last    *ntconv.Type
-	start   bool
-	seen    map[uint32]bool
-}
-
-// matches reports whether an event starts an Activity.
-func (s *startEvents) matches(e *ntconv.Event) bool {
-	if e.Type != s.last {
-		s.last, s.start = e.Type, e.Type.Provider == diagsource.Provider && len(s.schemas.Of(e).EndedBy()) > 0
-		if s.seen == nil {
-			s.seen = map[uint32]bool{}
-		}
-	}
-	return s.start
 }

@@ -127,8 +127,8 @@ func (x *Index) timeline(t *ntconv.Thread) *timeline {
 	}
 	line, ok := x.threads[t]
 	if !ok {
-		if known(t) {
-			line = x.timelines[threadKey{x.processOf(t), t.TID}]
+		if key, known := locate(x.processOf(t), t); known {
+			line = x.timelines[key]
 		}
 		x.threads[t] = line
 	}
@@ -152,7 +152,7 @@ func (x *Index) sortActivities(all []facts) {
 			continue
 		}
 		a := activityTime{f.activity, x.spans[n].process, int32(n), f.from, f.to}
-		if !f.ended {
+		if !f.finished {
 			a.to = math.MaxInt64
 		}
 		x.activities = append(x.activities, a)

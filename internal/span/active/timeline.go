@@ -82,10 +82,9 @@ func (x *Index) makeTimelines(all []facts) {
 	for i := range all {
 		f, n := &all[i], int32(i)
 		switch {
-		case !f.onThreads:
-		case f.ended && f.start == f.end && f.started:
+		case f.started && f.ended && f.start == f.end:
 			put(f.start, n, f.from, f.to)
-		case f.ended && f.start == f.end:
+		case f.ended && !f.started:
 			put(f.end, n, max(f.from, x.unrelatedEnd(ends[f.end], all, n)), f.to)
 		default:
 			if f.started && f.shownUntil > f.from {
@@ -105,7 +104,7 @@ func (x *Index) makeTimelines(all []facts) {
 func endsByThread(all []facts) map[threadKey][]int32 {
 	ends := map[threadKey][]int32{}
 	for n := range all {
-		if f := &all[n]; f.onThreads && f.ended {
+		if f := &all[n]; f.ended {
 			ends[f.end] = append(ends[f.end], int32(n))
 		}
 	}
@@ -185,9 +184,9 @@ func (t *timeline) pick(w window) {
 func (x *Index) compareInner(a, b interval) int {
 	s, o := &x.spans[a.span], &x.spans[b.span]
 	switch {
-	case s.made != o.made && o.made:
+	case s.weak != o.weak && o.weak:
 		return -1
-	case s.made != o.made:
+	case s.weak != o.weak:
 		return 1
 	}
 	return cmp.Or(cmp.Compare(b.from, a.from), cmp.Compare(o.depth, s.depth), cmp.Compare(a.to, b.to), compareContext(s.Context, o.Context), cmp.Compare(a.span, b.span))
