@@ -41,6 +41,7 @@ func ExampleEvent_Fields() {
 	}
 	// Output:
 	// name: SELECT cart
+	// parentSpanId: 00f067aa0ba902b7
 	// traceState: rojo=00f067aa0ba902b7
 	// statusMessage: database is locked
 	// attribute db.system

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
 )
 
 // A Fixture is a small trace that shows how the content of another format stands in the model.
@@ -33,10 +34,6 @@ func scalar(name string, c ntconv.TypeCode) ntconv.Field {
 
 func arrayOf(name string, elem ntconv.FieldType) ntconv.Field {
 	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &elem}}
-}
-
-func fixedArray(name string, c ntconv.TypeCode, n uint16) ntconv.Field {
-	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeFixedArray, Elem: &ntconv.FieldType{Code: c}, Count: n}}
 }
 
 func object(fields ...ntconv.Field) ntconv.FieldType {
@@ -128,64 +125,48 @@ func inlinedStacks() [2]*ntconv.Stack {
 	}
 }
 
-// spanType is the layout of an imported span. Times are nanoseconds since 1970, as OTLP has them.
-func spanType() *ntconv.Type {
-	attributes := func(name string) ntconv.Field {
-		return arrayOf(name, object(text("key"), scalar("type", ntconv.TypeUint8), arrayOf("value", ntconv.FieldType{Code: ntconv.TypeUint8})))
-	}
-	return &ntconv.Type{
-		Provider: "otlp", ID: 1, Name: "Span", Opcode: 2, HasOpcode: true,
-		Fields: []ntconv.Field{
-			text("name"), scalar("kind", ntconv.TypeUint8), fixedArray("parentSpanId", ntconv.TypeUint8, 8), text("traceState"),
-			scalar("flags", ntconv.TypeUint32), scalar("startTimeUnixNano", ntconv.TypeUint64), scalar("endTimeUnixNano", ntconv.TypeUint64),
-			attributes("attributes"), scalar("droppedAttributes", ntconv.TypeVarUint),
-			arrayOf("events", object(scalar("timeUnixNano", ntconv.TypeUint64), text("name"), attributes("attributes"))),
-			arrayOf("links", object(fixedArray("traceId", ntconv.TypeUint8, 16), fixedArray("spanId", ntconv.TypeUint8, 8), text("traceState"), attributes("attributes"))),
-			scalar("statusCode", ntconv.TypeUint8), text("statusMessage"),
-			{Name: "resource", Type: object(text("schemaUrl"), attributes("attributes"))},
-			{Name: "scope", Type: object(text("name"), text("version"), attributes("attributes"))},
-		},
-	}
-}
-
 // spans is what an importer of OTLP traces makes.
 func spans() Trace {
-	const (
-		typeString, typeInt = 1, 3
-		start               = 1_772_323_198_250_000_000
-	)
-	span := spanType()
+	const start = 1_772_323_198_250_000_000
 	proc := &ntconv.Process{PID: 4711, Host: "shop-7f9c", Name: "shop", PointerSize: 8}
 	thread := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: proc}
-	attr := func(key, value string) ntconv.Value {
-		return obj(str(key), uns(typeString), ntconv.BytesValue([]byte(value)))
+	attr := func(key, value string) span.Attribute { return span.Attribute{Key: key, Value: span.String(value)} }
+	resource := &span.Resource{
+		SchemaURL:  "https://opentelemetry.io/schemas/1.26.0",
+		Attributes: []span.Attribute{attr("service.name", "shop"), attr("host.name", "shop-7f9c")},
 	}
-	resource := obj(str("https://opentelemetry.io/schemas/1.26.0"), list(attr("service.name", "shop"), attr("host.name", "shop-7f9c")))
-	scope := obj(str("shop.cart"), str("1.4"), list())
-	traceID := [16]byte{0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36}
-	event := func(seq uint32, at ntconv.Ticks, id byte, p []byte) *ntconv.Event {
-		return &ntconv.Event{
-			Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Seq: seq, Time: at, Offset: -1, Type: span, Thread: thread, Capture: thread, Payload: p,
-			Labels: ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: traceID}, {Kind: ntconv.LabelSpanID, ID: [16]byte{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, id}}}),
-		}
-	}
-	child := payload(span,
-		str("SELECT cart"), uns(3), ntconv.BytesValue([]byte{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7}), str("rojo=00f067aa0ba902b7"),
-		uns(0x101), uns(start+1_000_000), uns(start+3_500_001),
-		list(attr("db.system", "sqlite"), obj(str("rows"), uns(typeInt), ntconv.BytesValue([]byte{2, 0, 0, 0, 0, 0, 0, 0}))), uns(1),
-		list(obj(uns(start+2_000_000), str("retry"), list(attr("reason", "locked")))),
-		list(obj(ntconv.BytesValue(traceID[:]), ntconv.BytesValue([]byte{1, 2, 3, 4, 5, 6, 7, 8}), str(""), list(attr("why", "batch")))),
-		uns(2), str("database is locked"), resource, scope)
-	parent := payload(span,
-		str("GET /cart/{id}"), uns(2), ntconv.BytesValue(make([]byte, 8)), str(""),
-		uns(1), uns(start), uns(start+5_000_000), list(attr("http.route", "/cart/{id}")), uns(0), list(), list(), uns(0), str(""), resource, scope)
-	return Trace{
-		Info: &ntconv.Info{Format: "otlp", Clock: ntconv.Clock{Freq: 1e9, Wall: fixtureWall}, PointerSize: 8},
-		Events: []*ntconv.Event{
-			event(1, 3_500_001, 0xb8, child),
-			event(2, 5_000_000, 0xb7, parent),
+	scope := &span.Scope{Name: "shop.cart", Version: "1.4"}
+	traceID := span.TraceID{0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36}
+	parent := span.ID{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7}
+	list := []*span.Span{
+		{
+			Context: span.Context{TraceID: traceID, ID: span.ID{0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb8}}, ParentID: parent,
+			Name: "SELECT cart", Kind: span.KindClient, TraceState: "rojo=00f067aa0ba902b7", Flags: span.FlagSampled | span.FlagRemoteKnown,
+			Start: start + 1_000_000, End: start + 3_500_001,
+			Attributes: []span.Attribute{attr("db.system", "sqlite"), {Key: "rows", Value: span.Int(2)}}, DroppedAttributes: 1,
+			Events: []span.Event{{Time: start + 2_000_000, Name: "retry", Attributes: []span.Attribute{attr("reason", "locked")}}},
+			Links: []span.Link{{
+				Context: span.Context{TraceID: traceID, ID: span.ID{1, 2, 3, 4, 5, 6, 7, 8}}, Attributes: []span.Attribute{attr("why", "batch")},
+			}},
+			Status: span.StatusError, StatusMessage: "database is locked", Scope: scope, Resource: resource,
+		},
+		{
+			Context: span.Context{TraceID: traceID, ID: parent}, Name: "GET /cart/{id}", Kind: span.KindServer, Flags: span.FlagSampled,
+			Start: start, End: start + 5_000_000, Attributes: []span.Attribute{attr("http.route", "/cart/{id}")}, Scope: scope, Resource: resource,
 		},
 	}
+	tr := Trace{Info: &ntconv.Info{Format: "otlp", Clock: ntconv.Clock{Freq: 1e9, Tick: start, Wall: fixtureWall}, PointerSize: 8}}
+	enc := span.NewEncoder()
+	for _, s := range list {
+		enc.Encode(s, &ntconv.Event{
+			Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(s.End), Offset: -1, Thread: thread, Capture: thread,
+		})
+		for e := enc.Next(); e != nil; e = enc.Next() {
+			e.Seq = uint32(len(tr.Events) + 1)
+			tr.Events = append(tr.Events, e.Clone())
+		}
+	}
+	return tr
 }
 
 // asyncSlices is what an importer of Chrome's JSON makes.

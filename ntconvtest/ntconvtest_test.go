@@ -286,8 +286,8 @@ func TestFixturesDecode(t *testing.T) {
 	span := Fixtures()[1].Events[0]
 	links, _ := span.Field("links")
 	for link := range links.Elems() {
-		if id, ok := link.Field("spanId"); !ok || !bytes.Equal(id.Bytes(), []byte{1, 2, 3, 4, 5, 6, 7, 8}) {
-			t.Errorf("link to span %x", id.Bytes())
+		if id, ok := link.Field("spanId"); !ok || id.String() != "0102030405060708" {
+			t.Errorf("link to span %s", id)
 		}
 	}
 	if links.Len() != 1 {

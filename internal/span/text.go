@@ -1,0 +1,314 @@
+package span
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// MaxDepth is the number of levels of arrays and maps that the event of a span can hold. An Encoder replaces deeper values by empty ones.
+const MaxDepth = 1000
+
+// The types of values in the event of a span, by ValueKind.
+const (
+	typeAbsent = "absent" // and no value
+	typeEmpty  = "empty"  // and no value
+	typeString = "string" // as it is
+	typeBool   = "bool"   // true or false
+	typeInt    = "int"    // decimal
+	typeDouble = "double" // decimal, the shortest that is exact; else as appendDouble defines it
+	typeBytes  = "bytes"  // base64
+	typeArray  = "array"  // JSON
+	typeMap    = "kvlist" // JSON
+)
+
+var typeNames = [...]string{
+	ValueAbsent: typeAbsent, ValueEmpty: typeEmpty, ValueString: typeString, ValueBool: typeBool, ValueInt: typeInt,
+	ValueFloat: typeDouble, ValueBytes: typeBytes, ValueArray: typeArray, ValueMap: typeMap,
+}
+
+// appendValue appends the text of a value. Arrays and maps are the AnyValue of OTLP/JSON without white space, such as
+// {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an element of an array that is absent is null, and bytes that are
+// not UTF-8 stay as they are.
+func appendValue(b []byte, v *Value) []byte {
+	switch v.kind {
+	case ValueString:
+		return append(b, v.str...)
+	case ValueBool:
+		return strconv.AppendBool(b, v.Bool())
+	case ValueInt:
+		return strconv.AppendInt(b, v.Int(), 10)
+	case ValueFloat:
+		return appendDouble(b, v.num)
+	case ValueBytes:
+		return base64.StdEncoding.AppendEncode(b, []byte(v.str))
+	case ValueArray, ValueMap:
+		return appendJSON(b, v, MaxDepth)
+	}
+	return b
+}
+
+// nanBits are the bits that "NaN" means: those of math.NaN. Other NaNs state their bits.
+var nanBits = math.Float64bits(math.NaN())
+
+// appendDouble appends a number with the given bits: the shortest decimal number that has them, Infinity, -Infinity, NaN, or
+// NaN(0x7ff8000000000000) for any other NaN.
+func appendDouble(b []byte, bits uint64) []byte {
+	f := math.Float64frombits(bits)
+	switch {
+	case bits == nanBits:
+		return append(b, "NaN"...)
+	case f != f:
+		b = append(b, "NaN(0x"...)
+		return append(strconv.AppendUint(b, bits, 16), ')')
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, 64)
+}
+
+// parseDouble is the inverse of appendDouble.
+func parseDouble(s string) (Value, bool) {
+	if bits, ok := strings.CutPrefix(s, "NaN(0x"); ok {
+		n, err := strconv.ParseUint(strings.TrimSuffix(bits, ")"), 16, 64)
+		return Value{kind: ValueFloat, num: n}, err == nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return Float(f), err == nil
+}
+
+// appendJSON appends a value as OTLP/JSON, with at most depth levels of arrays and maps.
+func appendJSON(b []byte, v *Value, depth int) []byte {
+	if depth == 0 && (v.kind == ValueArray || v.kind == ValueMap) {
+		return append(b, "{}"...)
+	}
+	switch v.kind {
+	case ValueAbsent:
+		return append(b, "null"...)
+	case ValueString:
+		b = appendQuoted(append(b, `{"stringValue":`...), v.str)
+	case ValueBool:
+		b = appendValue(append(b, `{"boolValue":`...), v)
+	case ValueInt:
+		b = append(appendValue(append(b, `{"intValue":"`...), v), '"')
+	case ValueFloat:
+		if f := v.Float(); f-f != 0 { // Inf and NaN are not JSON numbers
+			b = append(appendValue(append(b, `{"doubleValue":"`...), v), '"')
+		} else {
+			b = appendValue(append(b, `{"doubleValue":`...), v)
+		}
+	case ValueBytes:
+		b = append(appendValue(append(b, `{"bytesValue":"`...), v), '"')
+	case ValueArray:
+		b = append(b, `{"arrayValue":{"values":[`...)
+		for i := range v.elems {
+			b = appendJSON(appendComma(b, i), &v.elems[i], depth-1)
+		}
+		b = append(b, "]}"...)
+	case ValueMap:
+		b = append(b, `{"kvlistValue":{"values":[`...)
+		for i := range v.members {
+			b = appendMember(appendComma(b, i), &v.members[i], depth-1)
+		}
+		b = append(b, "]}"...)
+	default:
+		b = append(b, '{')
+	}
+	return append(b, '}')
+}
+
+func appendComma(b []byte, i int) []byte {
+	if i > 0 {
+		return append(b, ',')
+	}
+	return b
+}
+
+// appendMember appends a KeyValue, without a value if it is absent.
+func appendMember(b []byte, a *Attribute, depth int) []byte {
+	b = appendQuoted(append(b, `{"key":`...), a.Key)
+	if a.Value.kind != ValueAbsent {
+		b = appendJSON(append(b, `,"value":`...), &a.Value, depth)
+	}
+	return append(b, '}')
+}
+
+// appendQuoted appends a JSON string that escapes only what JSON requires.
+func appendQuoted(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ':
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// parseValue is the inverse of appendValue for a type of the table above.
+func parseValue(typ, s string) (v Value, ok bool) {
+	switch typ {
+	case typeString:
+		return String(s), true
+	case typeInt:
+		n, err := strconv.ParseInt(s, 10, 64)
+		return Int(n), err == nil
+	case typeBool:
+		return Bool(s == "true"), s == "true" || s == "false"
+	case typeDouble:
+		return parseDouble(s)
+	case typeBytes:
+		raw, err := base64.StdEncoding.DecodeString(s)
+		return Bytes(string(raw)), err == nil
+	case typeArray, typeMap:
+		j := jsonText{s: s}
+		v = j.value(MaxDepth)
+		return v, !j.failed && j.s == "" && typeNames[v.kind] == typ
+	case typeEmpty:
+		return Empty(), s == ""
+	}
+	return Value{}, typ == typeAbsent && s == ""
+}
+
+// A jsonText is the rest of a text that appendJSON wrote. It reads that form only and not JSON in general.
+type jsonText struct {
+	s      string
+	failed bool
+}
+
+// accept removes a prefix if it is there.
+func (j *jsonText) accept(prefix string) (ok bool) {
+	j.s, ok = strings.CutPrefix(j.s, prefix)
+	return ok
+}
+
+// want removes a prefix that must be there.
+func (j *jsonText) want(prefix string) {
+	if !j.accept(prefix) {
+		j.fail()
+	}
+}
+
+// fail ends the text, so that every loop over it ends.
+func (j *jsonText) fail() { j.s, j.failed = "", true }
+
+// value reads what appendJSON appends.
+func (j *jsonText) value(depth int) (v Value) {
+	switch {
+	case j.accept("null"):
+		return Value{}
+	case j.accept("{}"):
+		return Empty()
+	case j.accept(`{"stringValue":`):
+		v = String(j.quoted())
+	case j.accept(`{"boolValue":`):
+		v = j.scalar(typeBool, j.until("}"))
+	case j.accept(`{"intValue":`):
+		v = j.scalar(typeInt, j.quoted())
+	case j.accept(`{"doubleValue":"`):
+		v = j.scalar(typeDouble, j.until(`"`))
+		j.want(`"`)
+	case j.accept(`{"doubleValue":`):
+		v = j.scalar(typeDouble, j.until("}"))
+	case j.accept(`{"bytesValue":`):
+		v = j.scalar(typeBytes, j.quoted())
+	case depth > 0 && j.accept(`{"arrayValue":{"values":[`):
+		v.kind = ValueArray
+		for first := true; j.more(first); first = false {
+			v.elems = append(v.elems, j.value(depth-1))
+		}
+		j.want("}")
+	case depth > 0 && j.accept(`{"kvlistValue":{"values":[`):
+		v.kind = ValueMap
+		for first := true; j.more(first); first = false {
+			v.members = append(v.members, j.member(depth-1))
+		}
+		j.want("}")
+	default:
+		j.fail()
+	}
+	j.want("}")
+	return v
+}
+
+// more reports whether another element of a list follows, and removes what precedes the element or the end of the list.
+func (j *jsonText) more(first bool) bool {
+	if j.accept("]") || j.failed {
+		return false
+	}
+	if !first {
+		j.want(",")
+	}
+	return !j.failed
+}
+
+func (j *jsonText) member(depth int) (a Attribute) {
+	j.want(`{"key":`)
+	a.Key = j.quoted()
+	if j.accept(`,"value":`) {
+		a.Value = j.value(depth)
+	}
+	j.want("}")
+	return a
+}
+
+// scalar parses the text of a value.
+func (j *jsonText) scalar(typ, s string) Value {
+	v, ok := parseValue(typ, s)
+	if !ok {
+		j.fail()
+	}
+	return v
+}
+
+// until returns the text before end, which stays.
+func (j *jsonText) until(end string) (s string) {
+	at := strings.Index(j.s, end)
+	if at < 0 {
+		j.fail()
+		return ""
+	}
+	s, j.s = j.s[:at], j.s[at:]
+	return s
+}
+
+// quoted reads what appendQuoted appends.
+func (j *jsonText) quoted() string {
+	j.want(`"`)
+	var unescaped []byte
+	for {
+		at := strings.IndexAny(j.s, `"\`)
+		if at < 0 || j.s[at] == '\\' && at+1 == len(j.s) {
+			j.fail()
+			return ""
+		}
+		plain := j.s[:at]
+		if j.s[at] == '"' {
+			j.s = j.s[at+1:]
+			if unescaped == nil {
+				return plain
+			}
+			return string(append(unescaped, plain...))
+		}
+		unescaped = append(unescaped, plain...)
+		c := j.s[at+1]
+		j.s = j.s[at+2:]
+		if c == 'u' {
+			n, err := strconv.ParseUint(j.s[:min(4, len(j.s))], 16, 8)
+			if err != nil || len(j.s) < 4 {
+				j.fail()
+				return ""
+			}
+			c, j.s = byte(n), j.s[4:]
+		}
+		unescaped = append(unescaped, c)
+	}
+}

@@ -1,0 +1,191 @@
+package tracker
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// Attributes that tell what the tracker did to a span.
+const (
+	attrSynthetic  = "ntconv.synthetic"
+	attrUnfinished = "ntconv.unfinished"
+	attrEnd        = "ntconv.end_time_unix_nano"
+)
+
+// end ends a span with an event and passes it on.
+func (t *Tracker) end(o *open, e *ntconv.Event) {
+	o.End, o.EndThread = t.unix(e.Time), e.Thread
+	t.emit(o)
+}
+
+// emit passes on a span whose end is known, or that has none.
+func (t *Tracker) emit(o *open) {
+	if o.omit {
+		t.counts.Exporter++
+	} else {
+		t.complete(&o.Span)
+	}
+	t.release(o)
+}
+
+// complete states in a span's attributes what is not as recorded, and passes it on.
+func (t *Tracker) complete(s *span.Span) {
+	if s.TraceID.IsZero() || s.ID.IsZero() {
+		t.counts.Invalid++
+		return
+	}
+	if s.MadeID {
+		s.Attributes = append(s.Attributes, span.Attribute{Key: attrSynthetic, Value: span.Bool(true)})
+	}
+	// Times before 1970 are negative numbers.
+	if s.End != 0 && int64(s.End) < int64(s.Start) {
+		t.counts.Clamped++
+		s.Attributes = append(s.Attributes, span.Attribute{Key: attrEnd, Value: span.Int(int64(s.End))})
+		s.End = s.Start
+	}
+	if t.filter != nil {
+		t.filter.Add(s)
+		return
+	}
+	t.pass(s)
+}
+
+// pass hands a span to the receiver.
+func (t *Tracker) pass(s *span.Span) {
+	t.counts.Spans++
+	if s.MadeID {
+		t.counts.MadeIDs++
+	}
+	t.out(s)
+}
+
+// finish passes on a span that no event ends: because the trace is over, or because too many spans are open.
+func (t *Tracker) finish(o *open) {
+	switch {
+	case o.live:
+		t.release(o)
+		return
+	case o.held: // it has ended
+	case o.Evidence == span.FromLabels && !o.begun:
+		o.End = t.unix(o.last)
+	default:
+		if !t.unfinished(&o.Span) {
+			t.release(o)
+			return
+		}
+	}
+	if o.Evidence == span.FromLabels {
+		t.name(o)
+	}
+	t.addPause(o)
+	t.emit(o)
+}
+
+// unfinished counts a span without an end, and gives it the one that the options ask for. It returns false if the span is dropped.
+func (t *Tracker) unfinished(s *span.Span) bool {
+	t.counts.Unfinished++
+	s.Unfinished = true
+	switch t.opts.Unfinished {
+	case OpenUnfinished:
+		s.End = 0
+	case CloseUnfinished:
+		s.End = max64(t.unix(t.now), s.Start)
+		s.Attributes = append(s.Attributes, span.Attribute{Key: attrUnfinished, Value: span.Bool(true)})
+	default:
+		return false
+	}
+	return true
+}
+
+// max64 returns the later of two times, which may be before 1970.
+func max64(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) }
+
+// Finish ends all spans that are still open. Add must not be called after it.
+func (t *Tracker) Finish() {
+	if t.diag != nil {
+		t.diag.Finish()
+	}
+	if t.imported != nil {
+		t.imported.Finish()
+	}
+	rest := make([]*open, 0, t.count)
+	for o := t.byAge.first; o != nil; o = o.links[chainAge].next {
+		rest = append(rest, o)
+	}
+	for _, o := range rest { // before one of them is released, because they refer to each other
+		t.resolve(o, true)
+	}
+	slices.SortFunc(rest, func(a, b *open) int {
+		return cmp.Or(cmp.Compare(int64(a.Start), int64(b.Start)), bytes.Compare(a.TraceID[:], b.TraceID[:]), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	for _, o := range rest {
+		t.finish(o)
+	}
+	if t.filter != nil {
+		t.filter.Finish()
+	}
+}
+
+// endedBits is the size of the memory for spans that have ended: 2^endedBits.
+const endedBits = 13
+
+// remember notes that a span with recorded IDs has ended, so that events with its labels that come later do not make it a second time. The
+// memory is bounded: it may be lost for spans that ended long ago.
+func (t *Tracker) remember(key spanKey) {
+	if t.labeled {
+		t.ended.Put(key.hash(), &key, struct{}{})
+	}
+}
+
+func (k *spanKey) hash() uint64 { return binary.LittleEndian.Uint64(k.ID[:]) }
+
+// makeIDs gives a span without recorded IDs a hash of what identifies it. A span without a parent is the root of a trace of its own.
+func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, parent span.Context) {
+	o.MadeID = true
+	kind := 0
+	if o.Evidence == span.FromRuntime { // so that asking for intervals of the runtime does not change the IDs of other spans
+		kind = 1
+	}
+	serial := uint64(0)
+	if e.Thread != nil {
+		th := t.threadOf(e.Thread)
+		if th.tick[kind] != e.Time {
+			th.tick[kind], th.begun[kind] = e.Time, 0
+		}
+		serial = th.begun[kind]
+		th.begun[kind]++
+	}
+	if o.TraceID, o.ParentID = parent.TraceID, parent.ID; o.TraceID.IsZero() {
+		t.identify(o, e, provider, task, serial)
+		o.TraceID = t.hash.Trace()
+	}
+	t.identify(o, e, provider, task, serial)
+	o.ID = t.hash.Span()
+}
+
+func (t *Tracker) identify(o *open, e *ntconv.Event, provider, task string, serial uint64) {
+	t.identifyProcess(o.Process)
+	t.hash.Text(provider)
+	t.hash.Text(task)
+	t.hash.Number(uint64(e.Time))
+	if e.Thread != nil {
+		t.hash.Number(e.Thread.TID)
+	}
+	t.hash.Number(binary.LittleEndian.Uint64(o.Activity[:8]))
+	t.hash.Number(binary.LittleEndian.Uint64(o.Activity[8:]))
+	t.hash.Number(serial)
+}
+
+func (t *Tracker) identifyProcess(p *ntconv.Process) {
+	if p == nil {
+		t.hash.Text("")
+		return
+	}
+	t.hash.Number(p.PID)
+	t.hash.Text(p.Host)
+}

@@ -1,0 +1,174 @@
+package tracker
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// begin opens the span of a Start event.
+func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
+	if t.opts.Sources&Pairs == 0 && p.Name != requestTask {
+		return
+	}
+	parent := t.parentOf(e)
+	var context span.Context
+	omit := false
+	if parent != nil {
+		context, omit = parent.Context, parent.omit
+	}
+	o := t.open(e, span.FromPair, r.scope) // may evict the parent
+	o.pair, o.Name, o.Kind = p, p.Name, r.kind
+	t.pairsOpen++
+	t.putOnThread(o)
+	t.putActivity(o, t.label.activity)
+	t.putPair(o, schema.PairKey{Pair: p, Process: o.Process})
+	t.makeIDs(o, e, p.Provider, p.Name, context)
+	var dropped uint32
+	o.Attributes, dropped = t.attributes(o.Attributes, e, r)
+	o.DroppedAttributes += dropped
+	o.omit = t.opts.OmitExporter && (omit || r.http != "" && isExport(r.http, o.Attributes))
+}
+
+// stop ends the span of a Stop event.
+func (t *Tracker) stop(e *ntconv.Event, r *role, p *schema.Pair) {
+	var dropped uint32
+	t.scratch, dropped = t.attributes(t.scratch[:0], e, r)
+	o := t.startOf(e, p, t.scratch)
+	if o == nil {
+		t.counts.Unmatched++
+		t.addInner(e, r)
+		return
+	}
+	o.DroppedAttributes += dropped
+	t.addStop(o)
+	t.end(o, e)
+}
+
+// addStop adds the attributes of a Stop event, which are in t.scratch, to those of the Start.
+func (t *Tracker) addStop(o *open) {
+	begun := len(o.Attributes)
+	for _, a := range t.scratch {
+		if i := find(o.Attributes[:begun], a.Key); i >= 0 {
+			if equalScalar(o.Attributes[i].Value, a.Value) {
+				continue
+			}
+			a.Key = "stop." + a.Key
+		}
+		o.Attributes = append(o.Attributes, a)
+	}
+}
+
+// startOf returns the span that a Stop event with these attributes ends, nil if there is none. The package documentation states the rule.
+func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute) *open {
+	if id := t.label.activity; !id.IsZero() {
+		if l := t.activities[activityKey{processOf(e), id}]; l != nil {
+			return latest(l, chainActivity, p, nil)
+		}
+		return nil
+	}
+	s := t.stateOf(e.Thread)
+	var onThread *open
+	if s != nil {
+		if o := latest(&s.open, chainThread, p, stop); o != nil {
+			return o
+		}
+		onThread = latest(&s.open, chainThread, p, nil)
+	}
+	if o := t.onlyOne(schema.PairKey{Pair: p, Process: processOf(e)}, stop); o != nil {
+		return o
+	}
+	return onThread
+}
+
+// latest returns the latest span of a list that an event of the pair ends: one of the pair, or else one whose names do not reveal the task
+// either. In a list by thread it has no activity ID. With stop it agrees with these attributes.
+func latest(l *list, chain int, p *schema.Pair, stop []span.Attribute) *open {
+	var bare *open
+	n := 0
+	for o := l.last; o != nil && n < maxWalk; o = o.links[chain].prev {
+		n++
+		if o.Evidence != span.FromPair || chain == chainThread && !o.Activity.IsZero() {
+			continue
+		}
+		if stop != nil {
+			if common, equal := agree(o.Attributes, stop); common == 0 || !equal {
+				continue
+			}
+		}
+		switch {
+		case o.pair == p:
+			return o
+		case bare == nil && isBare(p) && isBare(o.pair) && o.pair.Provider == p.Provider:
+			bare = o
+		}
+	}
+	return bare
+}
+
+// onlyOne returns the span of a pair that agrees with a Stop event, if it is the only one in the process. A Stop event without fields in
+// common with the Start agrees if no other span of the pair is open.
+func (t *Tracker) onlyOne(key schema.PairKey, stop []span.Attribute) *open {
+	l := t.pairs[key]
+	if l == nil {
+		return nil
+	}
+	var found *open
+	n := 0
+	for o := l.last; o != nil; o = o.links[chainPair].prev {
+		if n++; n > maxWalk {
+			return nil
+		}
+		common, equal := agree(o.Attributes, stop)
+		if !equal || common == 0 && l.first != l.last {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = o
+	}
+	return found
+}
+
+// addInner makes an event an event of the pair that it lies in.
+func (t *Tracker) addInner(e *ntconv.Event, r *role) {
+	if t.pairsOpen == 0 {
+		return
+	}
+	var o *open
+	if id := t.label.activity; !id.IsZero() {
+		o = t.nearest(processOf(e), id)
+	} else {
+		o = t.innermost(e.Thread)
+	}
+	if o != nil && o.Evidence == span.FromPair {
+		t.touch(o, e)
+		t.addEvent(o, e, r)
+	}
+}
+
+// addEvent makes an event an event of a span.
+func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
+	if len(o.Events) >= t.opts.MaxEvents {
+		o.DroppedEvents++
+		return
+	}
+	n := len(o.Events)
+	if n < cap(o.Events) {
+		o.Events = o.Events[:n+1] // with the memory of an earlier event's attributes
+	} else {
+		o.Events = append(o.Events, span.Event{})
+	}
+	v := &o.Events[n]
+	v.Time = t.unix(e.Time)
+	if r.thrown {
+		v.Name = "exception"
+		v.Attributes = t.mapped(v.Attributes[:0], e, r, exceptionFields[:])
+		return
+	}
+	if v.Name = r.schema.Name; r.scope != o.Scope || v.Name == "" {
+		v.Name = r.label
+	}
+	v.Attributes, v.DroppedAttributes = t.attributes(v.Attributes[:0], e, r)
+}

@@ -1,0 +1,80 @@
+package tracker
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// parentOf returns the span that a pair's Start event lies in, nil if it begins a trace. The package documentation states the rule.
+func (t *Tracker) parentOf(e *ntconv.Event) *open {
+	process := processOf(e)
+	if o := t.nearest(process, t.label.related); o != nil {
+		return o
+	}
+	id := t.label.activity
+	if id.IsZero() {
+		return t.innermost(e.Thread)
+	}
+	if o := t.nearest(process, id); o != nil {
+		return o
+	}
+	if _, ok := span.ParseActivityPath(id); ok {
+		return nil
+	}
+	return t.innermost(e.Thread)
+}
+
+// activeOn returns the span that was active on the thread of an event, as far as events show it.
+func (t *Tracker) activeOn(e *ntconv.Event) *open {
+	process := processOf(e)
+	if !t.label.id.IsZero() {
+		return t.byID[t.keyOf(process)]
+	}
+	if id := t.label.activity; !id.IsZero() {
+		return t.nearest(process, id)
+	}
+	return t.innermost(e.Thread)
+}
+
+// nearest returns the latest open span with an activity ID, or with the longest prefix of it, nil if there is none.
+func (t *Tracker) nearest(process *ntconv.Process, id ntconv.GUID) *open {
+	if id.IsZero() || len(t.activities) == 0 {
+		return nil
+	}
+	if l := t.activities[activityKey{process, id}]; l != nil {
+		return l.last
+	}
+	path, ok := span.ParseActivityPath(id)
+	if !ok {
+		return nil
+	}
+	// The first number is the application domain, which is no activity.
+	for depth := path.Depth() - 1; depth > 1; depth-- {
+		if l := t.activities[activityKey{process, path.Ancestor(depth)}]; l != nil {
+			return l.last
+		}
+	}
+	return nil
+}
+
+// innermost returns the span without an activity ID that began last on a thread and is open, nil if there is none. A label span counts
+// for the thread of its latest event, too. Intervals of the runtime do not count.
+func (t *Tracker) innermost(th *ntconv.Thread) *open {
+	s := t.stateOf(th)
+	if s == nil {
+		return nil
+	}
+	current := s.current.get()
+	n := 0
+	for o := s.open.last; o != nil && n < maxWalk; o = o.links[chainThread].prev {
+		n++
+		if o.Evidence == span.FromRuntime || !o.Activity.IsZero() {
+			continue
+		}
+		if current != nil && current.serial > o.serial {
+			break
+		}
+		return o
+	}
+	return current
+}

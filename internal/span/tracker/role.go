@@ -1,0 +1,247 @@
+package tracker
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/diagsource"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A role is what the events of a type and version mean to the tracker.
+type role struct {
+	typ     *ntconv.Type
+	version uint8
+	use     use
+	schema  *schema.Schema
+	sample  bool // a sample of a profiler, which lies within a span and is no event of it
+	thrown  bool // an exception
+	label   string
+	scope   *span.Scope // never nil
+
+	begins, ends []bound // intervals of the runtime
+	// http is the field with the path of a request that an HTTP client sends, "" for other events.
+	http string
+	kind span.Kind
+}
+
+// use is what an event without labels may become.
+type use uint8
+
+const (
+	useNone     use = iota
+	useInner        // an event of an open span
+	usePair         // the Start or Stop of a pair, or else an event of an open span
+	useRuntime      // the begin or end of an interval of the runtime
+	useActivity     // a part of an Activity
+	useImported     // a part of an imported span
+	useNever        // nothing, even with labels
+)
+
+// Providers whose events describe the work of the runtime or of a library for tasks, or are values of counters: no spans, and no events
+// of them.
+const (
+	tplProvider       = "System.Threading.Tasks.TplEventSource"
+	plinqProvider     = "System.Linq.Parallel.PlinqEventSource"
+	frameworkProvider = "System.Diagnostics.Eventing.FrameworkEventSource"
+	metricsProvider   = "System.Diagnostics.Metrics"
+	ownProvider       = "ntconv"
+)
+
+// Providers of HTTP requests.
+const (
+	hostingProvider = "Microsoft.AspNetCore.Hosting"
+	kestrelProvider = "Microsoft-AspNetCore-Server-Kestrel"
+	httpProvider    = "System.Net.Http"
+	requestTask     = "Request"
+)
+
+// roleOf returns the role of an event's type.
+func (t *Tracker) roleOf(e *ntconv.Event) *role {
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if r := t.recent.Get(hash, &e.Type); r != nil {
+		return *r
+	}
+	r := t.roles[e.Type]
+	if r == nil {
+		r = t.newRole(e.Type, e)
+		t.roles[e.Type] = r
+	}
+	t.recent.Put(hash, &e.Type, r)
+	return r
+}
+
+// otherVersion returns the role of an event whose labels override the version of its type.
+func (t *Tracker) otherVersion(e *ntconv.Event) *role {
+	s := t.table.Of(e)
+	r := t.others[s]
+	if r == nil {
+		r = t.newRole(e.Type, e)
+		t.others[s] = r
+	}
+	return r
+}
+
+// newRole describes the events of a type with the version of e.
+func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
+	s := t.table.Of(e)
+	r := &role{typ: typ, version: e.Version(), schema: s, scope: t.scopeOf(s.Provider), kind: span.KindInternal}
+	r.label = typ.Provider + "/" + s.Name
+	switch class := clr.ClassOf(typ); class {
+	case clr.ClassSample, clr.ClassUniversalCPU, clr.ClassUniversalCSwitch, clr.ClassUniversalOther:
+		r.sample = true
+	}
+	r.thrown = s.Provider == clr.Runtime && s.Name == "ExceptionThrown"
+	r.begins, r.ends = t.bounds(s, s.EndedBy()), t.bounds(s, s.Ends())
+	r.use = t.useOf(r)
+	return r
+}
+
+func (t *Tracker) useOf(r *role) use {
+	sources, provider := t.opts.Sources, r.schema.Provider
+	switch {
+	case span.IsEvent(r.typ):
+		return useIf(sources&Imported != 0, useImported, useNever)
+	case provider == ownProvider:
+		return useNever
+	case provider == diagsource.Provider:
+		return useIf(sources&Activities != 0, useActivity, useNone)
+	case r.begins != nil || r.ends != nil:
+		return useRuntime
+	case r.thrown:
+		return useIf(sources&(Pairs|Requests) != 0, useInner, useNone)
+	case isInfrastructure(provider) || r.sample || isCounter(r.schema.Name):
+		return useNone
+	}
+	t.describeHTTP(r)
+	if sources&Pairs == 0 && (sources&Requests == 0 || !isRequest(r)) {
+		return useNone
+	}
+	return usePair
+}
+
+func useIf(ok bool, u, otherwise use) use {
+	if ok {
+		return u
+	}
+	return otherwise
+}
+
+// isInfrastructure reports whether events of a provider are neither spans nor events of spans.
+func isInfrastructure(provider string) bool {
+	switch provider {
+	case tplProvider, plinqProvider, frameworkProvider, metricsProvider, clr.EventPipe, clr.UniversalSystem, clr.UniversalEvents:
+		return true
+	}
+	return clr.IsRuntime(provider)
+}
+
+// isCounter reports whether an event source writes events of that name for its counters.
+func isCounter(name string) bool { return name == "EventCounters" }
+
+func isRequest(r *role) bool {
+	switch r.schema.Provider {
+	case hostingProvider, kestrelProvider, httpProvider:
+		return true
+	}
+	return false
+}
+
+// describeHTTP sets what is known of requests that event sources of .NET report.
+func (t *Tracker) describeHTTP(r *role) {
+	if r.schema.Task != requestTask {
+		return
+	}
+	switch r.schema.Provider {
+	case hostingProvider:
+		r.kind = span.KindServer
+	case httpProvider:
+		r.kind, r.http = span.KindClient, "pathAndQuery"
+	}
+}
+
+// exportPaths are the paths of the requests by which programs send spans.
+var exportPaths = [...]string{"/v1/traces", "/opentelemetry.proto.collector.trace.v1.TraceService/Export"}
+
+// isExport reports whether the attributes are those of a request that sends spans.
+func isExport(field string, attributes []span.Attribute) bool {
+	for i := range attributes {
+		if attributes[i].Key != field {
+			continue
+		}
+		path, _, _ := strings.Cut(attributes[i].Value.Str(), "?")
+		for _, suffix := range exportPaths {
+			if strings.HasSuffix(path, suffix) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// scopeOf returns the one scope of a provider.
+func (t *Tracker) scopeOf(provider string) *span.Scope {
+	s := t.scopes[provider]
+	if s == nil {
+		s = &span.Scope{Name: provider}
+		t.scopes[provider] = s
+	}
+	return s
+}
+
+// phase says whether an event begins or ends something.
+type phase uint8
+
+const (
+	phaseNone phase = iota
+	phaseStart
+	phaseStop
+)
+
+// Opcodes that all providers share (winmeta.xml).
+const (
+	opcodeStart = 1
+	opcodeStop  = 2
+)
+
+// phase returns the pair of an event source that an event begins or ends. An opcode in its labels overrides that of the type.
+func (t *Tracker) phase(e *ntconv.Event, r *role) (*schema.Pair, phase) {
+	if !t.label.hasOpcode || r.schema.Opcode == e.Opcode() {
+		switch s := r.schema; {
+		case len(s.EndedBy()) > 0 && s.EndedBy()[0].Key == schema.KeyActivity:
+			return s.EndedBy()[0], phaseStart
+		case len(s.Ends()) > 0 && s.Ends()[0].Key == schema.KeyActivity:
+			return s.Ends()[0], phaseStop
+		}
+		return nil, phaseNone
+	}
+	switch e.Opcode() {
+	case opcodeStart:
+		return t.taskPair(r), phaseStart
+	case opcodeStop:
+		return t.taskPair(r), phaseStop
+	}
+	return nil, phaseNone
+}
+
+// taskPair returns the pair of events whose opcodes are labels: Start and Stop may be of one type.
+func (t *Tracker) taskPair(r *role) *schema.Pair {
+	s := r.schema
+	for _, pairs := range [...][]*schema.Pair{s.EndedBy(), s.Ends()} {
+		if len(pairs) > 0 && pairs[0].Key == schema.KeyActivity {
+			return pairs[0]
+		}
+	}
+	key := schema.Pair{Provider: s.Provider, Name: s.Task, Begin: s.Task + "Start", End: [2]string{s.Task + "Stop"}, Key: schema.KeyActivity}
+	p := t.tasks[key]
+	if p == nil {
+		p = &key
+		t.tasks[key] = p
+	}
+	return p
+}
+
+// isBare reports whether the names of a pair's events do not reveal the task: only their opcodes say that they begin and end something.
+func isBare(p *schema.Pair) bool { return p.Begin == p.Name }

@@ -1,0 +1,204 @@
+package tracker
+
+import (
+	"hash/maphash"
+	"math"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// maxElements limits the elements of a list or object that becomes an attribute: decoded elements take up to a hundred times the bytes that
+// they have in a payload. An attribute with more is dropped and counted.
+const maxElements = 1024
+
+// maxDepth limits how deep objects and lists of an attribute may be nested.
+const maxDepth = 16
+
+// attributes appends the fields of an event's payload to dst, and returns how many could not be carried.
+func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ []span.Attribute, dropped uint32) {
+	for f, v := range r.schema.Values(e) {
+		if v.Kind() == ntconv.ValueError {
+			t.opts.Report.Add(ntconv.CodePayload, 1, e.Offset)
+			return dst, dropped + 1
+		}
+		var n uint32
+		dst, n = t.appendField(dst, f.Name, v)
+		dropped += n
+	}
+	return dst, dropped
+}
+
+// appendField appends a field as an attribute. The members of an object without a name, in which .NET wraps the payload of a
+// self-describing event, are attributes of their own. A field after the end of the payload is none.
+func (t *Tracker) appendField(dst []span.Attribute, name string, v ntconv.Value) (_ []span.Attribute, dropped uint32) {
+	switch {
+	case v.Kind() == ntconv.ValueNull:
+		return dst, 0
+	case v.Kind() == ntconv.ValueObject && name == "":
+		for f, member := range v.Fields() {
+			var n uint32
+			dst, n = t.appendMember(dst, f.Name, member)
+			dropped += n
+		}
+		return dst, dropped
+	}
+	return t.appendMember(dst, name, v)
+}
+
+func (t *Tracker) appendMember(dst []span.Attribute, name string, v ntconv.Value) (_ []span.Attribute, dropped uint32) {
+	budget := maxElements
+	value, ok := t.value(v, &budget, 0)
+	if !ok {
+		return dst, 1
+	}
+	return append(dst, span.Attribute{Key: name, Value: value}), 0
+}
+
+// value converts a decoded value. It returns false if the value has too many elements, is nested too deep, or cannot be decoded.
+func (t *Tracker) value(v ntconv.Value, budget *int, depth int) (span.Value, bool) {
+	switch v.Kind() {
+	case ntconv.ValueList:
+		return t.list(v, budget, depth+1)
+	case ntconv.ValueObject:
+		return t.object(v, budget, depth+1)
+	case ntconv.ValueError:
+		return span.Value{}, false
+	}
+	return t.scalar(v), true
+}
+
+// scalar converts a value without elements. Numbers that have no place in 64 signed bits, GUIDs and times become text.
+func (t *Tracker) scalar(v ntconv.Value) span.Value {
+	switch v.Kind() {
+	case ntconv.ValueNull:
+		return span.Empty()
+	case ntconv.ValueBool:
+		return span.Bool(v.Bool())
+	case ntconv.ValueInt:
+		return span.Int(v.Int())
+	case ntconv.ValueUint:
+		if v.Uint() <= math.MaxInt64 {
+			return span.Int(v.Int())
+		}
+	case ntconv.ValueFloat:
+		return span.Float(v.Float())
+	case ntconv.ValueBytes:
+		return span.Bytes(string(v.Bytes()))
+	case ntconv.ValueString:
+		t.buf = v.AppendString(t.buf[:0])
+		return span.String(t.strings.of(t.buf))
+	case ntconv.ValueGUID:
+		t.buf = v.GUID().Append(t.buf[:0])
+		return span.String(t.strings.of(t.buf))
+	case ntconv.ValueTime:
+		return span.String(v.Time().Format(time.RFC3339Nano))
+	}
+	return span.String(v.String())
+}
+
+func (t *Tracker) list(v ntconv.Value, budget *int, depth int) (span.Value, bool) {
+	if depth > maxDepth || v.Len() > *budget {
+		return span.Value{}, false
+	}
+	*budget -= v.Len()
+	elems := make([]span.Value, 0, v.Len())
+	for elem := range v.Elems() {
+		x, ok := t.value(elem, budget, depth)
+		if !ok {
+			return span.Value{}, false
+		}
+		elems = append(elems, x)
+	}
+	return span.Array(elems), true
+}
+
+func (t *Tracker) object(v ntconv.Value, budget *int, depth int) (span.Value, bool) {
+	if depth > maxDepth {
+		return span.Value{}, false
+	}
+	var members []span.Attribute
+	for f, member := range v.Fields() {
+		if *budget--; *budget < 0 {
+			return span.Value{}, false
+		}
+		x, ok := t.value(member, budget, depth)
+		if !ok {
+			return span.Value{}, false
+		}
+		members = append(members, span.Attribute{Key: f.Name, Value: x})
+	}
+	return span.Map(members), true
+}
+
+// agree compares the fields that a Start and a Stop have in common, and returns how many there are.
+func agree(start, stop []span.Attribute) (common int, equal bool) {
+	for i := range stop {
+		for j := range start {
+			if start[j].Key != stop[i].Key {
+				continue
+			}
+			if common++; !equalScalar(start[j].Value, stop[i].Value) {
+				return common, false
+			}
+		}
+	}
+	return common, true
+}
+
+// equalScalar compares values that identify something. Values with elements do not.
+func equalScalar(a, b span.Value) bool {
+	if a.Kind() != b.Kind() {
+		return false
+	}
+	switch a.Kind() {
+	case span.ValueString, span.ValueBytes:
+		return a.Str() == b.Str()
+	case span.ValueInt:
+		return a.Int() == b.Int()
+	case span.ValueBool:
+		return a.Bool() == b.Bool()
+	case span.ValueFloat:
+		return math.Float64bits(a.Float()) == math.Float64bits(b.Float())
+	}
+	return a.Kind() == span.ValueEmpty
+}
+
+// find returns the index of the attribute with a key, or -1.
+func find(attributes []span.Attribute, key string) int {
+	for i := range attributes {
+		if attributes[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// A stringCache returns equal strings for equal bytes where they were seen recently, because the payloads of spans repeat methods, paths
+// and names.
+type stringCache struct {
+	seed    maphash.Seed
+	entries []string
+}
+
+const (
+	cachedStrings = 1 << 10
+	maxCached     = 128 // bytes of a string that is cached
+)
+
+func newStringCache() stringCache { return stringCache{seed: maphash.MakeSeed()} }
+
+func (c *stringCache) of(b []byte) string {
+	if len(b) > maxCached {
+		return string(b)
+	}
+	if c.entries == nil {
+		c.entries = make([]string, cachedStrings)
+	}
+	s := &c.entries[maphash.Bytes(c.seed, b)%cachedStrings]
+	if *s != string(b) {
+		*s = string(b)
+	}
+	return *s
+}
