@@ -2,7 +2,7 @@ package active
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -41,10 +41,9 @@ func (d *Detector) Shows(e *ntconv.Event) bool {
 	return shows
 }
 
-// showsType reports whether events of a type start or end spans: Activities, and operations of event sources. The runtime reports
-// operations of its own, which are not spans.
+// showsType reports whether events of a type start or end spans: Activities, and operations of event sources.
 func (d *Detector) showsType(e *ntconv.Event) bool {
-	if clr.IsRuntime(e.Type.Provider) {
+	if !tracker.HasPairs(e.Type.Provider) {
 		return false
 	}
 	s := d.schemas.Of(e)

@@ -3,6 +3,7 @@ package active
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -176,7 +177,7 @@ func (x *Index) byActivity(e *ntconv.Event) int32 {
 		return noSpan
 	}
 	process := x.processOf(e.Thread)
-	for id, ok := ntconv.GUID(label), true; ok; id, ok = parentPath(id) {
+	for id := range ancestors(label) {
 		i, _ := slices.BinarySearchFunc(x.activities, e.Time, func(a activityTime, at ntconv.Ticks) int {
 			return cmp.Or(cmp.Compare(a.process, process), bytes.Compare(a.id[:], id[:]), startsBy(a.from, at))
 		})
@@ -201,7 +202,18 @@ func startsBy(from, at ntconv.Ticks) int {
 	return 1
 }
 
-// parentPath returns the activity ID of the path that an activity ID continues, and false if it is not a path or continues none.
-func parentPath(id ntconv.GUID) (parent ntconv.GUID, ok bool) {
-	return parent, false
+// ancestors yields an activity ID, and if it is a path, the IDs of its prefixes from the longest to the shortest. The first number of a
+// path is that of the application domain and not an activity.
+func ancestors(id ntconv.GUID) iter.Seq[ntconv.GUID] {
+	return func(yield func(ntconv.GUID) bool) {
+		if !yield(id) {
+			return
+		}
+		path, ok := span.ParseActivityPath(id)
+		for depth := path.Depth() - 1; ok && depth > 1; depth-- {
+			if !yield(path.Ancestor(depth)) {
+				return
+			}
+		}
+	}
 }
