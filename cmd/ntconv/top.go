@@ -20,6 +20,7 @@ import (
 type ranking struct {
 	in      string
 	profile *formats.Profile
+	labels  bool // labels of samples are shown
 	names   *symbol.Options
 	plan    *pass.Plan
 	options pprofview.TopOptions
@@ -53,6 +54,7 @@ func (a *app) topCmd() *cobra.Command {
 		flags.StringVar(&r.options.Focus, "focus", "", "only samples with a function that fits this regular `expression`")
 		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
 		r.bind(flags)
+		flags.Lookup(formats.FlagSpanName).Hidden = true // the report shows no labels
 	})
 	a.addInputFlags(cmd)
 	return cmd
@@ -70,6 +72,9 @@ func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	r.plan.AnyOrder, r.plan.Names = !cmd.Flags().Changed("order"), r.names
+	if err := a.linkSpans(r.plan, r.profile.SpanLabels(), r.labels); err != nil {
+		return fail(exitUsage, err)
+	}
 	return nil
 }
 
@@ -116,6 +121,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 		return nil, nil, fatal
 	}
 	a.sum.Result = sink.Result()
+	a.sum.Result.Remark(a.spans.remark())
 	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice())
