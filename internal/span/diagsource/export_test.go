@@ -1,5 +1,7 @@
 package diagsource
 
+import "github.com/ntconv/ntconv/internal/span"
+
 // Names of the package's inside that tests use.
 var (
 	Clone       = clone
@@ -12,3 +14,8 @@ var (
 	Decimal     = parseDecimal
 	ParseMillis = parseMillis
 )
+
+func (l *lists) ParseEvents(text string) uint32 { return l.parseEvents(text) }
+func (l *lists) ParseLinks(text string) uint32  { return l.parseLinks(text) }
+func (l *lists) Events() []span.Event           { return l.events }
+func (l *lists) Links() []span.Link             { return l.links }
