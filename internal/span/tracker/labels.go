@@ -106,7 +106,7 @@ func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	if o := t.byID[key]; o != nil {
 		return o
 	}
-	if t.ended.Get(key.hash(), &key) != nil {
+	if t.ended.has(key) {
 		t.counts.Late++
 		return nil
 	}

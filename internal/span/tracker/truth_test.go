@@ -508,10 +508,7 @@ func TestSameSpans(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			o := &tracker.Options{Sources: all, Unfinished: tracker.CloseUnfinished}
-			first, err := ntconvtest.Record(open(t, f, reader.ByTime))
-			if err != nil {
-				t.Skipf("the trace ends early: %v", err)
-			}
+			first, _ := ntconvtest.Record(open(t, f, reader.ByTime)) // some traces end early
 			info := open(t, f, reader.ByTime).Info()
 			source := func() ntconv.Source { return ntconvtest.NewSource(info, first...) }
 			spans, counts := track(t, source(), o)
