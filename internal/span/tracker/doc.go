@@ -26,7 +26,7 @@
 //
 // Imported spans are passed on as they are.
 //
-// Intervals of the runtime are spans on request: garbage collections and pauses (GC), compilations (JIT), waits for locks and wait handles
+// Intervals of the runtime are spans on request: garbage collections and the pauses for them (GC), compilations (JIT), waits for locks and wait handles
 // (Contention), exceptions with their handlers (Exceptions), time in the queue of the thread pool (Requests; without Pairs also the
 // HTTP requests that event sources report).
 //
