@@ -121,9 +121,9 @@ func (tr *trace) add(ticks int64, th *ntconv.Thread, name string, id int32, labe
 
 func (tr *trace) addType(ticks int64, th *ntconv.Thread, typ *ntconv.Type, id int32, labels ...ntconv.Label) *ntconv.Event {
 	tr.t.Helper()
-	payload, err := ntconv.AppendFields(nil, typ.Fields, []ntconv.Value{ntconv.IntValue(int64(id))}[:len(typ.Fields)], 8)
-	if err != nil {
-		tr.t.Fatal(err)
+	var payload []byte
+	if len(typ.Fields) > 0 {
+		payload = numbers(id)
 	}
 	tr.seq[th]++
 	e := &ntconv.Event{

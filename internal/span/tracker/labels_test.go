@@ -134,6 +134,19 @@ func TestLabelSpans(t *testing.T) {
 			[]string{"1/2<1 Pay 3..4", "1/1<0 Order 1..5 Shop/Note@2"},
 		},
 		{
+			"a parent by its activity ID, on another thread",
+			func(tr *trace, a, b *ntconv.Thread) {
+				order, other := ntconv.GUID{1, 2, 3}, ntconv.GUID{4}
+				tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1), activityLabel(order))
+				tr.add(2, b, "PayStart", 1, traceLabel(1), spanLabel(2), activityLabel(other), relatedLabel(order))
+				tr.add(3, b, "QueryStart", 1, traceLabel(2), spanLabel(3), relatedLabel(order)) // another trace
+				tr.add(4, b, "QueryStop", 1, traceLabel(2), spanLabel(3))
+				tr.add(4, b, "PayStop", 1, traceLabel(1), spanLabel(2))
+				tr.add(5, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
+			},
+			[]string{"2/3<0 Query 3..4", "1/2<1 Pay 2..4", "1/1<0 Order 1..5"},
+		},
+		{
 			"it ends before it begins",
 			func(tr *trace, a, b *ntconv.Thread) {
 				tr.add(5, a, "OrderStart", 1, traceLabel(1), spanLabel(1))

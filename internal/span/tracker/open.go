@@ -299,6 +299,7 @@ func (t *Tracker) evict() {
 	}
 	t.counts.Evicted++
 	t.resolve(o, false)
+	t.emitHeld(o)
 	t.finish(o)
 }
 
