@@ -10,6 +10,7 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
@@ -34,7 +35,7 @@ func export(t *testing.T, form Form, n int, o *Options) ([]byte, Summary) {
 }
 
 // split cuts a delimited file into its messages.
-func split(t *testing.T, b []byte) (messages [][]byte) {
+func split(t rapid.TB, b []byte) (messages [][]byte) {
 	t.Helper()
 	for len(b) > 0 {
 		if len(b) < 4 || uint64(len(b)-4) < uint64(binary.BigEndian.Uint32(b)) {
