@@ -176,7 +176,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/otlpclient", "./examples/..."}, direct: true, never: []string{
-			"google.golang.org/grpc/...", "go.opentelemetry.io/otel/...", "net/http",
+			"google.golang.org/grpc/...", "go.opentelemetry.io/otel/...",
 		},
 		why: "one package knows how spans are sent",
 	},
