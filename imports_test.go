@@ -152,6 +152,14 @@ var importRules = []importRule{
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
+		of: []string{"./examples/otlp/send"}, only: []string{
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/span/...", "./internal/wire/...",
+			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		},
+		why: "a program that reads traces and sends spans compiles the model, the reader, spans and protobuf: no gRPC, no SDK, no command line, no other format",
+	},
+	{
 		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
 		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
 	},

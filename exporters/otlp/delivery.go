@@ -153,12 +153,11 @@ func (d *delivery) count(n int64, size int, err error) {
 			break
 		}
 		d.done.Rejected++
+		d.explain(err.Error())
 		d.report.Note(ntconv.CodeRejected, 1, -1, err.Error())
 	case errors.As(err, &partial):
 		d.received(n, min(max(partial.Rejected, 0), n), size)
-		if d.done.Message == "" {
-			d.done.Message = partial.Message
-		}
+		d.explain(partial.Message)
 		if partial.Rejected <= 0 {
 			d.done.Warnings++
 			break
@@ -176,6 +175,13 @@ func (d *delivery) count(n int64, size int, err error) {
 		d.progressMu.Lock()
 		d.progress(sent)
 		d.progressMu.Unlock()
+	}
+}
+
+// explain keeps the first message of the receiver.
+func (d *delivery) explain(message string) {
+	if d.done.Message == "" {
+		d.done.Message = message
 	}
 }
 

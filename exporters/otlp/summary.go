@@ -12,8 +12,8 @@ type Summary struct {
 	// Bytes is the size of these batches: in a file the bytes written, else the protobuf encoding before compression.
 	Bytes  int64
 	Halved int64 // batches, and parts of them, that were too large for the receiver and were sent as two
-	// Warnings are batches that the receiver took completely, but with a message. Message is the first message of the receiver, also
-	// of one that rejected spans.
+	// Warnings are batches that the receiver took completely, but with a message. Message is the first message of the receiver: a
+	// warning, or why it rejected spans.
 	Warnings int64
 	Message  string
 
