@@ -119,7 +119,7 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/span", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
 	},
 	{
@@ -181,6 +181,16 @@ var importRules = []importRule{
 	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
 		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/pproflegacy has the older formats",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/formats"}, never: []string{"./internal/otlpclient"}, direct: true,
+		why: "the clients of gRPC and HTTP are for the command alone, which has them through its table of formats: who uses the exporter brings a client",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/otlpclient", "./examples/..."}, direct: true, never: []string{
+			"google.golang.org/grpc/...", "go.opentelemetry.io/otel/...",
+		},
+		why: "one package knows how spans are sent",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},

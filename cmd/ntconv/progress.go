@@ -33,9 +33,10 @@ func showProgress(w io.Writer, what func() string, size int64, read func() int64
 	if size <= 0 {
 		size = -1 // a spinner
 	}
+	shown := what()
 	bar := progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(what()),
+		progressbar.OptionSetDescription(shown),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
@@ -50,7 +51,10 @@ func showProgress(w io.Writer, what func() string, size int64, read func() int64
 		for {
 			select {
 			case <-tick.C:
-				bar.Describe(what())
+				if text := what(); text != shown {
+					shown = text
+					bar.Describe(text) // it draws, so not without need
+				}
 				_ = bar.Set64(read()) // a bar that cannot be drawn harms nobody
 				_ = bar.RenderBlank() // time goes on though nothing was read
 			case <-quit:

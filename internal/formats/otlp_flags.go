@@ -202,13 +202,17 @@ func (f *connectionFlags) given(flag string) string {
 	return ""
 }
 
-// fromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, where no flag does, and returns notes
+// resourceFromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, where no flag does, and returns notes
 // on it. SDKs describe their own process with these variables. ntconv has no spans of its own, so they describe what it sends.
 func resourceFromEnvironment(o *otlp.Options, getenv func(string) string) (notes []string, err error) {
 	const nameVariable, listVariable = "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"
 	list, err := otlpclient.ParseList(getenv(listVariable))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", listVariable, err)
+	}
+	if name := strings.TrimSpace(getenv(nameVariable)); name != "" && o.ServiceName == "" {
+		o.ServiceName = name
+		notes = append(notes, fmt.Sprintf("service.name is %s by %s", name, nameVariable))
 	}
 	used := false
 	for _, pair := range list {
@@ -220,11 +224,7 @@ func resourceFromEnvironment(o *otlp.Options, getenv func(string) string) (notes
 		o.Resource = append(o.Resource, ntconv.Attr{Key: pair[0], Value: pair[1]})
 	}
 	if used {
-		notes = append(notes, listVariable+" describes the processes of the trace")
-	}
-	if name := strings.TrimSpace(getenv(nameVariable)); name != "" && o.ServiceName == "" {
-		o.ServiceName = name
-		notes = append(notes, fmt.Sprintf("service.name is %s by %s", name, nameVariable))
+		notes = append(notes, "resource attributes are added by "+listVariable)
 	}
 	return notes, nil
 }

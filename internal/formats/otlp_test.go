@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
@@ -26,8 +25,8 @@ type jsonSpans struct {
 	ResourceSpans []struct {
 		ScopeSpans []struct {
 			Spans []struct {
-				TraceID, SpanID, Name               string
-				Kind                                int
+				TraceID, SpanID, Name              string
+				Kind                               int
 				StartTimeUnixNano, EndTimeUnixNano string
 			}
 		}
@@ -257,21 +256,4 @@ func TestResourceFromEnvironment(t *testing.T) {
 	if err != nil || bytes.Contains(b, []byte("from the environment")) {
 		t.Errorf("%v: the environment is in the file", err)
 	}
-}
-
-// What is written to a pipe reaches its reader with each batch.
-func TestFlushed(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	out, err := iox.CreateOutputs("/dev/stdout", iox.OutputsOptions{})
-	if err != nil {
-		t.Skip(err)
-	}
-	_ = out.Abort()
-	_ = time.Second
-	_ = w
 }
