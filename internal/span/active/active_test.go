@@ -92,6 +92,23 @@ func TestStopOnly(t *testing.T) {
 	}
 }
 
+// Events that become later and later do not make a span start after those inside it.
+func TestStopOnlyLate(t *testing.T) {
+	r := record(t)
+	one := thread(process(1), 10)
+	for i := range int64(60) {
+		id, from := uint64(2*i+1), 1000*i
+		r.late += 2 * us
+		r.stop(one, activity{trace: id, id: id + 1, parent: id, name: "inner", from: from, to: from + 400})
+		r.late += 2 * us
+		r.stop(one, activity{trace: id, id: id, name: "outer", from: from, to: from + 500})
+	}
+	x := r.index(nil)
+	for i := range int64(60) {
+		check(t, x, r, expect{one, 1000*i + 300, 1000*i + 400, "inner"})
+	}
+}
+
 // Of spans that end on one thread, each has the time after the unrelated one before it: the thread worked for that.
 func TestStopOnlyAsync(t *testing.T) {
 	r := record(t)
@@ -102,6 +119,7 @@ func TestStopOnlyAsync(t *testing.T) {
 	r.stop(one, activity{trace: 3, id: 4, parent: 3, name: "child", from: 80, to: 85})
 	r.stop(one, activity{trace: 3, id: 3, name: "c", from: 5, to: 90})
 	r.stop(two, activity{trace: 4, id: 5, name: "d", from: 5, to: 90})
+	r.work(one, 30, 32) // an operation of a, although only the end of a shows that
 	check(t, r.index(nil), r,
 		expect{one, 0, 10, ""}, expect{one, 10, 50, "a"}, expect{one, 52, 70, "b"}, expect{one, 72, 80, "c"},
 		expect{one, 80, 85, "child"}, expect{one, 86, 90, "c"}, expect{two, 5, 90, "d"})
@@ -120,12 +138,13 @@ func TestAsync(t *testing.T) {
 	span(one, one, activity{trace: 1, id: 2, parent: 1, name: "query", from: 20, to: 30})
 	span(two, two, activity{trace: 1, id: 3, parent: 1, name: "render", from: 70, to: 80})
 	span(one, two, activity{trace: 2, id: 4, name: "lonely", from: 110, to: 190})
+	span(one, one, activity{trace: 1, id: 7, parent: 1, name: "late", from: 95, to: 99})
 	// One that never ends.
 	r.start(two, activity{trace: 3, id: 5, name: "open", from: 200})
 	span(two, two, activity{trace: 3, id: 6, parent: 5, name: "step", from: 210, to: 220})
 	r.sample(one, 300)
 	check(t, r.index(nil), r,
-		expect{one, 10, 20, "request"}, expect{one, 20, 30, "query"}, expect{one, 31, 190, ""},
+		expect{one, 10, 20, "request"}, expect{one, 20, 30, "query"}, expect{one, 31, 95, ""}, expect{one, 95, 99, "late"}, expect{one, 100, 190, ""},
 		expect{two, 10, 70, ""}, expect{two, 70, 80, "render"}, expect{two, 81, 90, "request"}, expect{two, 91, 200, ""},
 		expect{two, 200, 210, "open"}, expect{two, 210, 220, "step"}, expect{two, 221, 300, ""})
 }
@@ -155,6 +174,10 @@ func TestActivityID(t *testing.T) {
 	r.work(one, 10, 50, activityLabel(path(1, 1)))
 	r.work(one, 20, 30, activityLabel(path(1, 1, 2)))
 	r.work(two, 70, 90, activityLabel(path(1, 1))) // the ID again
+	r.work(one, 110, 190, activityLabel(path(1, 4)))
+	for i := range int64(5) { // recursion
+		r.work(one, 120+10*i, 125+10*i, activityLabel(path(1, 4)))
+	}
 	x := r.index(nil)
 	for _, c := range []struct {
 		at   int64
@@ -163,7 +186,7 @@ func TestActivityID(t *testing.T) {
 	}{
 		{5, path(1, 1), 0}, {15, path(1, 1), 10}, {25, path(1, 1), 10}, {25, path(1, 1, 2), 20}, {35, path(1, 1, 2), 10},
 		{25, path(1, 1, 2, 3), 20}, {25, path(1, 1, 3), 10}, {25, path(1, 2), 0}, {60, path(1, 1), 0}, {75, path(1, 1, 7), 70},
-		{25, ntconv.GUID{1, 2, 3}, 0},
+		{25, ntconv.GUID{1, 2, 3}, 0}, {122, path(1, 4), 120}, {148, path(1, 4), 110}, {180, path(1, 4), 110},
 	} {
 		e := copyOf(r, thread(p, 99), c.at) // on a thread of its own
 		e.Labels = ntconv.NewLabels([]ntconv.Label{activityLabel(c.id)})

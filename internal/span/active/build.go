@@ -131,7 +131,7 @@ func (x *Index) calibrate(all []facts) {
 	for i, n := range order {
 		f := &all[n]
 		f.from, f.to = plus(f.from, moves[i]), plus(f.to, moves[i])
-		if f.to > f.endEvent || minus(f.endEvent, f.to) <= slack {
+		if minus(f.endEvent, f.to) <= slack {
 			f.to = f.endEvent
 		}
 	}
