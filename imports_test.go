@@ -73,6 +73,16 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
+		of: []string{"./internal/span/active"}, only: []string{
+			"std", "./", "./internal/span/active", "./internal/span", "./internal/span/diagsource", "./internal/span/tracker", "./internal/clr", "./internal/intern", "./schema",
+		},
+		why: "which span was active when an event was recorded depends neither on the format of the trace nor on what is made of the event",
+	},
+	{
+		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span/match", "./internal/span", "./internal/where", "./internal/clr", "./schema"},
+		why: "an expression about a span does not depend on what showed the span",
+	},
+	{
 		of: []string{"./internal/message"}, only: []string{"std"},
 		why: "the spelling of numbers and names is text to text",
 	},

@@ -60,7 +60,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 		return nil
 	}
 	if plan.Ahead == nil {
-		plan.Ahead = &pass.Ahead{Learn: a.spans.learn, Shows: new(active.Detector).Shows, Again: o.Explicit}
+		plan.Ahead = &pass.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit}
 	}
 	plan.Before = append(plan.Before, a.spans.link)
 	return nil

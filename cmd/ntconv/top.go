@@ -37,6 +37,7 @@ func (a *app) topCmd() *cobra.Command {
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
 			formats.Example{Remark: "with what is called from there, the first 50", Line: "ntconv top --cum -n 50 trace.nettrace"},
 			formats.Example{Remark: "only stacks with a function whose name fits", Line: "ntconv top --focus 'Serializ' trace.nettrace"},
+			formats.Example{Remark: "only what ran in some requests", Line: "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace"},
 			formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
 		),
 		Args:              oneInput,

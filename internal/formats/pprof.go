@@ -38,6 +38,7 @@ func pprofFormat() *Format {
 			Examples: []Example{
 				{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
 				{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},
+				{"with the names of the spans that were active, for span profiles of Pyroscope", "ntconv to pprof --span-name trace.nettrace"},
 				{"the first ten seconds, as a flame graph in a browser", "ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz"},
 			},
 		},

@@ -28,6 +28,7 @@ type facts struct {
 
 	wall     bool         // from and to are on the wall clock
 	endEvent ntconv.Ticks // if wall: when the event of the end was recorded
+	recorded ntconv.Ticks // if wall: from as it was recorded
 
 	shownUntil ntconv.Ticks // the last time that a descendant shows the span on the thread start
 	shownSince ntconv.Ticks // the first time that a descendant shows the span on the thread end, if hasSince
@@ -47,7 +48,7 @@ func (b *build) add(x *Index, s *span.Span) {
 		f.ended = f.ended && f.finished
 	}
 	if s.Evidence == span.FromActivity && f.finished && x.event != nil {
-		f.wall, f.endEvent = true, x.event.Time
+		f.wall, f.endEvent, f.recorded = true, x.event.Time, f.from
 	}
 	b.facts = append(b.facts, f)
 }
@@ -130,7 +131,7 @@ func (x *Index) calibrate(all []facts) {
 	for i, n := range order {
 		f := &all[n]
 		f.from, f.to = plus(f.from, moves[i]), plus(f.to, moves[i])
-		if f.to > f.endEvent || minus(f.endEvent, f.to) <= slack {
+		if minus(f.endEvent, f.to) <= slack {
 			f.to = f.endEvent
 		}
 	}
@@ -224,7 +225,7 @@ func (x *Index) startAfterParents(all []facts) {
 	})
 	for _, n := range order {
 		p := x.spans[n].parent
-		if p == noSpan || !all[n].wall || !all[p].wall {
+		if p == noSpan || !all[n].wall || !all[p].wall || all[n].recorded < all[p].recorded {
 			continue
 		}
 		if f := &all[n]; f.from < all[p].from && all[p].from <= f.to {

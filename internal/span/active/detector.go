@@ -2,17 +2,23 @@ package active
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Detector finds out whether a trace may hold spans that were recorded together with samples. The zero value is ready to use. It is
-// not safe for concurrent use.
+// A Detector finds out whether a trace may hold spans that were recorded together with samples. It is not safe for concurrent use.
 type Detector struct {
 	schemas    schema.Table
 	shows      map[*ntconv.Type]bool
-	last       *ntconv.Type
+	recent     intern.Cache[*ntconv.Type, bool]
+	last       *ntconv.Type // whose events show nothing
 	lastLabels *ntconv.Labels
+}
+
+// NewDetector returns a Detector for one reading of a trace.
+func NewDetector() *Detector {
+	return &Detector{shows: map[*ntconv.Type]bool{}, recent: intern.NewCache[*ntconv.Type, bool](8)}
 }
 
 // Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. It is fast for events that
@@ -27,17 +33,25 @@ func (d *Detector) Shows(e *ntconv.Event) bool {
 	if e.Type == d.last {
 		return false
 	}
-	shows, ok := d.shows[e.Type]
-	if !ok {
-		if d.shows == nil {
-			d.shows = map[*ntconv.Type]bool{}
-		}
-		shows = d.showsType(e)
-		d.shows[e.Type] = shows
-	}
+	shows := d.ofType(e)
 	if !shows {
 		d.last = e.Type
 	}
+	return shows
+}
+
+// ofType reports whether events of the type of an event are part of spans.
+func (d *Detector) ofType(e *ntconv.Event) bool {
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if known := d.recent.Get(hash, &e.Type); known != nil {
+		return *known
+	}
+	shows, ok := d.shows[e.Type]
+	if !ok {
+		shows = d.showsType(e)
+		d.shows[e.Type] = shows
+	}
+	d.recent.Put(hash, &e.Type, shows)
 	return shows
 }
 

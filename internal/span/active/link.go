@@ -86,7 +86,7 @@ func (x *Index) Find(e *ntconv.Event, use Evidence) (f Found, ok bool) {
 	if n == noSpan {
 		return Found{}, false
 	}
-	if trace, has := e.Labels.ID(ntconv.LabelTraceID); has && trace != x.spans[n].TraceID {
+	if trace, has := e.Labels.ID(ntconv.LabelTraceID); has && use&Label != 0 && trace != x.spans[n].TraceID {
 		return Found{}, false // the event says that it belongs to another trace
 	}
 	f.Context, f.Name, f.number = x.spans[n].Context, x.names[x.spans[n].name], n

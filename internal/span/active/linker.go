@@ -117,24 +117,33 @@ func (l *Linker) labels(old *ntconv.Labels, f *Found) *ntconv.Labels {
 	return list
 }
 
-// extend makes a label list. A sample that has a label SpanId keeps it, and gets only what is missing.
+// extend makes a label list. A sample whose own label SpanId is the evidence keeps it, and gets only what is missing. Otherwise the IDs of
+// the span replace those that the sample may have.
 func (l *Linker) extend(old *ntconv.Labels, f *Found) *ntconv.Labels {
-	var added []ntconv.Label
-	if _, has := old.ID(ntconv.LabelTraceID); !has && !f.TraceID.IsZero() {
-		added = append(added, ntconv.Label{Kind: ntconv.LabelTraceID, ID: f.TraceID})
+	var list []ntconv.Label
+	add := func(label ntconv.Label) { list = append(list, label) }
+	_, hasTrace := old.ID(ntconv.LabelTraceID)
+	if f.Evidence != Label || !hasTrace && !f.TraceID.IsZero() {
+		add(ntconv.Label{Kind: ntconv.LabelTraceID, ID: f.TraceID})
 	}
 	if f.Evidence != Label {
 		id := ntconv.Label{Kind: ntconv.LabelSpanID}
 		copy(id.ID[:], f.ID[:])
-		added = append(added, id, text(KeyEvidence, f.Evidence.String()))
+		add(id)
+		add(text(KeyEvidence, f.Evidence.String()))
 	}
 	if l.o.Name && f.Name != "" {
-		added = append(added, text(KeyName, f.Name))
+		add(text(KeyName, f.Name))
 	}
-	if len(added) == 0 {
+	if len(list) == 0 {
 		return old
 	}
-	return ntconv.NewLabels(append(added, old.List()...))
+	for _, label := range old.List() {
+		if f.Evidence == Label || label.Kind != ntconv.LabelTraceID && label.Kind != ntconv.LabelSpanID {
+			add(label)
+		}
+	}
+	return ntconv.NewLabels(list)
 }
 
 func text(key, s string) ntconv.Label {
