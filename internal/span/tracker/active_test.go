@@ -81,82 +81,86 @@ func named(t *testing.T, spans []*span.Span, name string) *span.Span {
 	return found
 }
 
-func activityID(t *testing.T, text string) ntconv.GUID {
-	t.Helper()
+func activityID(text string) ntconv.GUID {
 	id, err := ntconv.ParseGUID(text)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return id
 }
 
+// An activity, a child of it, and an activity ID that the program chose.
+var (
+	path     = activityID("00000011-0000-0000-0000-000007a79d59")
+	child    = activityID("00001011-0000-0000-0000-000007979d59")
+	explicit = activityID("f00dfeed-0000-0000-0000-000000000001")
+)
+
+var runtimeParentTests = map[string]struct {
+	build  func(tr *trace, a, b *ntconv.Thread)
+	orphan bool
+}{
+	"thread": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1)
+		tr.contention(2, 3, a)
+		tr.add(4, a, "OrderStop", 1)
+	}},
+	"other thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1)
+		tr.contention(2, 3, b)
+		tr.add(4, a, "OrderStop", 1)
+	}},
+	"before": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.contention(0, 3, a)
+		tr.add(4, a, "OrderStart", 1)
+		tr.add(5, a, "OrderStop", 1)
+	}},
+	"activity on another thread": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(path))
+		tr.contention(2, 3, b, activityLabel(path))
+		tr.add(4, a, "OrderStop", 1, activityLabel(path))
+	}},
+	"child of the activity": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(path))
+		tr.contention(2, 3, b, activityLabel(child))
+		tr.add(4, a, "OrderStop", 1, activityLabel(path))
+	}},
+	"explicit activity": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(explicit))
+		tr.contention(2, 3, b, activityLabel(explicit))
+		tr.add(4, a, "OrderStop", 1, activityLabel(explicit))
+	}},
+	"the thread left the activity": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(path))
+		tr.contention(2, 3, a)
+		tr.add(4, a, "OrderStop", 1, activityLabel(path))
+	}},
+	"labels": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+		tr.contention(2, 3, b, traceLabel(1), spanLabel(1))
+		tr.add(4, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+	}},
+	"labels of the thread's latest event": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+		tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
+		tr.contention(3, 4, b)
+		tr.add(5, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+	}},
+	"removed thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1)
+		tr.events = append(tr.events, &ntconv.Event{
+			Kind: ntconv.KindMark, Time: 2, CPU: ntconv.CPUUnknown, Offset: -1,
+			Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: 1}}},
+		})
+		again := tr.thread(1) // the ID is reused
+		tr.contention(3, 4, again)
+		tr.add(5, again, "OrderStop", 1) // is the only one in the process
+	}},
+}
+
 // An interval of the runtime is a child of the span that was active on its thread, whatever shows the span.
 func TestRuntimeParents(t *testing.T) {
-	path := activityID(t, "00000011-0000-0000-0000-000007a79d59")
-	child := activityID(t, "00001011-0000-0000-0000-000007979d59")
-	explicit := activityID(t, "f00dfeed-0000-0000-0000-000000000001")
-	tests := map[string]struct {
-		build  func(tr *trace, a, b *ntconv.Thread)
-		orphan bool
-	}{
-		"thread": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1)
-			tr.contention(2, 3, a)
-			tr.add(4, a, "OrderStop", 1)
-		}},
-		"other thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1)
-			tr.contention(2, 3, b)
-			tr.add(4, a, "OrderStop", 1)
-		}},
-		"before": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.contention(0, 3, a)
-			tr.add(4, a, "OrderStart", 1)
-			tr.add(5, a, "OrderStop", 1)
-		}},
-		"activity on another thread": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(path))
-			tr.contention(2, 3, b, activityLabel(path))
-			tr.add(4, a, "OrderStop", 1, activityLabel(path))
-		}},
-		"child of the activity": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(path))
-			tr.contention(2, 3, b, activityLabel(child))
-			tr.add(4, a, "OrderStop", 1, activityLabel(path))
-		}},
-		"explicit activity": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(explicit))
-			tr.contention(2, 3, b, activityLabel(explicit))
-			tr.add(4, a, "OrderStop", 1, activityLabel(explicit))
-		}},
-		"the thread left the activity": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(path))
-			tr.contention(2, 3, a)
-			tr.add(4, a, "OrderStop", 1, activityLabel(path))
-		}},
-		"labels": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-			tr.contention(2, 3, b, traceLabel(1), spanLabel(1))
-			tr.add(4, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-		}},
-		"labels of the thread's latest event": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-			tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
-			tr.contention(3, 4, b)
-			tr.add(5, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-		}},
-		"removed thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1)
-			tr.events = append(tr.events, &ntconv.Event{
-				Kind: ntconv.KindMark, Time: 2, CPU: ntconv.CPUUnknown, Offset: -1,
-				Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: 1}}},
-			})
-			again := tr.thread(1) // the ID is reused
-			tr.contention(3, 4, again)
-			tr.add(5, again, "OrderStop", 1) // is the only one in the process
-		}},
-	}
-	for name, test := range tests {
+	for name, test := range runtimeParentTests {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrace(t)
 			test.build(tr, tr.thread(1), tr.thread(2))
@@ -291,25 +295,7 @@ func TestActivityWithLabels(t *testing.T) {
 			}
 			info := open(t, f, reader.ByTime).Info()
 			spans, _ := track(t, ntconvtest.NewSource(info, recorded...), nil)
-			note := newTrace(t).typ("Shop", "Note")
-			var events []*ntconv.Event
-			labeled := make(map[span.Context]bool)
-			for i, e := range recorded {
-				for _, s := range spans { // a note at the time of the span's start and end
-					if s.MadeID || s.Evidence != span.FromActivity || i != 0 && i != len(recorded)-1 {
-						continue
-					}
-					n := ntconv.Event{Type: note, Payload: numbers(int32(i)), Time: e.Time, Thread: s.EndThread, Capture: s.EndThread, Offset: -1, CPU: ntconv.CPUUnknown}
-					id := [16]byte{}
-					copy(id[:], s.ID[:])
-					n.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: s.TraceID}, {Kind: ntconv.LabelSpanID, ID: id}})
-					if n.Thread != nil {
-						events = append(events, &n)
-						labeled[s.Context] = true
-					}
-				}
-				events = append(events, e)
-			}
+			events, labeled := addNotes(t, recorded, spans)
 			again, counts := track(t, ntconvtest.NewSource(info, events...), nil)
 			if len(again) != len(spans) || len(labeled) < 10 {
 				t.Fatalf("%d spans with labels on %d, %d without", len(again), len(labeled), len(spans))
@@ -337,4 +323,26 @@ func TestActivityWithLabels(t *testing.T) {
 			}
 		})
 	}
+}
+
+// addNotes returns the events with notes before the first and before the last of them, which have the IDs of the Activities as labels.
+func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (events []*ntconv.Event, labeled map[span.Context]bool) {
+	note := newTrace(t).typ("Shop", "Note")
+	labeled = make(map[span.Context]bool)
+	for i, e := range recorded {
+		for _, s := range spans {
+			if s.MadeID || s.Evidence != span.FromActivity || s.EndThread == nil || i != 0 && i != len(recorded)-1 {
+				continue
+			}
+			id := [16]byte{}
+			copy(id[:], s.ID[:])
+			events = append(events, &ntconv.Event{
+				Type: note, Payload: numbers(int32(i)), Time: e.Time, Thread: s.EndThread, Capture: s.EndThread, Offset: -1, CPU: ntconv.CPUUnknown,
+				Labels: ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: s.TraceID}, {Kind: ntconv.LabelSpanID, ID: id}}),
+			})
+			labeled[s.Context] = true
+		}
+		events = append(events, e)
+	}
+	return events, labeled
 }
