@@ -21,6 +21,9 @@ const (
 	suspendBegin, restartEnd        = 9, 3
 	contentionStart, contentionStop = 81, 91
 	exceptionThrown                 = 80
+	enqueue, dequeue                = 61, 62
+	backgroundStart, backgroundStop = 283, 284
+	jittingStarted, methodLoad      = 145, 143
 )
 
 // runtime appends an event of the runtime, whose metadata holds no fields.
@@ -345,4 +348,70 @@ func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (event
 		events = append(events, e)
 	}
 	return events, labeled
+}
+
+// Time in a queue is a child of the span that queued the work, whichever thread takes it; compilations lie in the background compilation.
+func TestQueueAndCompilations(t *testing.T) {
+	tr := newTrace(t)
+	a, b := tr.thread(1), tr.thread(2)
+	tr.add(1, a, "OrderStart", 1)
+	tr.runtime(2, a, enqueue, 0, numbers(uint64(77), uint16(1)))
+	tr.runtime(3, b, enqueue, 0, numbers(uint64(78), uint16(1)))
+	tr.add(4, a, "OrderStop", 1)
+	tr.runtime(5, b, dequeue, 0, numbers(uint64(77), uint16(1)))
+	tr.runtime(6, b, backgroundStart, 0, numbers(uint16(1), uint32(1)))
+	tr.runtime(7, b, jittingStarted, 1, numbers(uint64(9), uint64(8), uint32(7), uint32(6), "Shop.Cart", "Total", "instance int32  ()", uint16(1)))
+	tr.runtime(8, b, methodLoad, 1, numbers(uint64(9), uint64(8), uint64(0x1000), uint32(55), uint32(7), uint32(1), "Shop.Cart", "Total", "instance int32  ()", uint16(1)))
+	tr.runtime(9, b, backgroundStop, 0, numbers(uint16(1), uint32(0), uint32(1)))
+	spans, counts := tr.spans(&tracker.Options{Sources: all})
+	queue := named(t, spans, "Thread pool queue")
+	checkParent(t, queue, named(t, spans, "Order"))
+	if describeAttributes(queue.Attributes) != "dotnet.thread_pool.work_id=77 ntconv.synthetic=true" || queue.Start != at(2) || queue.End != at(5) {
+		t.Errorf("span %s", describe(queue))
+	}
+	jit := named(t, spans, "JIT")
+	checkParent(t, jit, named(t, spans, "Background JIT"))
+	if want := `dotnet.jit.il_size=6 code.function.name="Shop.Cart.Total()" dotnet.jit.code_size=55 ntconv.synthetic=true`; describeAttributes(jit.Attributes) != want {
+		t.Errorf("attributes are %s, want %s", describeAttributes(jit.Attributes), want)
+	}
+	if counts.Unfinished != 1 {
+		t.Errorf("counts are %+v, want work that was not done unfinished", counts)
+	}
+}
+
+func TestUnfinishedPairs(t *testing.T) {
+	tr := newTrace(t)
+	a := tr.thread(1)
+	tr.add(3, a, "PayStart", 1)
+	tr.add(1, tr.thread(2), "OrderStart", 1)
+	tr.add(9, a, "Note", 1)
+	for unfinished, want := range map[tracker.Unfinished]string{
+		tracker.DropUnfinished: "", tracker.OpenUnfinished: "Order id=1 ntconv.synthetic=true,Pay id=1 ntconv.synthetic=true,",
+		tracker.CloseUnfinished: "Order id=1 ntconv.unfinished=true ntconv.synthetic=true,Pay id=1 ntconv.unfinished=true ntconv.synthetic=true,",
+	} {
+		spans, counts := tr.spans(&tracker.Options{Unfinished: unfinished})
+		got := ""
+		for _, s := range spans {
+			got += s.Name + " " + describeAttributes(s.Attributes) + ","
+			if end := s.End; !s.Unfinished || unfinished == tracker.OpenUnfinished && end != 0 || unfinished == tracker.CloseUnfinished && end != at(9) {
+				t.Errorf("span %s", describe(s))
+			}
+		}
+		if got != want || counts.Unfinished != 2 {
+			t.Errorf("spans are %s, want %s; counts are %+v", got, want, counts)
+		}
+	}
+}
+
+func TestOmitExporterOfActivities(t *testing.T) {
+	f := corpus.SharedTrace(t, "otel/otel-web-stop")
+	spans, counts := track(t, open(t, f, reader.ByTime), &tracker.Options{OmitExporter: true})
+	for _, s := range spans {
+		if s.Name == "POST" {
+			t.Errorf("span %s", describe(s))
+		}
+	}
+	if counts.Exporter != 4 || len(spans) != 19 { // what the program's SDK sent
+		t.Errorf("%d spans, %d omitted, want 19 and 4", len(spans), counts.Exporter)
+	}
 }
