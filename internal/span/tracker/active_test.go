@@ -362,7 +362,10 @@ func TestQueueAndCompilations(t *testing.T) {
 	tr.runtime(6, b, backgroundStart, 0, numbers(uint16(1), uint32(1)))
 	tr.runtime(7, b, jittingStarted, 1, numbers(uint64(9), uint64(8), uint32(7), uint32(6), "Shop.Cart", "Total", "instance int32  ()", uint16(1)))
 	tr.runtime(8, b, methodLoad, 1, numbers(uint64(9), uint64(8), uint64(0x1000), uint32(55), uint32(7), uint32(1), "Shop.Cart", "Total", "instance int32  ()", uint16(1)))
-	tr.runtime(9, b, backgroundStop, 0, numbers(uint16(1), uint32(0), uint32(1)))
+	tr.add(9, b, "PayStart", 1)
+	tr.contention(10, 11, b)
+	tr.add(12, b, "PayStop", 1)
+	tr.runtime(13, b, backgroundStop, 0, numbers(uint16(1), uint32(0), uint32(1)))
 	spans, counts := tr.spans(&tracker.Options{Sources: all})
 	queue := named(t, spans, "Thread pool queue")
 	checkParent(t, queue, named(t, spans, "Order"))
@@ -374,6 +377,7 @@ func TestQueueAndCompilations(t *testing.T) {
 	if want := `dotnet.jit.il_size=6 code.function.name="Shop.Cart.Total()" dotnet.jit.code_size=55 ntconv.synthetic=true`; describeAttributes(jit.Attributes) != want {
 		t.Errorf("attributes are %s, want %s", describeAttributes(jit.Attributes), want)
 	}
+	checkParent(t, named(t, spans, "Lock contention"), named(t, spans, "Pay")) // which began in the background compilation
 	if counts.Unfinished != 1 {
 		t.Errorf("counts are %+v, want work that was not done unfinished", counts)
 	}
@@ -383,8 +387,8 @@ func TestUnfinishedPairs(t *testing.T) {
 	tr := newTrace(t)
 	a := tr.thread(1)
 	tr.add(3, a, "PayStart", 1)
-	tr.add(1, tr.thread(2), "OrderStart", 1)
 	tr.add(9, a, "Note", 1)
+	tr.add(1, tr.thread(2), "OrderStart", 1) // events of threads are not in order
 	for unfinished, want := range map[tracker.Unfinished]string{
 		tracker.DropUnfinished: "", tracker.OpenUnfinished: "Order id=1 ntconv.synthetic=true,Pay id=1 ntconv.synthetic=true,",
 		tracker.CloseUnfinished: "Order id=1 ntconv.unfinished=true ntconv.synthetic=true,Pay id=1 ntconv.unfinished=true ntconv.synthetic=true,",
@@ -400,6 +404,35 @@ func TestUnfinishedPairs(t *testing.T) {
 		if got != want || counts.Unfinished != 2 {
 			t.Errorf("spans are %s, want %s; counts are %+v", got, want, counts)
 		}
+	}
+}
+
+// A collection has ended although the end of its pause is missing.
+func TestPauseWithoutEnd(t *testing.T) {
+	tr := newTrace(t)
+	a := tr.thread(1)
+	tr.collection(1, 5, a, 1)
+	tr.collection(6, 10, a, 2)
+	tr.events = slices.DeleteFunc(tr.events, func(e *ntconv.Event) bool { return e.Type.ID == restartEnd })
+	spans, counts := tr.spans(&tracker.Options{Sources: tracker.GC})
+	if len(spans) != 2 || spans[0].Name != "GC" || spans[0].End != at(4) || spans[1].End != at(9) || spans[1].Unfinished || counts.Unfinished != 2 {
+		t.Errorf("counts are %+v, spans are\n%s", counts, describeAll(spans))
+	}
+}
+
+// Asking for intervals of the runtime does not change the IDs of other spans.
+func TestIDsDoNotDependOnSources(t *testing.T) {
+	tr := newTrace(t)
+	a := tr.thread(1)
+	tr.contention(1, 1, a)
+	tr.add(1, a, "OrderStart", 1)
+	tr.add(1, a, "OrderStart", 2)
+	tr.add(2, a, "OrderStop", 2)
+	tr.add(2, a, "OrderStop", 1)
+	few, _ := tr.spans(nil)
+	many, _ := tr.spans(&tracker.Options{Sources: all})
+	if len(few) != 2 || len(many) != 3 || describeAll(few) != describeAll(many[1:]) || few[0].ID == few[1].ID {
+		t.Errorf("spans are\n%s\nand with those of the runtime\n%s", describeAll(few), describeAll(many))
 	}
 }
 

@@ -52,6 +52,16 @@ var labelSpanTests = []struct {
 		[]string{"1/1<0 Order 10..30 Shop/Note@20"},
 	},
 	{
+		"events before Start and after Stop",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(10, a, "Note", 1, traceLabel(1), spanLabel(1))
+			tr.add(20, a, "OrderStart", 2, traceLabel(1), spanLabel(1))
+			tr.add(30, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+			tr.add(40, a, "Note", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/1<0 Order 20..30 Shop/Note@10"},
+	},
+	{
 		"opcodes in labels",
 		func(tr *trace, a, b *ntconv.Thread) {
 			tr.add(10, a, "Order", 1, traceLabel(1), spanLabel(1), opcodeLabel(1))
