@@ -264,7 +264,6 @@ func TestCancel(t *testing.T) {
 	for _, obeys := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			hang := make(chan struct{})
-			defer close(hang)
 			ctx, cancel := context.WithCancel(t.Context())
 			r := &receiver{t: t, answer: func(ctx context.Context, call, _ int) error {
 				if call < 3 {
@@ -277,7 +276,12 @@ func TestCancel(t *testing.T) {
 				<-hang
 				return nil
 			}}
-			s := newTestSink(ctx, r, &Options{BatchSpans: 10})
+			closed := false
+			s := newTestSink(ctx, r, &Options{BatchSpans: 10, Progress: func(int64) {
+				if closed {
+					t.Error("progress after Close")
+				}
+			}})
 			time.AfterFunc(time.Minute, cancel)
 			begin := time.Now()
 			send(s, 100) // waits for a batch until the context is done
@@ -289,6 +293,12 @@ func TestCancel(t *testing.T) {
 			checkSummary(t, sum)
 			if !errors.Is(err, context.Canceled) || sum.Sent != 20 || sum.Unconfirmed != 10 || sum.Unsent != 70 {
 				t.Errorf("%v, %+v", err, sum)
+			}
+			closed = true
+			close(hang) // an answer that comes too late changes nothing
+			synctest.Wait()
+			if late, _ := s.delivery.outcome(100); late.Sent != 20 || late.Unconfirmed != 10 {
+				t.Errorf("%+v after Close", late)
 			}
 		})
 	}
@@ -318,8 +328,14 @@ func TestFlushEvery(t *testing.T) {
 		}
 		time.Sleep(600 * time.Millisecond)
 		synctest.Wait()
+		s.expire() // as if the timer had fired when the batch before left
 		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10}) {
 			t.Errorf("batches %v: the timer of a batch that has left", got)
+		}
+		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
+		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10, 1}) {
+			t.Errorf("batches %v: a later batch has no timer", got)
 		}
 		if err := s.Close(); err != nil || s.Summary().Sent != 24 {
 			t.Errorf("%v, %+v", err, s.Summary())
