@@ -328,7 +328,6 @@ func TestFlushEvery(t *testing.T) {
 		}
 		time.Sleep(600 * time.Millisecond)
 		synctest.Wait()
-		s.expire() // as if the timer had fired when the batch before left
 		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10}) {
 			t.Errorf("batches %v: the timer of a batch that has left", got)
 		}
@@ -337,7 +336,13 @@ func TestFlushEvery(t *testing.T) {
 		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10, 1}) {
 			t.Errorf("batches %v: a later batch has no timer", got)
 		}
-		if err := s.Close(); err != nil || s.Summary().Sent != 24 {
+		s.add(numbered(24, shop))
+		s.expire() // as if the timer had fired while the batch before left
+		synctest.Wait()
+		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10, 1}) {
+			t.Errorf("batches %v: a span left at once", got)
+		}
+		if err := s.Close(); err != nil || s.Summary().Sent != 25 {
 			t.Errorf("%v, %+v", err, s.Summary())
 		}
 	})
