@@ -162,7 +162,9 @@ type Sink interface {
 }
 
 // All returns the table.
-func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat()} }
+func All() []*Format {
+	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat()}
+}
 
 // Readable returns the formats that can be read.
 func Readable() []*Format {
