@@ -175,6 +175,17 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
 	},
 	{
+		of: []string{"./importers/otlp"}, only: []string{
+			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",
+	},
+	{
+		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/span"},
+		why: "what a span is, and the event that holds one, do not depend on the format that either came from",
+	},
+	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
 		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/pproflegacy has the older formats",
 	},
