@@ -83,7 +83,7 @@ type collector struct {
 	config     string
 	dir        string
 	cmd        *exec.Cmd
-	log        bytes.Buffer
+	log        lockedBuffer
 }
 
 // newCollector starts a collector, or skips the test if there is none. The lines of settings are added to those of both protocols.
@@ -135,6 +135,11 @@ func (c *collector) start(t *testing.T) {
 	c.cmd = exec.Command(collectorProgram().path, "--config", c.config)
 	c.cmd.Dir = c.dir
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("collector: %.3000s", c.log.String())
+		}
+	})
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

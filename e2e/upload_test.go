@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -186,10 +187,17 @@ func TestCollectorRestarts(t *testing.T) {
 		f.to(t, third)
 		eventually(t, "the collector has written the first spans", func() bool { return c.received(t).total() == first })
 		c.kill()
-		f.to(t, 2*third) // what the command reads ahead
+		rest := make(chan error, 1)
+		go func() { // the command stops reading when it cannot send
+			_, err := f.in.Write(data[third:])
+			rest <- errors.Join(err, f.in.Close())
+		}()
 		time.Sleep(500 * time.Millisecond)
 		c.start(t)
-		if code := f.end(t); code != 0 {
+		if err := <-rest; err != nil {
+			t.Error(err)
+		}
+		if code := f.wait(t); code != 0 {
 			t.Fatalf("%s: exit code %d: %s", protocol, code, f.stderr.String())
 		}
 		message := f.stderr.String()
