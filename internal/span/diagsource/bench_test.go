@@ -1,4 +1,4 @@
-package diagsource
+package diagsource_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
@@ -30,7 +31,7 @@ func eventsOf(tb testing.TB, data []byte) (*ntconv.Info, []recorded) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if s := table.Of(e); s.Provider == Provider {
+		if s := table.Of(e); s.Provider == diagsource.Provider {
 			out = append(out, recorded{e.Clone(), s})
 		}
 	}
@@ -51,7 +52,7 @@ func BenchmarkAdd(b *testing.B) {
 				}
 			}
 			spans := 0
-			d := New(info, func(*ntconv.Event, *span.Span) { spans++ }, nil)
+			d := diagsource.New(info, func(*ntconv.Event, *span.Span) { spans++ }, nil)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, r := range events {

@@ -80,7 +80,7 @@ func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Option
 // so is no ordinary event of an event source.
 func (d *Decoder) Add(e *ntconv.Event, s *schema.Schema) bool {
 	k := d.kind(s)
-	if k.phase == phaseNone {
+	if k.phase == phaseNone || e.Kind != ntconv.KindEvent {
 		return false
 	}
 	if !d.arguments.read(e, k, s) {

@@ -20,13 +20,15 @@
 //     same value: a Start that agrees takes precedence, first on the thread and then, if only one does, in the process. A Start
 //     whose Stop shares no field with it agrees if it is the only open one in the process.
 //
+// A Stop without a Start is counted (Counts.Unmatched) and is an event of the span that it lies in.
+//
 // Events whose names do not reveal the task (Shipping and Shipped) are a pair if one has the opcode Start and the other has the opcode
 // Stop, and no Start with the task of the Stop is open. Pairs of the runtime's own providers, of the Task library (TPL, PLINQ), of
 // FrameworkEventSource and of the metrics source are not spans: they describe the runtime's work and not that of the program.
 //
 // Imported spans are passed on as they are.
 //
-// Intervals of the runtime are spans on request: garbage collections and pauses (GC), compilations (JIT), waits for locks and wait handles
+// Intervals of the runtime are spans on request: garbage collections and the pauses for them (GC), compilations (JIT), waits for locks and wait handles
 // (Contention), exceptions with their handlers (Exceptions), time in the queue of the thread pool (Requests; without Pairs also the
 // HTTP requests that event sources report).
 //
@@ -34,7 +36,7 @@
 //
 // Other events with the labels or the activity ID of an open span become its events, with their payload fields as attributes; of several
 // open spans with that activity ID the latest one gets them. Events without an activity ID belong to the innermost pair without an
-// activity ID that is open on their thread. The name is that of the event, with the provider before it unless that is the scope of the span.
+// activity ID that is open on their thread. The name is provider/event, and only the event if the span is a pair of the same provider.
 // Samples are not events of a span. Events of the runtime, of the Task library and of counters are events of a span only if they have
 // its labels; a thrown exception always is one, as the semantic conventions describe it (name exception). Beyond Options.MaxEvents
 // they are counted in DroppedEvents.
@@ -49,7 +51,8 @@
 //  3. the innermost span without an activity ID that is open on the thread. Without activity IDs (TPL keyword 0x80), async operations
 //     that take turns on a thread are nested as they lie.
 //
-// The parent of a label span is the span of the same trace that was open on the thread of its first event: the one of the latest labeled event
+// The parent of a label span is the open span of the same trace with the related activity ID of its first event. Without one it is the span of
+// the same trace that was open on the thread of its first event: the one of the latest labeled event
 // of that thread, or else the innermost. A span that has only a first and a last event is not the parent of one that begins after
 // its last event.
 //
