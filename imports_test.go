@@ -129,7 +129,7 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./schema"},
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/span", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
 	},
 	{
@@ -159,6 +159,21 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./exporters/otlp"}, only: []string{
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
+		},
+		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
+	},
+	{
+		of: []string{"./examples/otlp/send"}, only: []string{
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/span/...", "./internal/wire/...",
+			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		},
+		why: "a program that reads traces and sends spans compiles the model, the reader, spans and protobuf: no gRPC, no SDK, no command line, no other format",
+	},
+	{
 		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
 		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
 	},
@@ -176,6 +191,16 @@ var importRules = []importRule{
 	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
 		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/pproflegacy has the older formats",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/formats"}, never: []string{"./internal/otlpclient"}, direct: true,
+		why: "the clients of gRPC and HTTP are for the command alone, which has them through its table of formats: who uses the exporter brings a client",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/otlpclient", "./examples/..."}, direct: true, never: []string{
+			"google.golang.org/grpc/...", "go.opentelemetry.io/otel/...",
+		},
+		why: "one package knows how spans are sent",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},

@@ -75,6 +75,10 @@ const (
 	CodeRepaired
 	// CodeNotCarried: parts of the input that the output has no place for.
 	CodeNotCarried
+	// CodeRejected counts items, such as spans, that the receiver of an upload did not accept.
+	CodeRejected
+	// CodeDoubled counts items that the receiver of an upload may have twice: they were sent again because an answer was missing.
+	CodeDoubled
 	// CodeEvents: events that were read.
 	CodeEvents
 	numCodes
@@ -139,6 +143,10 @@ var codes = [numCodes]codeSpec{
 		"part that breaks a rule of the format was read as it was meant"},
 	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input have no place in the output",
 		"part of the input has no place in the output"},
+	CodeRejected: {"rejected", SeverityLoss, "spans were rejected by the receiver",
+		"span was rejected by the receiver"},
+	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
+		"span may have been received twice because an answer was missing"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }

@@ -32,8 +32,9 @@ type app struct {
 	pick       pickFlags
 	spans      spanUse
 
-	signaled         atomic.Bool            // a signal is about to end the process
-	interruptMessage atomic.Pointer[string] // what to say if the user interrupts now, nil for nothing
+	signaled         atomic.Bool                   // a signal is about to end the process
+	interruptMessage atomic.Pointer[func() string] // what to say if the user interrupts now, nil for nothing
+	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
 	cleaner          iox.Cleaner
 	temps            temps
 	sum              *summary.Summary // nil until a verb has something to sum up

@@ -20,6 +20,7 @@ type delivery struct {
 	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output is not kept.
 	empty  func() string
 	advice string // for users whose output would be empty
+	advise bool   // the advice is right whatever the input holds
 }
 
 // deliver runs a pass into an output: it keeps the output if that is right, and removes it otherwise.
@@ -38,6 +39,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 			code = exitOutput
 		}
 		return errors.Join(fail(code, err), out.Abort())
+	}
+	if s, ok := sink.(formats.Sending); ok && d.to == formats.ToNothing {
+		a.showSending(s)
 	}
 	err = a.keep(p, d, sink, out)
 	a.sum.Read(p)
@@ -65,16 +69,45 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs) error {
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
-		return errors.Join(fatal, out.Abort())
+		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
 	}
 	if what := d.empty(); what != "" {
-		return errors.Join(nothing(p, what, d.advice), out.Abort())
+		return errors.Join(nothing(p, what, d.advice, d.advise), out.Abort())
 	}
 	a.onInterrupt("")
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
 	}
 	return partial
+}
+
+// showSending makes the progress bar and the message of an interruption state how much has been sent.
+func (a *app) showSending(s formats.Sending) {
+	progress := func() string {
+		what, _ := s.Sent()
+		return what + " sent"
+	}
+	a.sent.Store(&progress)
+	a.whenInterrupted(func() string {
+		what, where := s.Sent()
+		return fmt.Sprintf("interrupted; %s were sent to %s, and a batch that was on its way may have arrived", what, where)
+	})
+}
+
+// sentBefore returns the error of a pass whose output is not kept. What was sent cannot be taken back, so the error of an input says
+// how much that was; that of the sink says so itself.
+func (a *app) sentBefore(fatal error, d *delivery, sink ntconv.Sink) error {
+	s, ok := sink.(formats.Sending)
+	if !ok || d.to != formats.ToNothing {
+		return fatal
+	}
+	a.sum.Result = s.Result()
+	var f *failure
+	if errors.As(fatal, &f) && f.code != exitOutput {
+		what, where := s.Sent()
+		return failf(f.code, "%w; %s sent to %s before that", f.err, what, where)
+	}
+	return fatal
 }
 
 // target returns what a sink of a pass may ask for.

@@ -28,6 +28,7 @@ func (*uploadCreator) Destination() (formats.Destination, string) {
 	return formats.ToNothing, "to upload"
 }
 func (*uploadCreator) Learn() func(*ntconv.Event)               { return nil }
+func (*uploadCreator) Glance() func(*ntconv.Event)              { return nil }
 func (*uploadCreator) Stage() func(ntconv.Source) ntconv.Source { return nil }
 func (u *uploadCreator) Create(out *iox.Outputs, _ *ntconv.Info, _ *formats.Target) (formats.Sink, error) {
 	return &uploadSink{out: out, sent: u.sent}, nil

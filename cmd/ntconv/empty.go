@@ -12,8 +12,9 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// nothing is the error of a pass that leaves nothing to write: it says what there is instead, and what to do.
-func nothing(p *pass.Pass, what, advice string) error {
+// nothing is the error of a pass that leaves nothing to write: it says what there is instead, and what to do. always adds the advice
+// to what there is instead.
+func nothing(p *pass.Pass, what, advice string, always bool) error {
 	sel := p.Plan.Selection
 	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
 	switch {
@@ -28,7 +29,10 @@ func nothing(p *pass.Pass, what, advice string) error {
 	case p.Input.Again():
 		has, use := content(p)
 		text += " (" + has + ")"
-		if use != "" {
+		switch {
+		case use != "" && always:
+			advice += "; " + use
+		case use != "":
 			advice = use
 		}
 	}

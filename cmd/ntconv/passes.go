@@ -34,7 +34,7 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 		return nil, err
 	}
 	if !cmd.Flags().Changed("order") {
-		p.Read.Order, p.AnyOrder = out.Order, out.AnyOrder
+		p.Read.Order, p.AnyOrder, p.Live = out.Order, out.AnyOrder, out.Live
 	}
 	p.Read.OutputDepth, p.Read.DepthAdvice = creator.StackDepth()
 	p.Weights = out.Weights
@@ -46,6 +46,7 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 	if p.Learn = creator.Learn(); p.Learn != nil {
 		p.Names, p.NamesFirst = new(symbol.Options), true
 	}
+	p.Glance = creator.Glance()
 	if stage := creator.Stage(); stage != nil {
 		p.After = append(p.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
 	}

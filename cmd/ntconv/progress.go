@@ -18,18 +18,25 @@ func (a *app) progress(in *input.Input, what string) (stop func()) {
 	if a.quiet || a.report == reportJSON || !terminal(a.stderr) || a.lines && terminal(a.stdout) {
 		return func() {}
 	}
-	return showProgress(a.stderr, what, in.Size(), in.Read)
+	describe := func() string {
+		if sent := a.sent.Load(); sent != nil {
+			return what + ", " + (*sent)()
+		}
+		return what
+	}
+	return showProgress(a.stderr, describe, in.Size(), in.Read)
 }
 
-// showProgress draws how many bytes of size have been read, or a spinner if the size is unknown. Nothing is drawn any more, and
+// showProgress draws how many bytes of size have been read, or a spinner if the size is unknown, after a description. Nothing is drawn any more, and
 // nothing of it is left on the line, when stop returns.
-func showProgress(w io.Writer, what string, size int64, read func() int64) (stop func()) {
+func showProgress(w io.Writer, what func() string, size int64, read func() int64) (stop func()) {
 	if size <= 0 {
 		size = -1 // a spinner
 	}
+	shown := what()
 	bar := progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(what),
+		progressbar.OptionSetDescription(shown),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
@@ -44,6 +51,10 @@ func showProgress(w io.Writer, what string, size int64, read func() int64) (stop
 		for {
 			select {
 			case <-tick.C:
+				if text := what(); text != shown {
+					shown = text
+					bar.Describe(text) // it draws, so not without need
+				}
 				_ = bar.Set64(read()) // a bar that cannot be drawn harms nobody
 				_ = bar.RenderBlank() // time goes on though nothing was read
 			case <-quit:

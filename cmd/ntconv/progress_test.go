@@ -20,7 +20,7 @@ func TestProgressEnds(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var out bytes.Buffer
 					start := time.Now()
-					stop := showProgress(&out, "reading", size, func() int64 { return int64(time.Since(start)) * rate / 1e9 })
+					stop := showProgress(&out, func() string { return "reading" }, size, func() int64 { return int64(time.Since(start)) * rate / 1e9 })
 					time.Sleep(length)
 					synctest.Wait()
 					stop()
@@ -52,7 +52,7 @@ func TestProgressEnds(t *testing.T) {
 func TestProgressWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		stop := showProgress(&out, "reading", -1, func() int64 { return 1000 })
+		stop := showProgress(&out, func() string { return "reading" }, -1, func() int64 { return 1000 })
 		time.Sleep(5500 * time.Millisecond)
 		synctest.Wait()
 		stop()

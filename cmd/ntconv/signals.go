@@ -34,11 +34,12 @@ func (a *app) catchSignals() (stop func()) {
 		a.signaled.Store(true)
 		_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
 		a.temps.remove()
-		if text := a.interruptMessage.Load(); text != nil && s == os.Interrupt {
+		if message := a.interruptMessage.Load(); message != nil && s == os.Interrupt {
+			text := "ntconv: " + (*message)()
 			if terminal(a.stderr) { // a bar may stand there, or the ^C
-				*text = "\n" + *text
+				text = "\n" + text
 			}
-			fmt.Fprintln(a.stderr, *text)
+			fmt.Fprintln(a.stderr, text)
 		}
 		os.Exit(code)
 	}()
@@ -50,11 +51,22 @@ func (a *app) catchSignals() (stop func()) {
 
 // onInterrupt sets what is said if the user interrupts from now on, "" for nothing.
 func (a *app) onInterrupt(text string) {
-	if text == "" || a.quiet || a.report == reportJSON {
+	if text == "" {
 		a.interruptMessage.Store(nil)
 		return
 	}
-	text = "ntconv: " + text
+	a.whenInterrupted(func() string { return text })
+}
+
+// whenInterrupted is onInterrupt for a text that depends on what has been done by then. The function may be called on any goroutine.
+func (a *app) whenInterrupted(text func() string) {
+	if a.quiet || a.report == reportJSON {
+		text = nil
+	}
+	if text == nil {
+		a.interruptMessage.Store(nil)
+		return
+	}
 	a.interruptMessage.Store(&text)
 }
 

@@ -125,7 +125,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	a.sum.Result.Remark(a.spans.remark())
 	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
-		return nil, nil, nothing(p, what, r.profile.Advice())
+		return nil, nil, nothing(p, what, r.profile.Advice(), false)
 	}
 	made, err = profile.ParseData(b.Bytes())
 	return made, partial, err

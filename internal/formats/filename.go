@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -70,7 +71,9 @@ func ByOutput(out string) (f *Format, compression string) {
 }
 
 // Compresses reports whether outputs of the format are compressed in the way that an extension states, as returned by ByOutput.
-func (f *Format) Compresses(ext string) bool { return strings.HasSuffix(f.Exts[0], ext) }
+func (f *Format) Compresses(ext string) bool {
+	return strings.HasSuffix(f.Exts[0], ext) || f.Out != nil && slices.Contains(f.Out.Compressions, ext)
+}
 
 // Mismatch returns a remark if the name of an output of the format states another format or compression, "" if it does not.
 func (f *Format) Mismatch(out string) string {

@@ -141,6 +141,8 @@ func (c *nettraceCreator) Learn() func(*ntconv.Event) {
 	return c.split.Learn
 }
 
+func (c *nettraceCreator) Glance() func(*ntconv.Event) { return nil }
+
 func (c *nettraceCreator) Stage() func(ntconv.Source) ntconv.Source {
 	if c.describe {
 		return schema.DescribeForFile

@@ -94,11 +94,17 @@ type Out struct {
 	Order reader.Order
 	// AnyOrder means that events may come in file order because that is faster: the sink is an ntconv.OrderSensitive.
 	AnyOrder bool
+	// Live means that the sinks deliver what they make while the input is read: an input that can be read only once, such as a pipe, is
+	// read in file order, because time order waits for the end of a window.
+	Live bool
+	// Compressions are extensions, after that of the format, for which sinks compress their output: ".gz", ".zst".
+	Compressions []string
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs hold.
 	InFlags bool
 	// Advice tells users of traces that hold nothing for the format how to record one that does. If package inventory knows what the
-	// trace holds instead, the command shows that.
-	Advice string
+	// trace holds instead, the command shows that, in addition if AdviseAlways is set: nothing in a trace replaces what it lacks.
+	Advice       string
+	AdviseAlways bool
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
 	// Bind defines the flags of the format and returns what creates its sinks once the flags are parsed.
@@ -129,6 +135,9 @@ type Creator interface {
 	// Learn returns what must see all events in a reading of its own before Create is called, nil if nothing must. The Target then
 	// has a Namer that knows all symbols.
 	Learn() func(*ntconv.Event)
+	// Glance returns what should see all events in a reading of its own before Create is called, if the input can be read again; nil
+	// if nothing needs it.
+	Glance() func(*ntconv.Event)
 	// Stage returns what selected events pass before they reach the sink, nil if nothing changes them.
 	Stage() func(ntconv.Source) ntconv.Source
 }
@@ -139,6 +148,7 @@ type plain struct{}
 func (plain) StackDepth() (int, string)                { return 0, "" }
 func (plain) Destination() (Destination, string)       { return ToFile, "" }
 func (plain) Learn() func(*ntconv.Event)               { return nil }
+func (plain) Glance() func(*ntconv.Event)              { return nil }
 func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
 // A Target is what a sink may ask the command for.
@@ -162,7 +172,9 @@ type Sink interface {
 }
 
 // All returns the table.
-func All() []*Format { return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat()} }
+func All() []*Format {
+	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat()}
+}
 
 // Readable returns the formats that can be read.
 func Readable() []*Format {

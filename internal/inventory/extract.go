@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/span"
 )
 
 // An Extractable is a kind of data that a trace contains, with the command that extracts it.
@@ -18,27 +19,46 @@ type Extractable struct {
 // An extractable is a kind of data that a trace may contain.
 type extractable struct {
 	what    string // plural noun
-	matches func(*typeCount) bool
+	count   func(*typeCount) int64
 	command string // IN is the trace
 }
 
-// event matches events of a provider by name.
-func event(provider string, names ...string) func(*typeCount) bool {
-	return func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) }
+// all counts all events of the types that match.
+func all(match func(*typeCount) bool) func(*typeCount) int64 {
+	return func(t *typeCount) int64 {
+		if match(t) {
+			return t.Events
+		}
+		return 0
+	}
 }
 
-func class(c clr.Class) func(*typeCount) bool {
-	return func(t *typeCount) bool { return clr.ClassOf(t.typ) == c }
+// event matches events of a provider by name.
+func event(provider string, names ...string) func(*typeCount) int64 {
+	return all(func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) })
+}
+
+func class(c clr.Class) func(*typeCount) int64 {
+	return all(func(t *typeCount) bool { return clr.ClassOf(t.typ) == c })
+}
+
+// labeled counts events with the ID of a span, but for those that are spans themselves.
+func labeled(t *typeCount) int64 {
+	if span.IsEvent(t.typ) {
+		return 0
+	}
+	return t.labeled
 }
 
 // extractables returns all kinds in the order of the list that users see.
 func extractables() []extractable {
+	const spans = "ntconv to otlp IN"
 	return []extractable{
 		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
-		{"samples of processors", func(t *typeCount) bool {
+		{"samples of processors", all(func(t *typeCount) bool {
 			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
-		}, "ntconv to pprof --kind cpu IN"},
-		{"samples of profiles", func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }, "ntconv top --kind imported IN"},
+		}), "ntconv to pprof --kind cpu IN"},
+		{"samples of profiles", all(func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }), "ntconv top --kind imported IN"},
 		{"switches of threads", class(clr.ClassUniversalCSwitch), "ntconv print --event cswitch --symbols IN"},
 		{"sampled allocations", event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
 			"ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
@@ -46,15 +66,17 @@ func extractables() []extractable {
 		{"waits for locks", event(clr.Runtime, "ContentionStart"), "ntconv print --event 'Contention*' --symbols IN"},
 		{"garbage collections", event(clr.Runtime, "GCStart"), "ntconv print --event GCStart,GCEnd IN"},
 		{"heap dumps' nodes", event(clr.Runtime, "GCBulkNode"), "ntconv print --event 'GCBulk*' IN"},
-		{"ends of spans (DiagnosticSource)", func(t *typeCount) bool {
+		{"ends of spans (DiagnosticSource)", all(func(t *typeCount) bool {
 			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
-		}, "ntconv print --json --provider " + clr.DiagnosticSource + " IN"},
-		{"log messages", func(t *typeCount) bool { return t.typ.Provider == "Microsoft-Extensions-Logging" },
+		}), spans},
+		{"spans of OTLP", all(func(t *typeCount) bool { return span.IsEvent(t.typ) }), spans},
+		{"events in spans", labeled, spans},
+		{"log messages", all(func(t *typeCount) bool { return t.typ.Provider == "Microsoft-Extensions-Logging" }),
 			"ntconv print --json --provider Microsoft-Extensions-Logging IN"},
-		{"values of counters", func(t *typeCount) bool { return t.name == "EventCounters" }, "ntconv print --json --event EventCounters IN"},
-		{"values of metrics", func(t *typeCount) bool {
+		{"values of counters", all(func(t *typeCount) bool { return t.name == "EventCounters" }), "ntconv print --json --event EventCounters IN"},
+		{"values of metrics", all(func(t *typeCount) bool {
 			return t.typ.Provider == "System.Diagnostics.Metrics" && strings.HasSuffix(t.name, "Published")
-		}, "ntconv print --json --provider System.Diagnostics.Metrics IN"},
+		}), "ntconv print --json --provider System.Diagnostics.Metrics IN"},
 	}
 }
 
@@ -65,9 +87,7 @@ func (v *Sink) Extract(input string) []Extractable {
 	for _, x := range extractables() {
 		n := int64(0)
 		for _, t := range v.types {
-			if x.matches(t) {
-				n += t.Events
-			}
+			n += x.count(t)
 		}
 		if n > 0 {
 			list = append(list, Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)})

@@ -18,6 +18,8 @@ type Sink struct {
 
 	lastType   *typeCount
 	lastThread *threadCount
+	lastLabels *ntconv.Labels
+	inSpan     bool // lastLabels has the ID of a span
 }
 
 // A Tally counts events.
@@ -47,6 +49,7 @@ type typeCount struct {
 	name    string
 	version uint8
 	Tally
+	labeled int64 // events with the ID of a span
 }
 
 type threadCount struct {
@@ -71,7 +74,11 @@ func (v *Sink) Write(e *ntconv.Event) error {
 			v.last = e.Time
 		}
 		v.all.add(e)
-		v.typeOf(e).add(e)
+		t := v.typeOf(e)
+		t.add(e)
+		if e.Labels != nil && v.hasSpan(e.Labels) {
+			t.labeled++
+		}
 		v.threadOf(e.Thread).events++
 	case ntconv.KindLost:
 		v.lost += uint64(e.Lost)
@@ -96,6 +103,14 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 	}
 	v.lastType = t
 	return t
+}
+
+// hasSpan reports whether labels have the ID of a span.
+func (v *Sink) hasSpan(l *ntconv.Labels) bool {
+	if l != v.lastLabels {
+		v.lastLabels, v.inSpan = l, l.Find(ntconv.LabelSpanID) != nil
+	}
+	return v.inSpan
 }
 
 func (v *Sink) threadOf(t *ntconv.Thread) *threadCount {

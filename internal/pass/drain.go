@@ -31,8 +31,6 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	var src *ntconv.SourceError
 	switch {
 	case err == nil:
-		partial = Loss(p.Report)
-		p.Cause = partial
 	case !errors.As(err, &src):
 		return &SinkError{err}, nil
 	case errors.Is(err, ntconv.ErrLimit), p.Plan.Read.Strict, p.Total == 0:
@@ -46,6 +44,10 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	}
 	if err := sink.Close(); err != nil { // what is wrong with an event may come out only now
 		return &SinkError{err}, nil
+	}
+	if partial == nil { // a sink may learn only in Close what its receiver has not accepted
+		partial = Loss(p.Report)
+		p.Cause = partial
 	}
 	return nil, partial
 }

@@ -34,6 +34,11 @@ type Plan struct {
 	NamesFirst bool
 	// Learn, if not nil, sees all events in a reading of its own before the pass.
 	Learn func(*ntconv.Event)
+	// Glance, if not nil, sees all events in file order in a reading of its own before the pass, if the input can be read again.
+	Glance func(*ntconv.Event)
+	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file order: time order
+	// waits for the end of a window.
+	Live bool
 	// Ahead, if not nil, is what must be known about the whole trace before the pass.
 	Ahead *Ahead
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
@@ -112,7 +117,7 @@ func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 // first returns a pass that takes shortcuts if the input can be read again.
 func (plan *Plan) first(in *input.Input) *Pass {
 	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && plan.Learn == nil && in.Again()}
-	if plan.AnyOrder && p.shortcut {
+	if plan.AnyOrder && p.shortcut || plan.Live && !in.Again() {
 		p.Order = reader.FileOrder
 	}
 	if a := plan.Ahead; a != nil && !a.done {
@@ -237,6 +242,11 @@ func (p *Pass) prepare(namesFirst bool) (last ntconv.Ticks, err error) {
 			p.learn = t.Observe
 		}
 	}
+	if glance := p.Plan.Glance; glance != nil && p.Input.Again() {
+		if last, err = p.Plan.inFileOrder().Scan(p.Input, glance); err != nil {
+			return 0, err
+		}
+	}
 	switch learn := p.Plan.Learn; {
 	case learn != nil:
 		return p.Plan.Scan(p.Input, func(e *ntconv.Event) {
@@ -256,9 +266,14 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	if in.Ended {
 		return in.Last, nil
 	}
+	return plan.inFileOrder().Scan(in, func(*ntconv.Event) {})
+}
+
+// inFileOrder returns the plan for a reading for which order does not matter, as for the latest time.
+func (plan *Plan) inFileOrder() *Plan {
 	quick := *plan
-	quick.Read.Order = reader.FileOrder // the latest time is the same in any order
-	return quick.Scan(in, func(*ntconv.Event) {})
+	quick.Read.Order = reader.FileOrder
+	return &quick
 }
 
 // options returns the options of the reading that the pass is.

@@ -47,6 +47,9 @@ func Int(n int64) Value { return Value{kind: ValueInt, num: uint64(n)} }
 // Float returns a floating point value.
 func Float(f float64) Value { return Value{kind: ValueFloat, num: math.Float64bits(f)} }
 
+// FloatBits returns a floating point value with the given IEEE 754 bits, which keeps those of a NaN on every machine.
+func FloatBits(bits uint64) Value { return Value{kind: ValueFloat, num: bits} }
+
 // Bool returns a Boolean value.
 func Bool(b bool) Value {
 	v := Value{kind: ValueBool}

@@ -48,6 +48,10 @@ type Decoder struct {
 	keys      [2]keys // by whether a listener reported the event
 	texts     texts
 	scopes    map[scopeKey]*span.Scope
+
+	lastScopeKey scopeKey
+	lastScope    *span.Scope
+
 	hash      span.Hash
 	stopped   activity
 	open      openTable

@@ -24,8 +24,8 @@ func FuzzTexts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		tags := diagsource.AppendTags(nil, s)
-		if again := join(s, tags); len(tags) > 0 && again != s {
-			t.Errorf("%q gives %v, which is %q", s, tags, again)
+		if len(tags) > 0 && join(s, tags) != s {
+			t.Errorf("%q gives %v, which is %q", s, tags, join(s, tags))
 		}
 		l := diagsource.NewLists(true)
 		lost := l.ParseEvents(s) + l.ParseLinks(s)

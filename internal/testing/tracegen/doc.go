@@ -1,5 +1,5 @@
 // Package tracegen writes nettrace streams of any length for tests and benchmarks, without holding them: traces in the
-// shape of what recorders write, see [Write], and shapes that are meant to hurt, see [Shapes].
+// shape of what recorders write, see [Write] and [WriteSpans], and shapes that are meant to hurt, see [Shapes].
 //
 // The command in the folder tracegen puts them out:
 //

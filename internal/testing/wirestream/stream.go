@@ -94,14 +94,20 @@ type Type struct {
 	Name     string
 	Version  uint8
 	Fields   []wire.Field
+	// Arrays writes the fields as V2Params before version 6, because V1 fields cannot be arrays.
+	Arrays bool
 }
 
 // Append appends the metadata row in the encoding of version v.
 func (t *Type) Append(dst []byte, v wire.Version) []byte {
 	if (wire.StreamHeader{Version: v}).Objects() {
-		return legacy.AppendMetadata(dst, &legacy.Metadata{
+		m := legacy.Metadata{
 			ID: t.ID, Provider: t.Provider, EventID: t.Event, Name: t.Name, Version: uint32(t.Version), Has: legacy.HasV1, V1: t.Fields,
-		})
+		}
+		if t.Arrays {
+			m.Has, m.V1, m.V2 = legacy.HasV1|legacy.HasV2, nil, t.Fields
+		}
+		return legacy.AppendMetadata(dst, &m)
 	}
 	m := wire.Metadata{ID: t.ID, Provider: t.Provider, EventID: t.Event, Name: t.Name, Fields: t.Fields}
 	if t.Version > 0 {

@@ -2,6 +2,7 @@
 //
 //	tracegen -version 4 -bytes 4.5G
 //	tracegen -version 6 -bytes 4.5G ntconv to pprof - -o /tmp/big.pb.gz
+//	tracegen -spans 1000000 ntconv to otlp - -o /dev/null
 package main
 
 import (
@@ -43,6 +44,9 @@ func run() error {
 	flag.IntVar(&o.Window, "window", 0, "events between sequence points, -1 for none")
 	flag.BoolVar(&o.Unsorted, "unsorted", false, "blocks of one thread each, not sorted by time")
 	shape := flag.String("shape", "", "write this hostile shape instead: "+strings.Join(shapeNames(), ", "))
+	spans := tracegen.SpanOptions{}
+	flag.Int64Var(&spans.Spans, "spans", 0, "write a trace of this number of Activities instead")
+	flag.IntVar(&spans.Starts, "starts", 0, "with -spans: one in this number of Activities also has a Start event, 0 for none")
 	n := flag.Int("n", 1000, "size of the hostile shape, in what it has many of")
 	flag.Parse()
 	o.Version = wire.Version(*version)
@@ -50,6 +54,14 @@ func run() error {
 		stats, err := tracegen.Write(w, o)
 		fmt.Fprintf(os.Stderr, "%d bytes, %d events, %d samples, %d methods\n", stats.Bytes, stats.Events, stats.Samples, stats.Methods)
 		return err
+	}
+	if spans.Spans > 0 {
+		spans.Version, spans.Threads = o.Version, o.Threads
+		write = func(w io.Writer) error {
+			stats, err := tracegen.WriteSpans(w, spans)
+			fmt.Fprintf(os.Stderr, "%d bytes, %d events, %d spans\n", stats.Bytes, stats.Events, stats.Samples)
+			return err
+		}
 	}
 	if *shape != "" {
 		i := slices.IndexFunc(tracegen.Shapes(), func(s tracegen.Shape) bool { return s.Name == *shape })

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/reader"
+)
+
+// send sends the spans of a trace to an OTLP receiver.
+func send(ctx context.Context, trace io.Reader, url string) error {
+	src, err := reader.New(trace, nil)
+	if err != nil {
+		return err
+	}
+	sink := otlp.New(ctx, client(url), src.Info(), nil, nil)
+	_, err = ntconv.Copy(sink, src)
+	err = errors.Join(err, sink.Close())
+	if s := sink.Summary(); s.Rejected > 0 {
+		err = errors.Join(err, fmt.Errorf("receiver rejected %d of %d spans: %s", s.Rejected, s.Spans, s.Message))
+	}
+	return err
+}
+
+// A client sends batches of spans to a URL.
+type client string
+
+func (url client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	body, err := otlp.MarshalRequest(spans)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, string(url), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err // the receiver may have the spans: the sink reports it and stops
+	}
+	defer resp.Body.Close()
+	switch answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20)); {
+	case resp.StatusCode == http.StatusRequestEntityTooLarge:
+		return otlp.ErrTooLarge // the sink sends two halves
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s: %w", resp.Status, otlp.ErrNotReceived)
+	case err != nil:
+		return err
+	default:
+		return otlp.ParseResponse(answer) // the receiver may have rejected some spans
+	}
+}

@@ -1,0 +1,68 @@
+package otlp
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// An upload carries spans to a receiver.
+type upload struct{ to Uploader }
+
+func (u upload) carry(ctx context.Context, rows []row) (int, error) {
+	spans, size := assemble(rows)
+	return size, u.to.UploadTraces(ctx, spans)
+}
+
+// A file carries spans to a writer, one Write per batch. It is used by one goroutine.
+type file struct {
+	w    io.Writer
+	form Form
+	buf  []byte
+}
+
+// maxIdleBuffer is the size of the buffer that a file keeps between batches.
+const maxIdleBuffer = 8 << 20
+
+func (f *file) carry(_ context.Context, rows []row) (int, error) {
+	if cap(f.buf) > maxIdleBuffer {
+		f.buf = nil
+	}
+	if err := f.encode(rows); err != nil {
+		return 0, fmt.Errorf("encode spans: %w", err)
+	}
+	n, err := f.w.Write(f.buf)
+	if err == nil && n < len(f.buf) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return n, &writeError{err}
+	}
+	return n, nil
+}
+
+// A writeError is an error of the io.Writer. A batch that was written in part does not count as written.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string   { return "write: " + e.err.Error() }
+func (e *writeError) Unwrap() []error { return []error{e.err, ErrNotReceived} }
+
+// encode sets the buffer to the encoded batch.
+func (f *file) encode(rows []row) error {
+	spans, size := assemble(rows)
+	f.buf = f.buf[:0]
+	switch f.form {
+	case JSONLines:
+		f.buf = append(appendJSON(f.buf, spans), '\n')
+		return nil
+	case Delimited:
+		if size > math.MaxUint32 {
+			return fmt.Errorf("batch of %d bytes: the length has 4 bytes", size)
+		}
+		f.buf = binary.BigEndian.AppendUint32(f.buf, uint32(size))
+	}
+	f.buf = appendProto(f.buf, spans)
+	return nil
+}

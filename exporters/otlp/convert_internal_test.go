@@ -1,0 +1,150 @@
+package otlp
+
+import (
+	"bytes"
+	"testing"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
+)
+
+// TestConversion checks that a batch contains every field of its spans, also if its memory was used before, and that its size is known
+// without encoding it.
+func TestConversion(t *testing.T) {
+	b := new(batch)
+	rapid.Check(t, func(t *rapid.T) {
+		b.reset()
+		var tab table
+		tab.trim()
+		all := spanLists().Draw(t, "spans")
+		for _, s := range all {
+			b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
+		}
+		list, size := assemble(b.rows)
+		data, encoded := marshal(t, list)
+		if size != encoded || b.size < encoded {
+			t.Fatalf("size %d, bound %d, encoded %d", size, b.size, encoded)
+		}
+		own := appendProto(nil, list)
+		if want, _ := (proto.MarshalOptions{Deterministic: true}).Marshal(&tracepb.TracesData{ResourceSpans: list}); !bytes.Equal(own, want) {
+			t.Fatalf("encoded %x\nwant %x", own, want)
+		}
+		got := spansOf(data.ResourceSpans)
+		if len(got) != len(all) {
+			t.Fatalf("%d spans of %d", len(got), len(all))
+		}
+		used := make([]bool, len(got))
+		for _, want := range all {
+			found := false
+			for i := range got {
+				if !used[i] && spangen.Equal(want, got[i]) == nil {
+					used[i], found = true, true
+					break
+				}
+			}
+			if !found {
+				t.Fatalf("lost %+v\ngot %+v", want, got)
+			}
+		}
+	})
+}
+
+// TestGrouping checks that equal resources and scopes are one, in the order of their first span, however many pointers they have.
+func TestGrouping(t *testing.T) {
+	var tab table
+	tab.trim()
+	b := new(batch)
+	for i, where := range []string{"aX", "bX", "aY", "aX", "bY", "bX"} {
+		s := numbered(i, nil)
+		s.Name = string(rune('0' + i))
+		s.Resource = &span.Resource{SchemaURL: "u", Attributes: []span.Attribute{{Key: "service.name", Value: span.String(where[:1])}}}
+		s.Scope = &span.Scope{Name: where[1:]}
+		b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
+	}
+	list, _ := assemble(b.rows)
+	got := ""
+	for _, r := range list {
+		got += "[" + r.Resource.Attributes[0].Value.GetStringValue()
+		for _, s := range r.ScopeSpans {
+			got += " " + s.Scope.Name
+			for _, sp := range s.Spans {
+				got += sp.Name
+			}
+		}
+		got += "]"
+	}
+	if want := "[a X03 Y2][b X15 Y4]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	absent := tab.resourceOf(&span.Resource{Absent: true})
+	if empty := tab.resourceOf(new(span.Resource)); absent == empty || absent.pb != nil || empty.pb == nil {
+		t.Error("an absent resource is not an empty one")
+	}
+}
+
+// TestBatchLimit checks that a span that does not fit is not added, unless it is the first.
+func TestBatchLimit(t *testing.T) {
+	var tab table
+	tab.trim()
+	b := new(batch)
+	s := numbered(0, nil)
+	s.Resource = new(span.Resource)
+	add := func(limit int) bool {
+		return b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), limit)
+	}
+	if !add(1) {
+		t.Fatal("a batch takes no span at all")
+	}
+	two := b.size
+	if !add(1 << 20) {
+		t.Fatal("no second span")
+	}
+	two = 2*b.size - two
+	if add(two-1) || len(b.rows) != 2 || !add(two) || len(b.rows) != 3 {
+		t.Errorf("%d spans, size %d, limit %d", len(b.rows), b.size, two)
+	}
+}
+
+// TestInvalidText checks that strings that protobuf would refuse are repaired.
+func TestInvalidText(t *testing.T) {
+	c := new(converter)
+	s := numbered(1, nil)
+	s.Name, s.Attributes[0].Value = "a\xffb", span.Array([]span.Value{span.String("\xc0\xaf"), span.Bytes("\xff")})
+	pb, size := c.span(s, nil)
+	b, err := proto.Marshal(pb)
+	if err != nil || len(b) != size || pb.Name != "a\uFFFDb" || c.repaired != 2 {
+		t.Errorf("%v, %d bytes, size %d, name %q, %d repaired", err, len(b), size, pb.Name, c.repaired)
+	}
+}
+
+// TestAllocations checks that a span costs no allocation once there is memory for a batch.
+func TestAllocations(t *testing.T) {
+	var tab table
+	tab.trim()
+	b := new(batch)
+	spans := make([]*span.Span, 100)
+	for i := range spans {
+		spans[i] = numbered(i, nil)
+		spans[i].Resource = new(span.Resource)
+		spans[i].Events = []span.Event{{Name: "retry"}}
+		spans[i].Links = []span.Link{{Flags: 1}}
+		spans[i].Attributes[5].Value = span.Int(int64(i))
+	}
+	resource := tab.resourceOf(spans[0].Resource)
+	fill := func() {
+		b.reset()
+		for _, s := range spans {
+			b.add(s, nil, resource, tab.scopeOf(s.Scope), 1<<30)
+		}
+	}
+	for range 3 {
+		fill()
+	}
+	if n := testing.AllocsPerRun(20, fill); n > 0 {
+		t.Errorf("%v allocations for %d spans", n, len(spans))
+	}
+}

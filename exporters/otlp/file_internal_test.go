@@ -1,0 +1,160 @@
+package otlp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// export writes n spans to a file.
+func export(t *testing.T, form Form, n int, o *Options) ([]byte, Summary) {
+	t.Helper()
+	var out bytes.Buffer
+	s := NewFile(&out, form, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, o)
+	for i := range n {
+		s.add(numbered(i, shop))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum := s.Summary()
+	if checkSummary(t, sum); sum.Sent != int64(n) || sum.Bytes != int64(out.Len()) {
+		t.Errorf("%+v for %d spans in %d bytes", sum, n, out.Len())
+	}
+	return out.Bytes(), sum
+}
+
+// split cuts a delimited file into its messages.
+func split(t rapid.TB, b []byte) (messages [][]byte) {
+	t.Helper()
+	for len(b) > 0 {
+		if len(b) < 4 || uint64(len(b)-4) < uint64(binary.BigEndian.Uint32(b)) {
+			t.Fatalf("%d bytes at the end", len(b))
+		}
+		n := 4 + int(binary.BigEndian.Uint32(b))
+		messages = append(messages, b[4:n])
+		b = b[n:]
+	}
+	return messages
+}
+
+// TestForms checks that all forms contain the same messages.
+func TestForms(t *testing.T) {
+	for _, n := range []int{0, 1, 1300} {
+		single, sum := export(t, Protobuf, n, nil)
+		delimited, _ := export(t, Delimited, n, nil)
+		lines, _ := export(t, JSONLines, n, nil)
+		messages := split(t, delimited)
+		if !bytes.Equal(bytes.Join(messages, nil), single) {
+			t.Errorf("%d spans: the forms of protobuf differ", n)
+		}
+		var all tracepb.TracesData
+		if err := proto.Unmarshal(single, &all); err != nil || len(spansOf(all.ResourceSpans)) != n {
+			t.Errorf("%v, %d spans of %d", err, len(spansOf(all.ResourceSpans)), n)
+		}
+		text := strings.SplitAfter(string(lines), "\n")
+		if text[len(text)-1] != "" || len(text)-1 != len(messages) || int64(len(messages)) != sum.Batches {
+			t.Fatalf("%d spans: %d lines, %d messages, %+v", n, len(text)-1, len(messages), sum)
+		}
+		for i, m := range messages {
+			var data tracepb.TracesData
+			if err := proto.Unmarshal(m, &data); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := prune(decode(t, []byte(text[i]))), prune(jsonOf(data.ProtoReflect())); !reflect.DeepEqual(got, want) {
+				t.Errorf("line %d: got %v, want %v", i, got, want)
+			}
+		}
+	}
+}
+
+// TestEqualRuns checks that the same spans give the same bytes.
+func TestEqualRuns(t *testing.T) {
+	for _, form := range []Form{JSONLines, Protobuf, Delimited} {
+		a, _ := export(t, form, 3000, nil)
+		b, _ := export(t, form, 3000, &Options{Concurrency: 4})
+		if !bytes.Equal(a, b) {
+			t.Errorf("form %d differs from run to run", form)
+		}
+	}
+}
+
+// A limited writer fails after some bytes.
+type limited struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (w *limited) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return len(p) + w.left, errFull
+	}
+	return len(p), nil
+}
+
+func TestFullDisk(t *testing.T) {
+	s := NewFile(&limited{200_000}, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
+	send(s, 10_000)
+	err := s.Close()
+	sum := s.Summary()
+	checkSummary(t, sum)
+	if !errors.Is(err, errFull) || sum.Sent%512 != 0 || sum.Sent == 0 || sum.Unconfirmed != 0 || sum.Bytes > 200_000 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// write returns the only span of a file.
+func write(t *testing.T, o *Options, sp *span.Span) *span.Span {
+	t.Helper()
+	var out bytes.Buffer
+	s := NewFile(&out, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, o)
+	s.add(sp)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var data tracepb.TracesData
+	if err := proto.Unmarshal(out.Bytes(), &data); err != nil {
+		t.Fatal(err)
+	}
+	return spansOf(data.ResourceSpans)[0]
+}
+
+// TestThreadAttributes checks what the sink adds to a span.
+func TestThreadAttributes(t *testing.T) {
+	thread := &ntconv.Thread{TID: 7, Name: "till", Process: shop}
+	for _, c := range []struct {
+		name string
+		o    Options
+		sp   span.Span
+		want []span.Attribute
+	}{
+		{"plain", Options{}, span.Span{Thread: thread}, nil},
+		{"thread", Options{ThreadAttributes: true}, span.Span{Thread: thread}, []span.Attribute{
+			{Key: "dotnet.thread.os_id", Value: span.Int(7)}, {Key: "thread.name", Value: span.String("till")},
+		}},
+		{"unknown thread", Options{ThreadAttributes: true}, span.Span{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}}, nil},
+		{"imported", Options{ThreadAttributes: true}, span.Span{Start: 5, End: 3, Thread: thread}, nil},
+	} {
+		if c.name != "imported" { // FromOTLP is the zero value
+			c.sp.Evidence = span.FromActivity
+		}
+		c.sp.Scope, c.sp.Process, c.sp.Context = scopes[0], shop, numbered(1, nil).Context
+		before := c.sp
+		got := write(t, &c.o, &c.sp)
+		if !reflect.DeepEqual(got.Attributes, c.want) || got.End != c.sp.End {
+			t.Errorf("%s: attributes %v, want %v; end %d, want %d", c.name, got.Attributes, c.want, got.End, c.sp.End)
+		}
+		if !reflect.DeepEqual(c.sp, before) {
+			t.Errorf("%s: the borrowed span was changed", c.name)
+		}
+	}
+}

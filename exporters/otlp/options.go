@@ -1,0 +1,161 @@
+package otlp
+
+import (
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span/tracker"
+)
+
+// Sources selects the events from which spans are made, as a bit set.
+type Sources uint16
+
+const (
+	// Labels are events with the labels TraceId and SpanId of nettrace 6.
+	Labels Sources = 1 << iota
+	// Activities are .NET Activities that Microsoft-Diagnostics-DiagnosticSource recorded.
+	Activities
+	// Pairs are Start and Stop events of event sources.
+	Pairs
+	// Imported are spans that were imported from OTLP.
+	Imported
+	// GC are garbage collections.
+	GC
+	// JIT are compilations of methods.
+	JIT
+	// Contention are waits for locks.
+	Contention
+	// Exceptions are exceptions from throw to catch.
+	Exceptions
+	// Requests are work items of the thread pool, and requests of HTTP servers and clients that the runtime reports.
+	Requests
+
+	// DefaultSources are selected by the zero value of Options.
+	DefaultSources = Labels | Activities | Pairs | Imported
+)
+
+// Unfinished selects what happens to spans whose end the trace does not contain. They are counted in any case.
+type Unfinished uint8
+
+const (
+	// DropUnfinished omits them.
+	DropUnfinished Unfinished = iota
+	// OpenUnfinished writes them without an end time.
+	OpenUnfinished
+	// CloseUnfinished ends them with the trace.
+	CloseUnfinished
+)
+
+// AttributeTypes selects the types of attributes that a trace contains as strings. Imported spans always keep their types.
+type AttributeTypes uint8
+
+const (
+	// Text writes strings.
+	Text AttributeTypes = iota
+	// Convention writes another type where a semantic convention of OpenTelemetry defines one for the key and the string is a value
+	// of that type, such as an integer for http.response.status_code.
+	Convention
+)
+
+// ByteOrder is the order of the bytes of the label SpanId, an integer of 8 bytes. The specification of nettrace 6 does not define
+// it.
+type ByteOrder uint8
+
+const (
+	// BigEndian writes the most significant byte of the number first: the span ID is the number in hexadecimal.
+	BigEndian ByteOrder = iota
+	// LittleEndian writes the least significant byte first.
+	LittleEndian
+)
+
+// Options configure a Sink. The zero value selects the defaults.
+type Options struct {
+	// Sources are the events from which spans are made; 0 means DefaultSources.
+	Sources    Sources
+	Unfinished Unfinished
+	Attributes AttributeTypes
+	// SpanIDOrder is the byte order of the label SpanId.
+	SpanIDOrder ByteOrder
+	// MaxEvents is the maximum number of span events that a span made from labels gets; 0 means 128. The others are counted in its
+	// dropped_events_count.
+	MaxEvents int
+	// MaxOpen is the maximum number of open spans; 0 means 100,000. If it is exceeded, the span that was idle for longest ends
+	// as unfinished, and Summary counts it as evicted.
+	MaxOpen int
+	// OmitExporter omits the HTTP requests with which the traced program sent its own spans to a collector.
+	OmitExporter bool
+	// OmitNotRecorded omits Activities that the program's SDK would not have sent: those that were not sampled, for which no data was
+	// requested, or that have no source.
+	OmitNotRecorded bool
+
+	// BatchSpans is the maximum number of spans in a batch; 0 means 512.
+	BatchSpans int
+	// BatchBytes is the maximum size of a batch, in bytes of its protobuf encoding; 0 means 3.5 MiB, because most receivers accept
+	// 4 MiB. A single span may be larger.
+	BatchBytes int
+	// FlushEvery limits the time that a span waits for its batch to fill, also while no event arrives; 0 means no limit.
+	FlushEvery time.Duration
+	// Concurrency is the maximum number of uploads at the same time; 0 means 1. Batches arrive in order only if it is 1. Files are
+	// always written in order.
+	Concurrency int
+
+	// ServiceName is the service.name of all processes. Empty derives it from the command line of each process: the entry assembly or
+	// the executable, without directory, .dll and .exe. It is unknown_service:dotnet if the command line is not known when the first
+	// batch of the process leaves, see Sink.Watch.
+	ServiceName string
+	// Resource are attributes of all processes. They replace attributes with the same key. Neither they nor ServiceName change the
+	// resources of imported spans.
+	Resource ntconv.Attrs
+	// ThreadAttributes adds the operating system's ID and, if known, the name of the thread on which a span started to its attributes.
+	ThreadAttributes bool
+
+	// Progress, if not nil, is called after each batch with the number of spans that have been received or written so far. Calls
+	// come from goroutines of the sink, one at a time.
+	Progress func(spans int64)
+	// Report receives what could not be written as it is, and what the receiver rejected; it may be nil.
+	Report *ntconv.Report
+}
+
+const (
+	defaultBatchSpans = 512
+	defaultBatchBytes = 7 << 19 // 3.5 MiB
+)
+
+func (o *Options) setDefaults() {
+	if o.BatchSpans <= 0 {
+		o.BatchSpans = defaultBatchSpans
+	}
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = defaultBatchBytes
+	}
+	o.Concurrency = max(o.Concurrency, 1)
+	if o.Sources == 0 {
+		o.Sources = DefaultSources
+	}
+}
+
+// tracker returns the options of the tracker.
+func (o *Options) tracker() *tracker.Options {
+	t := &tracker.Options{
+		MaxEvents: o.MaxEvents, MaxOpen: o.MaxOpen, SpanIDReversed: o.SpanIDOrder == LittleEndian, Convention: o.Attributes == Convention,
+		OmitExporter: o.OmitExporter, Report: o.Report,
+	}
+	for _, s := range [...]struct {
+		public Sources
+		own    tracker.Sources
+	}{
+		{Labels, tracker.Labels}, {Activities, tracker.Activities}, {Pairs, tracker.Pairs}, {Imported, tracker.Imported}, {GC, tracker.GC},
+		{JIT, tracker.JIT}, {Contention, tracker.Contention}, {Exceptions, tracker.Exceptions}, {Requests, tracker.Requests},
+	} {
+		if o.Sources&s.public != 0 {
+			t.Sources |= s.own
+		}
+	}
+	switch o.Unfinished {
+	case OpenUnfinished:
+		t.Unfinished = tracker.OpenUnfinished
+	case CloseUnfinished:
+		t.Unfinished = tracker.CloseUnfinished
+	}
+	return t
+}

@@ -1,0 +1,81 @@
+package otlp
+
+import (
+	"fmt"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/ntconv/ntconv"
+)
+
+// MarshalRequest returns the body of an OTLP/HTTP request with the spans, an ExportTraceServiceRequest of trace_service.proto with the
+// content type application/x-protobuf. An Uploader that uses it and ParseResponse needs no generated code of the service, which
+// depends on gRPC.
+func MarshalRequest(spans []*tracepb.ResourceSpans) ([]byte, error) {
+	return proto.Marshal(&tracepb.TracesData{ResourceSpans: spans}) // has the same fields
+}
+
+// ParseResponse reads the body of a successful OTLP/HTTP response, an ExportTraceServiceResponse in protobuf. The error is a
+// *PartialSuccessError if the receiver rejected spans or sent a warning. It wraps ntconv.ErrCorrupt if the body is not such a message:
+// the receiver has accepted the request then, but it is unknown how many spans it took.
+func ParseResponse(body []byte) error {
+	const partialSuccess, rejectedSpans, errorMessage = 1, 1, 2
+	var partial PartialSuccessError
+	err := eachField(body, func(num protowire.Number, _ uint64, inner []byte) error {
+		if num != partialSuccess || inner == nil {
+			return nil
+		}
+		return eachField(inner, func(num protowire.Number, n uint64, text []byte) error {
+			switch {
+			case num == rejectedSpans && text == nil:
+				partial.Rejected = int64(n)
+			case num == errorMessage && text != nil:
+				partial.Message = string(text)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("otlp: response: %w: %v", ntconv.ErrCorrupt, err)
+	}
+	if partial != (PartialSuccessError{}) {
+		return &partial
+	}
+	return nil
+}
+
+// eachField calls f for each field of a message: with a number if it is a varint, or with bytes, not nil, if it has a length.
+func eachField(b []byte, f func(num protowire.Number, n uint64, text []byte) error) error {
+	for len(b) > 0 {
+		num, typ, size := protowire.ConsumeTag(b)
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		b = b[size:]
+		var n uint64
+		var text []byte
+		switch typ {
+		case protowire.VarintType:
+			n, size = protowire.ConsumeVarint(b)
+		case protowire.BytesType:
+			if text, size = protowire.ConsumeBytes(b); text == nil {
+				text = []byte{}
+			}
+		default:
+			size = protowire.ConsumeFieldValue(num, typ, b)
+		}
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		b = b[size:]
+		if typ != protowire.VarintType && typ != protowire.BytesType {
+			continue
+		}
+		if err := f(num, n, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

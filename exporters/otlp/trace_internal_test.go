@@ -1,0 +1,305 @@
+package otlp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+func open(t testing.TB, f corpus.File) ntconv.Source {
+	t.Helper()
+	src, err := reader.New(bytes.NewReader(f.Data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// writeAll copies the events of a trace, which may be truncated.
+func writeAll(t *testing.T, sink *Sink, src ntconv.Source) {
+	t.Helper()
+	var truncated *ntconv.SourceError
+	if _, err := ntconv.Copy(sink, ntconvtest.Poison(src)); err != nil && !errors.As(err, &truncated) {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tracked returns the spans of a trace.
+func tracked(t testing.TB, f corpus.File) (all []*span.Span) {
+	src := open(t, f)
+	tr := tracker.New(src.Info(), func(s *span.Span) { all = append(all, spangen.Clone(s)) }, nil)
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			break
+		}
+		tr.Add(e)
+	}
+	tr.Finish()
+	return all
+}
+
+// convert writes a trace to a file.
+func convert(t *testing.T, src ntconv.Source, namer ntconv.Namer, o *Options) *tracepb.TracesData {
+	t.Helper()
+	var out bytes.Buffer
+	sink := NewFile(&out, Protobuf, src.Info(), namer, o)
+	writeAll(t, sink, src)
+	data := new(tracepb.TracesData)
+	if err := proto.Unmarshal(out.Bytes(), data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestTraces checks that a trace's spans leave as the tracker makes them, to files and to receivers, and that nothing borrowed is kept.
+func TestTraces(t *testing.T) {
+	spans := 0
+	for _, f := range corpus.Traces(t) {
+		want := tracked(t, f)
+		spans += len(want)
+		for _, s := range want {
+			s.Resource = new(span.Resource)
+		}
+		data := convert(t, open(t, f), nil, &Options{BatchSpans: 7})
+		compare(t, f.Name, want, spansOf(data.ResourceSpans))
+
+		src := open(t, f)
+		r := &receiver{t: t}
+		sink := New(t.Context(), r, src.Info(), nil, &Options{BatchSpans: 7})
+		writeAll(t, sink, src)
+		sent := new(tracepb.TracesData)
+		for _, data := range r.raw {
+			sent.ResourceSpans = append(sent.ResourceSpans, data.ResourceSpans...)
+		}
+		if !proto.Equal(sent, data) {
+			t.Errorf("%s: the receiver got something else than the file", f.Name)
+		}
+	}
+	if spans < 50 {
+		t.Errorf("only %d spans in all traces", spans)
+	}
+}
+
+// compare compares spans by their IDs, but for their resources.
+func compare(t *testing.T, name string, want, got []*span.Span) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d spans, want %d", name, len(got), len(want))
+	}
+	byID := map[string]*span.Span{}
+	for _, s := range got {
+		byID[fmt.Sprint(s.Context, s.Start)] = s
+	}
+	for _, s := range want {
+		other := byID[fmt.Sprint(s.Context, s.Start)]
+		if other == nil {
+			t.Errorf("%s: span %v is missing", name, s.Context)
+			continue
+		}
+		other.Resource = s.Resource
+		other.Evidence, other.Activity, other.MadeID, other.Unfinished, other.NotRecorded = s.Evidence, s.Activity, s.MadeID, s.Unfinished, s.NotRecorded
+		if err := spangen.Equal(s, other); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// describe returns the attributes of all distinct resources.
+func describe(data *tracepb.TracesData) string {
+	var all []string
+	for _, r := range data.ResourceSpans {
+		line := ""
+		for _, kv := range r.Resource.Attributes {
+			if v := kv.Value.GetStringValue(); v != "" {
+				line += fmt.Sprintf("%s=%s; ", kv.Key, v)
+			} else {
+				line += fmt.Sprintf("%s=%d; ", kv.Key, kv.Value.GetIntValue())
+			}
+		}
+		if len(all) == 0 || all[len(all)-1] != line {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestResource checks what is said about a process: what the trace has said before the first batch left.
+func TestResource(t *testing.T) {
+	const (
+		pid     = "process.pid=16113; "
+		command = "process.command_line=/opt/rec/shop/shop /opt/rec/shop/shop.dll spans 4 1; "
+		machine = "os.type=linux; host.arch=amd64; "
+	)
+	f := corpus.Trace(t, "spans-stop")
+	names := symbol.New(nil)
+	if err := names.Scan(open(t, f)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		namer ntconv.Namer
+		o     Options
+		want  string
+	}{
+		{"one batch", nil, Options{}, "service.name=shop; " + pid + command + machine},
+		{"many batches", nil, Options{BatchSpans: 5}, "service.name=unknown_service:dotnet; " + pid},
+		{"many batches and names", names, Options{BatchSpans: 5}, "service.name=shop; " + pid + command},
+		{"service", nil, Options{ServiceName: "till", BatchSpans: 5}, "service.name=till; " + pid},
+		{"attributes", nil, Options{Resource: ntconv.Attrs{{Key: "deployment.environment.name", Value: "test"}, {Key: "process.pid", Value: "7"}, {Key: "service.name", Value: "a"}}},
+			"service.name=a; process.pid=7; " + command + machine + "deployment.environment.name=test; "},
+	} {
+		if got := describe(convert(t, open(t, f), c.namer, &c.o)); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWatch checks that an earlier reading, and events that a selection omits, describe the process.
+func TestWatch(t *testing.T) {
+	f := corpus.Trace(t, "spans-stop")
+	want := describe(convert(t, open(t, f), nil, nil))
+	r := &receiver{t: t}
+	src := open(t, f)
+	sink := New(t.Context(), r, src.Info(), nil, &Options{BatchSpans: 5})
+	for e := range ntconv.Events(open(t, f)) {
+		sink.Watch(e)
+	}
+	for e := range ntconv.Events(src) {
+		sink.Watch(e)
+		if e.Type != nil && e.Type.Name == "ActivityStop" {
+			if err := sink.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.raw) < 8 {
+		t.Fatalf("%d batches", len(r.raw))
+	}
+	for _, data := range r.raw {
+		if got := describe(data); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// TestRuntime checks that the version of the runtime is found.
+func TestRuntime(t *testing.T) {
+	src := open(t, corpus.Trace(t, "cpu-default"))
+	var p processes
+	var owner *ntconv.Process
+	for e := range ntconv.Events(src) {
+		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) {
+			p.learn(e)
+			owner = e.Thread.Process
+		}
+	}
+	got := p.of(owner)
+	if got.runtime != ".NET" || got.version != "10.0.12" || got.os != "linux" || got.arch != "amd64" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestServiceName(t *testing.T) {
+	for _, c := range []struct{ command, name, want string }{
+		{"/opt/rec/shop/shop /opt/rec/shop/shop.dll spans 4 1", "", "shop"},
+		{"/usr/bin/dotnet /srv/App.dll --x y.dll", "", "App"},
+		{"dotnet exec --depsfile a.deps.json Shop.Web.DLL", "", "Shop.Web"},
+		{`"C:\Program Files\dotnet\dotnet.exe" "C:\My App\Till.dll" 1`, "", "Till"},
+		{`"C:\Program Files\Shop\Shop.Till.exe" -v`, "", "Shop.Till"},
+		{"dotnet run", "", unknownService},
+		{"dotnet", "shop", unknownService},
+		{"", "", unknownService},
+		{"  ", "shop", "shop"},
+		{"", "dotnet", unknownService},
+		{`"`, "", unknownService},
+		{".dll", "", ".dll"},
+		{"/", "", unknownService},
+	} {
+		if got := serviceName(c.command, c.name); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.command, got, c.want)
+		}
+	}
+}
+
+// TestProcessesOfAMachine checks that each process has its resource.
+func TestProcessesOfAMachine(t *testing.T) {
+	r := &receiver{t: t}
+	s := newTestSink(context.Background(), r, nil)
+	for i := range 6 {
+		s.add(numbered(i, &ntconv.Process{PID: uint64(i%3 + 1), Host: "box", Name: fmt.Sprint("app", i%3+1)}))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "service.name=app1; process.pid=1; host.name=box; \nservice.name=app2; process.pid=2; host.name=box; \n" +
+		"service.name=app3; process.pid=3; host.name=box; "
+	if got := describe(r.raw[0]); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestImported checks that imported spans of any kind leave as they came, resources included.
+func TestImported(t *testing.T) {
+	process := &ntconv.Process{PID: 1}
+	thread := &ntconv.Thread{TID: 1, Process: process}
+	rapid.Check(t, func(t *rapid.T) {
+		want := spanLists().Draw(t, "spans")
+		var events []*ntconv.Event
+		encoder := span.NewEncoder()
+		for i, s := range want {
+			encoder.Encode(s, &ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(i)})
+			for e := encoder.Next(); e != nil; e = encoder.Next() {
+				events = append(events, e.Clone())
+			}
+		}
+		var out bytes.Buffer
+		src := ntconvtest.Poison(ntconvtest.NewSource(nil, events...))
+		sink := NewFile(&out, Delimited, src.Info(), nil, &Options{BatchSpans: 2, ThreadAttributes: true, ServiceName: "other"})
+		if _, err := ntconv.Copy(sink, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var got []*span.Span
+		for _, message := range split(t, out.Bytes()) {
+			var data tracepb.TracesData
+			if err := proto.Unmarshal(message, &data); err != nil {
+				t.Fatal(err)
+			}
+			batch := spansOf(data.ResourceSpans)
+			for _, s := range want[len(got):min(len(got)+2, len(want))] { // a batch is sorted by resource and scope
+				if !slices.ContainsFunc(batch, func(b *span.Span) bool { return spangen.Equal(s, b) == nil }) {
+					t.Fatalf("lost %+v", s)
+				}
+			}
+			got = append(got, batch...)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d spans, want %d", len(got), len(want))
+		}
+	})
+}

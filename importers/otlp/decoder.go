@@ -1,0 +1,93 @@
+package otlp
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// A decoder has what the decoders of both encodings share: limits, the report, and the span at hand with the memory of its lists.
+type decoder struct {
+	limits Limits
+	report *ntconv.Report
+
+	s          span.Span
+	own        []span.Attribute // of the span
+	attributes []span.Attribute // of its events and links
+	place      place
+}
+
+// A place is where in the input a decoder is, for the report.
+type place struct {
+	offset  int64 // of the ResourceSpans message in the input
+	message int   // number of that message, from 0
+	span    int   // number of the span in it, from 0
+}
+
+func (p place) String() string { return fmt.Sprintf("resourceSpans %d, span %d", p.message, p.span) }
+
+// reset makes room for the next span.
+func (d *decoder) reset() {
+	d.s = span.Span{Events: d.s.Events[:0], Links: d.s.Links[:0]}
+	d.own, d.attributes = d.own[:0], d.attributes[:0]
+}
+
+// finish completes a span whose message was read. It reports whether the span is valid and counts it if not.
+func (d *decoder) finish(ids idLengths) bool {
+	s := &d.s
+	s.Attributes = d.own
+	switch {
+	case ids.trace != len(s.TraceID) || ids.span != len(s.ID) || ids.parent != 0 && ids.parent != len(s.ParentID):
+		d.skip(fmt.Sprintf("IDs of %d, %d and %d bytes; want 16 for the trace, 8 for the span, and 0 or 8 for the parent", ids.trace, ids.span, ids.parent))
+		return false
+	case s.TraceID.IsZero() || s.ID.IsZero():
+		d.skip("all-zero trace ID or span ID")
+		return false
+	}
+	return true
+}
+
+// idLengths are the numbers of bytes of the IDs of a span on the wire.
+type idLengths struct{ trace, span, parent int }
+
+// skip counts a span that is not delivered.
+func (d *decoder) skip(why string) {
+	d.report.Note(ntconv.CodeRowSkipped, 1, d.place.offset, fmt.Sprintf("span skipped: %v: %s", d.place, why))
+}
+
+// corrupt counts a part of a message that cannot be decoded.
+func (d *decoder) corrupt(what string) {
+	d.report.Note(ntconv.CodeCorrupt, 1, d.place.offset, fmt.Sprintf("%v: %s", d.place, what))
+}
+
+// unknown counts a field that is not read.
+func (d *decoder) unknown(name string) {
+	d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, "unknown field "+name)
+}
+
+// tooDeep counts a value that is replaced by an empty one.
+func (d *decoder) tooDeep() span.Value {
+	d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, fmt.Sprintf("values nested deeper than %d levels", d.limits.Depth))
+	return span.Empty()
+}
+
+// link adds a link if its IDs are valid: absent, or of the right length.
+func (d *decoder) link(l span.Link, ids idLengths) {
+	if ids.trace != 0 && ids.trace != len(l.TraceID) || ids.span != 0 && ids.span != len(l.ID) {
+		d.report.Note(ntconv.CodeRowSkipped, 1, d.place.offset, fmt.Sprintf("link skipped: %v: IDs of %d and %d bytes; want 16 and 8", d.place, ids.trace, ids.span))
+		return
+	}
+	d.s.Links = append(d.s.Links, l)
+}
+
+// valid returns s as UTF-8 and counts it if it is not.
+func (d *decoder) valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	d.report.Note(ntconv.CodeRepaired, 1, d.place.offset, "invalid UTF-8 was replaced by U+FFFD")
+	return strings.ToValidUTF8(s, "\ufffd")
+}

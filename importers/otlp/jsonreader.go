@@ -1,0 +1,289 @@
+package otlp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// topFields are the fields of the outermost object by signal.
+var topFields = [numSignals][2]string{
+	traces:   {"resourceSpans", "resource_spans"},
+	metrics:  {"resourceMetrics", "resource_metrics"},
+	logs:     {"resourceLogs", "resource_logs"},
+	profiles: {"resourceProfiles", "resource_profiles"},
+}
+
+// signalOfField returns the signal whose outermost object has that field.
+func signalOfField(name string) (s signal, ok bool) {
+	for s, names := range topFields {
+		if name == names[0] || name == names[1] {
+			return signal(s), true
+		}
+	}
+	return 0, false
+}
+
+// recognizeJSON reports whether text begins with an object that has a field of OTLP.
+func recognizeJSON(head []byte) bool {
+	dec := jsontext.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, byteOrderMark)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for depth := 0; ; {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		switch {
+		case t.Kind() == '[' && depth == 0 || t.Kind() == '{':
+			depth++
+		case t.Kind() != '"':
+			return false
+		default:
+			if _, ok := signalOfField(t.String()); ok {
+				return true
+			}
+			if dec.SkipValue() != nil {
+				return false
+			}
+		}
+	}
+}
+
+// A jsonReader reads OTLP/JSON. It holds the text of one element of resourceSpans.
+type jsonReader struct {
+	*decoder
+	in     *limitedReader
+	dec    *jsontext.Decoder
+	base   int64 // offset of the decoder's first byte in the input
+	inList bool  // the decoder is in a list resourceSpans
+
+	res      *span.Resource
+	sections iterator // over scopeSpans
+	list     iterator // over spans
+	sc       *span.Scope
+	err      error // that follows it
+}
+
+// A limitedReader fails with a LimitError once more than left bytes were read.
+type limitedReader struct {
+	r           io.Reader
+	left, limit int
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, &ntconv.LimitError{Limit: LimitMessage, Value: int64(l.limit), Asked: int64(l.limit) + 1, Unit: "bytes"}
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
+	d.place.message = -1
+	j := &jsonReader{decoder: d, in: &limitedReader{in, d.limits.Message, d.limits.Message}}
+	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
+		_, _ = in.Discard(len(byteOrderMark)) // Peek has read them
+		j.base = int64(len(byteOrderMark))
+	}
+	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return j
+}
+
+func (j *jsonReader) next() (*span.Span, error) {
+	for {
+		if n, ok := j.list.next(); ok {
+			j.place.span++
+			if j.spanJSON(n) {
+				j.s.Resource, j.s.Scope = j.res, j.sc
+				return &j.s, nil
+			}
+			continue
+		}
+		if n, ok := j.nextSection(); ok {
+			j.openSection(n)
+			continue
+		}
+		if j.err != nil {
+			return nil, j.err
+		}
+		if err := j.openGroup(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// nextSection returns the next element of scopeSpans. If the input is truncated, the last one may be incomplete.
+func (j *jsonReader) nextSection() (node, bool) {
+	if n, ok := j.sections.next(); ok {
+		return n, true
+	}
+	if j.sections.partial && j.sections.rest.kind() == '{' {
+		n := j.sections.rest
+		j.sections = iterator{}
+		return n, true
+	}
+	return node{}, false
+}
+
+// openGroup reads the next element of resourceSpans.
+func (j *jsonReader) openGroup() error {
+	text, err := j.element()
+	if err != nil && text == nil {
+		return err
+	}
+	j.err = err
+	j.place.message++
+	j.place.span = -1
+	j.res = &span.Resource{Absent: true}
+	j.sections = iterator{}
+	it := node{b: text, to: len(text)}.members()
+	for {
+		name, value, ok := it.nextMember()
+		if !ok {
+			break
+		}
+		j.groupField(name, value)
+	}
+	if it.partial && it.rest.kind() == '[' { // of the fields of the object only scopeSpans is a list
+		j.sections = it.rest.elems()
+	}
+	return nil
+}
+
+func (j *jsonReader) groupField(name, value node) {
+	switch name.raw() {
+	case "resource":
+		if !j.resourceJSON(j.res, value) {
+			j.corrupt("resource is not valid")
+		}
+	case "scopeSpans", "scope_spans":
+		j.sections = value.elems()
+	case "schemaUrl", "schema_url":
+		j.res.SchemaURL = j.strJSON(value, "schemaUrl")
+	default:
+		j.unknown("resourceSpans." + name.raw())
+	}
+}
+
+// openSection decodes the scope of an element of scopeSpans and makes its spans the list at hand.
+func (j *jsonReader) openSection(n node) {
+	j.sc = &span.Scope{Absent: true}
+	j.list = iterator{}
+	it := n.members()
+	for {
+		name, value, ok := it.nextMember()
+		if !ok {
+			break
+		}
+		switch name.raw() {
+		case "scope":
+			if !j.scopeJSON(j.sc, value) {
+				j.corrupt("scope is not valid")
+			}
+		case "spans":
+			j.list = value.elems()
+		case "schemaUrl", "schema_url":
+			j.sc.SchemaURL = j.strJSON(value, "schemaUrl")
+		default:
+			j.unknown("scopeSpans." + name.raw())
+		}
+	}
+	if it.partial && it.rest.kind() == '[' {
+		j.list = it.rest.elems()
+	}
+}
+
+// element returns the text of the next element of resourceSpans, valid until the next call. If the input is truncated within an element,
+// it returns what there is of it and the error.
+func (j *jsonReader) element() ([]byte, error) {
+	for {
+		j.in.left = j.limits.Message
+		kind := j.dec.PeekKind()
+		j.place.offset = j.base + j.dec.InputOffset()
+		if j.inList && kind == '{' {
+			text, err := j.dec.ReadValue()
+			if err == nil {
+				return text, nil
+			}
+			return j.truncated(err), j.fail(err)
+		}
+		t, err := j.dec.ReadToken()
+		if err == io.EOF && j.dec.StackDepth() == 0 {
+			return nil, io.EOF
+		}
+		if err != nil {
+			return nil, j.fail(err)
+		}
+		if err := j.token(t); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// token handles a token outside of the elements of resourceSpans.
+func (j *jsonReader) token(t jsontext.Token) error {
+	depth := j.dec.StackDepth()
+	switch kind := t.Kind(); {
+	case kind == ']':
+		j.inList = false
+		return nil
+	case kind == '}', kind == '{', kind == '[' && depth == 1:
+		return nil
+	case kind == '"' && depth > 0 && !j.inList:
+		return j.field(t.String())
+	case j.inList && kind == 'n':
+		return nil
+	}
+	return located(j.place.offset, string(j.dec.StackPointer()), fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()))
+}
+
+// field begins the value of a field of the outermost object, or skips it.
+func (j *jsonReader) field(name string) error {
+	s, ok := signalOfField(name)
+	switch {
+	case ok && s != traces:
+		return located(j.place.offset, name, unsupported(s))
+	case !ok:
+		j.unknown(name)
+	case j.dec.PeekKind() == '[':
+		_, err := j.dec.ReadToken()
+		j.inList = err == nil
+		return j.fail(err)
+	case j.dec.PeekKind() != 'n':
+		j.place.message++
+		j.corrupt("resourceSpans is not a list")
+		j.place.message--
+	}
+	return j.fail(j.dec.SkipValue())
+}
+
+// truncated returns the beginning of an element that the input does not complete, nil if err is another error.
+func (j *jsonReader) truncated(err error) []byte {
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return bytes.TrimLeft(j.dec.UnreadBuffer(), ", \t\r\n")
+}
+
+// fail makes an error of this package of one of the JSON decoder. Errors of the reader stay as they are.
+func (j *jsonReader) fail(err error) error {
+	var limit *ntconv.LimitError
+	var syntax *jsontext.SyntacticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limit):
+		return located(j.place.offset, fmt.Sprintf("resourceSpans %d", j.place.message+1), limit)
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		return located(j.base+j.dec.InputOffset(), string(j.dec.StackPointer()), ntconv.ErrTruncated)
+	case errors.As(err, &syntax):
+		return located(j.base+syntax.ByteOffset, string(syntax.JSONPointer), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
+	}
+	return err
+}

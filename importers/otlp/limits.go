@@ -1,0 +1,41 @@
+package otlp
+
+import "github.com/ntconv/ntconv/internal/span"
+
+// LimitMessage is the name of the limit Limits.Message in errors, in bytes.
+const LimitMessage = "ResourceSpans"
+
+// Limits bound the memory that an input can make a source hold. Zero selects the default.
+type Limits struct {
+	// Message is the size in bytes of the spans of one resource in one request (ResourceSpans): 128 MiB, and at most 160 MiB. A larger
+	// one ends the source with an error that has an *ntconv.LimitError in its chain. OTLP recommends at most 64 MiB per request.
+	Message int
+	// Depth is the number of levels of arrays and key-value lists in a value: 64, and at most 1,000. Deeper values become empty, and the
+	// report counts them (CodeNotCarried).
+	Depth int
+}
+
+// Defaults returns the limits with the default where a member is zero and the largest value where a member exceeds it.
+func (l Limits) Defaults() Limits {
+	set := func(v *int, n, largest int) {
+		if *v <= 0 {
+			*v = n
+		}
+		*v = min(*v, largest)
+	}
+	set(&l.Message, 128<<20, maxMessage)
+	set(&l.Depth, 64, span.MaxDepth)
+	return l
+}
+
+// maxMessage makes delimited input certain to recognize: a length of up to maxMessage in 4 bytes, big-endian, does not begin with the
+// tag of field 1, with which a message begins.
+const maxMessage = 10<<24 - 1
+
+// Sizes of tables that grow with the input. None of them is an error: the payloads of the events have everything.
+const (
+	maxProcesses = 10_000  // distinct resources that are processes; further ones share a process
+	maxThreads   = 100_000 // threads that spans state; spans of further threads have none
+	maxLanes     = 256     // capture threads of a process
+	markEvents   = 1 << 16 // events between two sequence points, so that readers and writers can discard labels
+)

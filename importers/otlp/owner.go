@@ -1,0 +1,228 @@
+package otlp
+
+import (
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// owners are the processes and threads of the spans so far.
+type owners struct {
+	report *ntconv.Report
+	// last is the process of the latest Resource, by pointer: those of a message are the same.
+	lastResource *span.Resource
+	last         *process
+
+	processes map[span.TraceID]*process // by hash of the resource
+	list      []*process
+	pids      map[hostPID]bool
+	nextPID   uint64
+	threads   int
+
+	latest ntconv.Ticks // time of the latest event
+	floor  ntconv.Ticks // time of the latest sequence point
+	events int          // since then
+}
+
+type hostPID struct {
+	host string
+	pid  uint64
+}
+
+func newOwners(report *ntconv.Report) *owners {
+	return &owners{report: report, processes: map[span.TraceID]*process{}, pids: map[hostPID]bool{}, nextPID: 1}
+}
+
+// A process is the threads of a resource.
+type process struct {
+	*ntconv.Process
+	lanes   []*lane // by time of the last event, latest first
+	threads map[int64]*ntconv.Thread
+}
+
+// A lane is a capture thread.
+type lane struct {
+	thread *ntconv.Thread
+	last   ntconv.Ticks
+	seq    uint32 // of the last event
+}
+
+// place sets time, thread and capture thread of the events of a span, and returns the lane of the capture thread.
+func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
+	if s.Resource != o.lastResource || o.last == nil {
+		o.lastResource, o.last = s.Resource, o.process(s.Resource)
+	}
+	end := int64(s.End)
+	if end == 0 {
+		end = int64(s.Start)
+	}
+	e.Time = max(ntconv.Ticks(end), 0)
+	p := o.last
+	l := p.lane(max(e.Time, o.floor))
+	if at := max(l.last, o.floor); e.Time < at {
+		o.report.Note(ntconv.CodeOutOfOrder, 1, -1, "spans that are much out of order: their events are later, their payloads exact")
+		e.Time = at
+	}
+	l.last = e.Time
+	o.latest = max(o.latest, e.Time)
+	e.Capture = l.thread
+	e.Thread = o.thread(p, s.Attributes)
+	if e.Thread == nil {
+		e.Thread = l.thread
+	}
+	return l
+}
+
+// lane returns the first capture thread whose last event is not later than t. If there is none and none can be added, it returns the
+// thread whose last event is the earliest.
+func (p *process) lane(t ntconv.Ticks) *lane {
+	i, _ := slices.BinarySearchFunc(p.lanes, t, func(l *lane, t ntconv.Ticks) int {
+		if l.last > t {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case i < len(p.lanes): // its time does not exceed that of the thread before it, so the order stays
+		return p.lanes[i]
+	case i < maxLanes:
+		l := &lane{thread: &ntconv.Thread{TID: ntconv.TIDUnknown, Process: p.Process}}
+		p.lanes = append(p.lanes, l)
+		return l
+	}
+	return p.lanes[i-1]
+}
+
+// thread returns the thread that attributes state, nil if they state none.
+func (o *owners) thread(p *process, attributes []span.Attribute) *ntconv.Thread {
+	id, name := int64(-1), ""
+	for i := range attributes {
+		switch a := &attributes[i]; {
+		case a.Key == "thread.id" && a.Value.Kind() == span.ValueInt:
+			id = a.Value.Int()
+		case a.Key == "thread.name" && a.Value.Kind() == span.ValueString:
+			name = a.Value.Str()
+		}
+	}
+	if id < 0 {
+		return nil
+	}
+	t := p.threads[id]
+	if t == nil && o.threads < maxThreads {
+		o.threads++
+		t = &ntconv.Thread{TID: uint64(id), Name: name, Process: p.Process}
+		if p.threads == nil {
+			p.threads = map[int64]*ntconv.Thread{}
+		}
+		p.threads[id] = t
+	}
+	return t
+}
+
+// process returns the process of a resource. Resources with equal content have the same one.
+func (o *owners) process(r *span.Resource) *process {
+	key := hashOf(r)
+	if p := o.processes[key]; p != nil {
+		return p
+	}
+	if len(o.list) >= maxProcesses {
+		return o.list[len(o.list)-1]
+	}
+	p := &process{Process: &ntconv.Process{PointerSize: 8}}
+	p.Name, p.Host = text(r, "service.name"), text(r, "host.name")
+	if p.Name == "" {
+		p.Name = text(r, "process.executable.name")
+	}
+	pid := int64(-1)
+	for i := range r.Attributes {
+		if a := &r.Attributes[i]; a.Key == "process.pid" && a.Value.Kind() == span.ValueInt {
+			pid = a.Value.Int()
+		}
+	}
+	if len(o.list) == maxProcesses-1 {
+		p.Name, p.Host, pid = "other resources", "", -1
+	}
+	p.PID = uint64(pid)
+	if pid < 0 || pid > maxPID || o.pids[hostPID{p.Host, p.PID}] {
+		for o.pids[hostPID{p.Host, o.nextPID}] {
+			o.nextPID++
+		}
+		p.PID = o.nextPID
+	}
+	o.pids[hostPID{p.Host, p.PID}] = true
+	o.processes[key] = p
+	o.list = append(o.list, p)
+	return p
+}
+
+// maxPID is the largest process ID that TraceEvent keeps: it has 31 bits.
+const maxPID = 1<<31 - 1
+
+// text returns the last string attribute of that key.
+func text(r *span.Resource, key string) (s string) {
+	for i := range r.Attributes {
+		if a := &r.Attributes[i]; a.Key == key && a.Value.Kind() == span.ValueString {
+			s = a.Value.Str()
+		}
+	}
+	return s
+}
+
+// markDue returns a sequence point if enough events have come since the last one.
+func (o *owners) markDue() *ntconv.Mark {
+	if o.events < markEvents {
+		return nil
+	}
+	o.events, o.floor = 0, o.latest
+	m := &ntconv.Mark{Kind: ntconv.MarkSequencePoint}
+	for _, p := range o.list {
+		for _, l := range p.lanes {
+			m.Threads = append(m.Threads, ntconv.ThreadSeq{Thread: l.thread, Seq: l.seq})
+		}
+	}
+	return m
+}
+
+// hashOf returns a hash of the content of a resource.
+func hashOf(r *span.Resource) span.TraceID {
+	var h span.Hash
+	h.Text(r.SchemaURL)
+	h.Number(uint64(r.DroppedAttributes))
+	hashAttributes(&h, r.Attributes)
+	for _, e := range r.Entities {
+		h.Text(e.SchemaURL)
+		h.Text(e.Type)
+		for _, keys := range [...][]string{e.IDKeys, e.DescriptionKeys} {
+			h.Number(uint64(len(keys)))
+			for _, k := range keys {
+				h.Text(k)
+			}
+		}
+	}
+	return h.Trace()
+}
+
+func hashAttributes(h *span.Hash, list []span.Attribute) {
+	h.Number(uint64(len(list)))
+	for i := range list {
+		h.Text(list[i].Key)
+		hashValue(h, list[i].Value)
+	}
+}
+
+func hashValue(h *span.Hash, v span.Value) {
+	h.Number(uint64(v.Kind()))
+	switch v.Kind() {
+	case span.ValueArray:
+		h.Number(uint64(len(v.Elems())))
+		for _, e := range v.Elems() {
+			hashValue(h, e)
+		}
+	case span.ValueMap:
+		hashAttributes(h, v.Members())
+	default:
+		h.Text(v.Str())
+		h.Number(uint64(v.Int()))
+	}
+}

@@ -1,0 +1,141 @@
+package otlp
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A shape describes a message well enough to recognize it.
+type shape struct {
+	fields map[protowire.Number]shapeField
+	any    bool // fields that are not listed are fine
+	leaf   bool // finding one confirms that the input is OTLP
+}
+
+type shapeField struct {
+	typ  protowire.Type
+	msg  *shape // of lenType: nil for a string
+	text bool   // of lenType: must be UTF-8
+}
+
+// otlpShape returns the shape of TracesData and of its counterparts for other signals.
+func otlpShape() *shape {
+	str := shapeField{typ: lenType, text: true}
+	number := shapeField{typ: varint}
+	in := func(s *shape) shapeField { return shapeField{typ: lenType, msg: s} }
+	value := &shape{}
+	keyValue := &shape{leaf: true, fields: map[protowire.Number]shapeField{1: str, 2: in(value), 3: number}}
+	value.fields = map[protowire.Number]shapeField{
+		1: str, 2: number, 3: number, 4: {typ: fixed64},
+		5: in(&shape{fields: map[protowire.Number]shapeField{1: in(value)}}), 6: in(&shape{fields: map[protowire.Number]shapeField{1: in(keyValue)}}),
+		7: {typ: lenType}, 8: number,
+	}
+	entity := &shape{fields: map[protowire.Number]shapeField{1: str, 2: str, 3: str, 4: str}}
+	resource := &shape{fields: map[protowire.Number]shapeField{1: in(keyValue), 2: number, 3: in(entity)}}
+	scope := &shape{fields: map[protowire.Number]shapeField{1: str, 2: str, 3: in(keyValue), 4: number}}
+	item := &shape{leaf: true, any: true}
+	scopes := &shape{fields: map[protowire.Number]shapeField{1: in(scope), 2: in(item), 3: str}}
+	resources := &shape{fields: map[protowire.Number]shapeField{1: in(resource), 2: in(scopes), 3: str}}
+	return &shape{fields: map[protowire.Number]shapeField{1: in(resources), 2: in(&shape{any: true})}} // 2 is the dictionary of profiles
+}
+
+// probe returns the form of protobuf that begins with head, formNone if that is not certain. The forms exclude each other: a message
+// begins with 10, the tag of field 1, a length of at most maxMessage with a smaller byte, and the message after a varint must
+// end with a field where that says.
+func probe(head []byte) form {
+	if len(head) < 2 {
+		return formNone
+	}
+	top := otlpShape()
+	matches := func(b []byte, size uint64) bool {
+		n := int(min(uint64(len(b)), size))
+		p := prober{budget: 1 << 16}
+		return n > 0 && b[0] == 1<<3|2 && p.match(b[:n], size > uint64(n), top, 64) && p.leaves > 0
+	}
+	if matches(head, 1<<62) {
+		return formProto
+	}
+	if len(head) > 4 && head[0] < 1<<3|2 {
+		if n := uint64(binary.BigEndian.Uint32(head)); matches(head[4:], n) {
+			return formDelimited
+		}
+	}
+	if n, size := binary.Uvarint(head); size > 0 && matches(head[size:], n) {
+		return formVarint
+	}
+	return formNone
+}
+
+// A prober compares the beginning of a message with a shape.
+type prober struct {
+	leaves int
+	budget int // bytes to look at in total
+}
+
+// match reports whether b can be a message of that shape. If open is set, the message may continue beyond b.
+func (p *prober) match(b []byte, open bool, s *shape, depth int) bool {
+	if depth == 0 {
+		return true
+	}
+	for len(b) > 0 && p.budget > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return open && len(b) < binary.MaxVarintLen32
+		}
+		f, known := s.fields[num]
+		if known && f.typ != typ || !known && !s.any || typ == protowire.StartGroupType || typ == protowire.EndGroupType || typ > fixed32 {
+			return false
+		}
+		p.budget -= n
+		b = b[n:]
+		if typ != lenType {
+			n = protowire.ConsumeFieldValue(num, typ, b)
+			if n < 0 {
+				return open && len(b) < binary.MaxVarintLen64
+			}
+			p.budget -= n
+			b = b[n:]
+			continue
+		}
+		size, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			return open && len(b) < binary.MaxVarintLen64
+		}
+		b = b[n:]
+		have := int(min(size, uint64(len(b))))
+		if !open && uint64(have) < size || !p.value(b[:have], uint64(have) < size, f, depth-1) {
+			return false
+		}
+		b = b[have:]
+	}
+	return true
+}
+
+// enough is how many bytes of a message of which head does not have the end confirm that it is one.
+const enough = 64
+
+// value matches the value of a field with a length.
+func (p *prober) value(b []byte, open bool, f shapeField, depth int) bool {
+	switch {
+	case f.msg != nil:
+		if len(b) > 0 && !p.match(b, open, f.msg, depth) {
+			return false
+		}
+		if f.msg.leaf && len(b) > 0 && (!open || len(b) >= enough) {
+			p.leaves++
+		}
+	case f.text:
+		p.budget -= len(b)
+		for open && len(b) > 0 && !utf8.Valid(b) { // the last character may be truncated
+			r, n := utf8.DecodeRune(b)
+			if r == utf8.RuneError && n == 1 {
+				return !utf8.FullRune(b)
+			}
+			b = b[n:]
+		}
+		return utf8.Valid(b)
+	}
+	return true
+}

@@ -1,0 +1,331 @@
+package otlp
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A protoReader reads protobuf in any form. It holds one ResourceSpans message.
+type protoReader struct {
+	*decoder
+	in     *bufio.Reader
+	form   form
+	offset int64 // of the next byte of in
+	rest   int64 // bytes of the delimited message at hand
+	frames int
+
+	group    []byte // the ResourceSpans message at hand
+	res      *span.Resource
+	sections []section // its ScopeSpans
+	section  *message  // the one at hand, nil if none
+	sc       *span.Scope
+	err      error // that follows the group
+}
+
+// A section is the range of a ScopeSpans message within a ResourceSpans message.
+type section struct{ from, to int }
+
+func newProtoReader(in *bufio.Reader, f form, d *decoder) *protoReader {
+	d.place.message = -1
+	return &protoReader{decoder: d, in: in, form: f}
+}
+
+func (p *protoReader) next() (*span.Span, error) {
+	for {
+		for p.section != nil {
+			if !p.section.next() {
+				p.endSection()
+				break
+			}
+			if !p.section.is(2, lenType) {
+				continue // openSection has read it
+			}
+			p.place.span++
+			if p.decoder.span(p.section.bytes()) {
+				p.s.Resource, p.s.Scope = p.res, p.sc
+				return &p.s, nil
+			}
+		}
+		switch {
+		case len(p.sections) > 0:
+			if err := p.openSection(p.sections[0]); err != nil {
+				return nil, err
+			}
+			p.sections = p.sections[1:]
+			continue
+		case p.err != nil:
+			return nil, p.err
+		}
+		p.openGroup()
+	}
+}
+
+// endSection counts a ScopeSpans message that is corrupt, unless it is the last one of a truncated input.
+func (p *protoReader) endSection() {
+	if p.section.corrupt && (p.err == nil || len(p.sections) > 0) {
+		p.corrupt("ScopeSpans is not a valid message")
+	}
+	p.section = nil
+}
+
+// openGroup reads the next ResourceSpans message and decodes what its spans share. If the input is truncated, err is set and the message
+// is what there is of it.
+func (p *protoReader) openGroup() {
+	p.group, p.err = p.read(p.group[:0])
+	p.place.message++
+	p.place.span = -1
+	p.res = &span.Resource{Absent: true}
+	p.sections = p.sections[:0]
+	m := message{b: p.group, end: len(p.group)}
+	for m.next() {
+		switch {
+		case m.is(1, lenType):
+			if !p.resource(p.res, m.bytes()) {
+				p.corrupt("Resource is not a valid message")
+			}
+		case m.is(2, lenType):
+			p.sections = append(p.sections, section{m.from, m.to})
+		case m.is(3, lenType):
+			p.res.SchemaURL = p.valid(string(m.bytes()))
+		default:
+			p.unknownField("ResourceSpans", &m)
+		}
+	}
+	switch {
+	case !m.corrupt:
+	case p.err == nil:
+		p.corrupt("ResourceSpans is not a valid message")
+	default: // the last field is truncated; it may be a ScopeSpans with complete spans
+		num, typ, n := protowire.ConsumeTag(p.group[m.start:])
+		if _, size := protowire.ConsumeVarint(p.group[m.start+max(n, 0):]); n > 0 && num == 2 && typ == lenType && size > 0 {
+			p.sections = append(p.sections, section{m.start + n + size, len(p.group)})
+		}
+	}
+}
+
+// openSection decodes the scope of a ScopeSpans message and makes the message the one at hand.
+func (p *protoReader) openSection(s section) error {
+	p.sc = &span.Scope{Absent: true}
+	m := message{b: p.group, pos: s.from, end: s.to}
+	first := true
+	for m.next() {
+		switch {
+		case m.is(1, lenType):
+			if !p.scope(p.sc, m.bytes()) {
+				p.corrupt("InstrumentationScope is not a valid message")
+			}
+		case m.is(2, lenType):
+			if first {
+				first = false
+				if sig := signalOf(m.bytes()); sig != traces {
+					return located(p.place.offset, fmt.Sprintf("message %d", p.place.message), unsupported(sig))
+				}
+			}
+		case m.is(3, lenType):
+			p.sc.SchemaURL = p.valid(string(m.bytes()))
+		default:
+			p.unknownField("ScopeSpans", &m)
+		}
+	}
+	p.section = &message{b: p.group, pos: s.from, end: s.to}
+	return nil
+}
+
+// read appends the next ResourceSpans message to dst. At an error it appends what there is of the message.
+func (p *protoReader) read(dst []byte) ([]byte, error) {
+	for {
+		if p.form != formProto && p.rest == 0 {
+			if err := p.frame(); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		p.place.offset = p.offset
+		tag, err := p.varint()
+		if err == io.EOF && p.form == formProto {
+			return dst, io.EOF
+		}
+		num, typ := protowire.DecodeTag(tag)
+		if err == nil && num == 0 {
+			err = fmt.Errorf("%w: tag %#x", ntconv.ErrCorrupt, tag)
+		}
+		if err != nil {
+			return dst, p.fail("tag of a field", err)
+		}
+		if num == 1 && typ == lenType {
+			dst, err = p.body(dst)
+			return dst, p.fail("ResourceSpans", err)
+		}
+		p.unknown(fmt.Sprintf("TracesData.%d", num))
+		if err := p.skipField(num, typ, 100); err != nil {
+			return dst, p.fail(fmt.Sprintf("unknown field %d", num), err)
+		}
+	}
+}
+
+// frame reads the length of the next delimited message, which may be 0. It returns io.EOF at the end of the input.
+func (p *protoReader) frame() error {
+	at := p.offset
+	var n uint64
+	var err error
+	if p.form == formVarint {
+		n, err = p.rawVarint()
+	} else {
+		var b [4]byte
+		var read int
+		read, err = io.ReadFull(p.in, b[:])
+		p.offset += int64(read)
+		n = uint64(binary.BigEndian.Uint32(b[:]))
+	}
+	if err == io.EOF && p.offset == at {
+		return io.EOF
+	}
+	if err == nil && n > 1<<40 {
+		err = fmt.Errorf("%w: length of %d bytes", ntconv.ErrCorrupt, n)
+	}
+	p.place.offset = at
+	p.rest = int64(n)
+	p.frames++
+	return p.fail(fmt.Sprintf("length of message %d", p.frames-1), err)
+}
+
+// body reads the length and the bytes of a message. Memory grows as bytes arrive.
+func (p *protoReader) body(dst []byte) ([]byte, error) {
+	n, err := p.varint()
+	if err != nil {
+		return dst, err
+	}
+	if n > uint64(p.limits.Message) {
+		return dst, &ntconv.LimitError{Limit: LimitMessage, Value: int64(p.limits.Message), Asked: int64(min(n, 1<<62)), Unit: "bytes"}
+	}
+	if err := p.take(n); err != nil {
+		return dst, err
+	}
+	const step = 1 << 20
+	for n > 0 {
+		from := len(dst)
+		size := int(min(n, step))
+		dst = append(dst, make([]byte, size)...)
+		read, err := io.ReadFull(p.in, dst[from:])
+		p.offset += int64(read)
+		if dst = dst[:from+read]; err != nil {
+			return dst, err
+		}
+		n -= uint64(size)
+	}
+	return dst, nil
+}
+
+// take accounts for n bytes of a delimited message.
+func (p *protoReader) take(n uint64) error {
+	if p.form == formProto {
+		return nil
+	}
+	if n > uint64(p.rest) {
+		return fmt.Errorf("%w: field of %d bytes in the last %d bytes of message %d", ntconv.ErrCorrupt, n, p.rest, p.frames-1)
+	}
+	p.rest -= int64(n)
+	return nil
+}
+
+// varint reads a number within a message.
+func (p *protoReader) varint() (uint64, error) {
+	at := p.offset
+	n, err := p.rawVarint()
+	if err != nil {
+		return 0, err
+	}
+	return n, p.take(uint64(p.offset - at))
+}
+
+// rawVarint reads a number. The error is io.EOF before the first byte only.
+func (p *protoReader) rawVarint() (n uint64, err error) {
+	for i := 0; ; i++ {
+		b, err := p.in.ReadByte()
+		if err != nil {
+			if err == io.EOF && i > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		p.offset++
+		if i == binary.MaxVarintLen64-1 && b > 1 {
+			return 0, fmt.Errorf("%w: varint of more than 64 bits", ntconv.ErrCorrupt)
+		}
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			return n, nil
+		}
+	}
+}
+
+// skipField discards the value of a field.
+func (p *protoReader) skipField(num protowire.Number, typ protowire.Type, depth int) error {
+	switch typ {
+	case protowire.VarintType:
+		_, err := p.varint()
+		return err
+	case protowire.Fixed32Type:
+		return p.discard(4)
+	case protowire.Fixed64Type:
+		return p.discard(8)
+	case protowire.BytesType:
+		n, err := p.varint()
+		if err != nil {
+			return err
+		}
+		return p.discard(n)
+	case protowire.StartGroupType:
+		for depth > 0 {
+			tag, err := p.varint()
+			if err != nil {
+				return err
+			}
+			inner, typ := protowire.DecodeTag(tag)
+			if typ == protowire.EndGroupType && inner == num {
+				return nil
+			}
+			if err := p.skipField(inner, typ, depth-1); err != nil {
+				return err
+			}
+		}
+	}
+	return fmt.Errorf("%w: wire type %d", ntconv.ErrCorrupt, typ)
+}
+
+func (p *protoReader) discard(n uint64) error {
+	if err := p.take(n); err != nil {
+		return err
+	}
+	for n > 0 {
+		skipped, err := p.in.Discard(int(min(n, 1<<20)))
+		p.offset += int64(skipped)
+		if err != nil {
+			return err
+		}
+		n -= uint64(skipped)
+	}
+	return nil
+}
+
+// fail makes an error of this package of one of the input. io.EOF within a message is ErrTruncated; errors of the reader stay as
+// they are.
+func (p *protoReader) fail(where string, err error) error {
+	var limit *ntconv.LimitError
+	switch {
+	case err == nil:
+		return nil
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return located(p.offset, where, ntconv.ErrTruncated)
+	case errors.Is(err, ntconv.ErrCorrupt), errors.As(err, &limit):
+		return located(p.offset, where, err)
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package otlp
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A signal is what OTLP data is about. The messages of all signals have the same outer levels: ResourceX{Resource, []ScopeX} and
+// ScopeX{InstrumentationScope, []item}.
+type signal uint8
+
+const (
+	traces signal = iota
+	metrics
+	logs
+	profiles
+	numSignals
+)
+
+var signalNames = [numSignals]string{"traces", "metrics", "logs", "profiles"}
+
+// unsupported returns the error for a signal.
+func unsupported(s signal) error {
+	return fmt.Errorf("%w: OTLP %s; only traces are supported", ntconv.ErrUnsupported, signalNames[s])
+}
+
+// none is the wire type of fields that a message does not have.
+const none = protowire.Type(-1)
+
+// itemFields are the wire types of the fields of the items from number 1: Span (trace.proto), Metric (metrics.proto), LogRecord
+// (logs.proto), Profile (profiles.proto, v1development).
+var itemFields = [numSignals][]protowire.Type{
+	traces: {
+		lenType, lenType, lenType, lenType, lenType, varint, fixed64, fixed64, lenType, varint, lenType, varint, lenType, varint, lenType, fixed32,
+	},
+	metrics:  {lenType, lenType, lenType, none, lenType, none, lenType, none, lenType, lenType, lenType, lenType},
+	logs:     {fixed64, varint, lenType, none, lenType, lenType, varint, fixed32, lenType, lenType, fixed64, lenType},
+	profiles: {lenType, lenType, fixed64, varint, lenType, varint, lenType, varint, lenType, lenType, lenType},
+}
+
+// signalOf returns the signal of an item. The wire types of the fields decide wherever they can: every span with a kind or a time, every
+// log record with a time, and every profile with a time has a field that no other item has. For what remains, the content decides
+// (see confirmed). An item that may be anything is a span.
+func signalOf(item []byte) signal {
+	possible := [numSignals]bool{true, true, true, true}
+	ids := true // of the lengths that a span has
+	m := message{b: item, end: len(item)}
+	for m.next() {
+		for s := range possible {
+			i := int(m.num) - 1
+			possible[s] = possible[s] && i < len(itemFields[s]) && itemFields[s][i] == m.typ
+		}
+		ids = ids && !(m.is(1, lenType) && m.to-m.from != 16 || m.is(2, lenType) && m.to-m.from != 8)
+	}
+	for s := metrics; s < numSignals; s++ {
+		if possible[s] && (!possible[traces] || confirmed(s, item, ids)) {
+			return s
+		}
+	}
+	return traces
+}
+
+// confirmed reports whether an item that may be a span by its wire types is of another signal.
+func confirmed(s signal, item []byte, ids bool) bool {
+	m := message{b: item, end: len(item)}
+	for m.next() {
+		switch {
+		case s == metrics && m.is(5, lenType): // Gauge, or the name of a span
+			if hasPoints(m.sub()) {
+				return true
+			}
+		case s == metrics && m.is(9, lenType): // Histogram with its temporality, or KeyValue
+			if sub := m.sub(); hasField(&sub, 2, varint) {
+				return true
+			}
+		case s == metrics && m.is(11, lenType): // Summary, or Event
+			if sub := m.sub(); hasField(&sub, 1, lenType) {
+				return true
+			}
+		case s == profiles && m.is(1, lenType) && !ids: // ValueType, or a trace ID of a wrong length
+			if sub := m.sub(); hasField(&sub, 1, varint) || hasField(&sub, 2, varint) {
+				return true
+			}
+		case s == logs && m.is(5, lenType) && !ids:
+			return false
+		}
+	}
+	return false
+}
+
+// hasField reports whether a message is valid and has a field.
+func hasField(m *message, num protowire.Number, typ protowire.Type) bool {
+	has := false
+	for sub := *m; ; {
+		if !sub.next() {
+			return has && !sub.corrupt
+		}
+		has = has || sub.is(num, typ)
+	}
+}
+
+// hasPoints reports whether a message consists of data points (NumberDataPoint), all with a time.
+func hasPoints(m message) bool {
+	n := 0
+	for ; m.next(); n++ {
+		if sub := m.sub(); !m.is(1, lenType) || !hasField(&sub, 3, fixed64) {
+			return false
+		}
+	}
+	return n > 0 && !m.corrupt
+}

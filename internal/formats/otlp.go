@@ -1,0 +1,238 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/pflag"
+)
+
+// otlpFormat returns the row of OTLP.
+func otlpFormat() *Format {
+	return &Format{
+		Name: "otlp",
+		Exts: []string{".binpb", ".jsonl", ".otlp"},
+		Doc:  "spans of OpenTelemetry: OTLP as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes it",
+		Out: &Out{
+			Doc:          "the spans of a trace as OTLP, sent to a collector or written to a file",
+			Order:        reader.ByTime, // a span must begin before it ends and before what it contains
+			Live:         true,
+			Compressions: []string{".gz", ".zst"},
+			Advice:       spanAdvice,
+			AdviseAlways: true,
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindOTLP(flags) },
+			Examples: []Example{
+				{"send the spans to a collector, over gRPC", "ntconv to otlp trace.nettrace --endpoint http://localhost:4317"},
+				{"send them over HTTP, with a key", "ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip"},
+				{"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl"},
+				{"send spans while a trace is being recorded", "tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317"},
+				{"also garbage collections and waits for locks", "ntconv to otlp --spans default,gc,contention trace.nettrace -o spans.binpb"},
+			},
+		},
+	}
+}
+
+// spanAdvice tells users of traces without spans how to record some.
+const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
+
+// An otlpCreator has the flags of ntconv to otlp.
+type otlpCreator struct {
+	plain
+	flags     *pflag.FlagSet
+	form      string
+	options   otlp.Options
+	resource  []string
+	flush     time.Duration
+	batch     countValue
+	bytes     sizeValue
+	maxEvents countValue
+	maxOpen   countValue
+	link      *connectionFlags
+	known     []*ntconv.Event // that describe processes
+}
+
+const (
+	flagForm         = "form"
+	flagFlushEvery   = "flush-every"
+	flagMaxOpenSpans = "max-open-spans"
+	flagServiceName  = "service-name"
+	flagResource     = "resource"
+)
+
+const formAuto = "auto"
+
+func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
+	c := &otlpCreator{flags: flags, link: bindConnection(flags)}
+	o := &c.options
+	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
+	flags.Var((*spansValue)(&o.Sources), "spans", "which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans are always included")
+	flags.Var(&choice[otlp.AttributeTypes]{&o.Attributes, []choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}}},
+		"attributes", "types of attributes that the trace holds as text: all strings, or by the semantic conventions of OpenTelemetry")
+	flags.Var(&choice[otlp.Unfinished]{&o.Unfinished, []choiceValue[otlp.Unfinished]{
+		{"drop", otlp.DropUnfinished}, {"open", otlp.OpenUnfinished}, {"close", otlp.CloseUnfinished},
+	}}, "unfinished", "spans whose end the trace does not contain: drop them, leave them open, or close them with the trace")
+	flags.Var(&choice[otlp.ByteOrder]{&o.SpanIDOrder, []choiceValue[otlp.ByteOrder]{{"be", otlp.BigEndian}, {"le", otlp.LittleEndian}}},
+		"span-id-order", "byte order of the label SpanId: be shows the number in hexadecimal, le reverses its bytes")
+	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
+	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
+	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")
+	flags.StringVar(&o.ServiceName, flagServiceName, "", "service.name of all processes (default: by the command line of each)")
+	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes; repeatable")
+	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
+	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
+	flags.Var(&c.bytes, "batch-bytes", "size of a batch, before compression (default 3.5MiB)")
+	flags.DurationVar(&c.flush, flagFlushEvery, 0, "longest `time` that a span waits for its batch to fill (default 1s, for files no limit)")
+	return c
+}
+
+// Destination implements Creator. A file is written if the user names one; without an endpoint and a file the environment decides.
+func (c *otlpCreator) Destination() (Destination, string) {
+	switch {
+	case c.link.endpoint != "":
+		return ToNothing, "--" + flagEndpoint
+	case c.flags.Lookup("output") == nil || c.flags.Changed("output"):
+		return ToFile, "" // ntconv convert writes files only
+	}
+	if name := endpointVariable(os.Getenv); name != "" {
+		return ToNothing, name
+	}
+	return ToFile, ""
+}
+
+// Glance implements Creator: .NET writes the command line of a process at the end, and the first batch needs it.
+func (c *otlpCreator) Glance() func(*ntconv.Event) {
+	if c.options.ServiceName != "" {
+		return nil
+	}
+	return func(e *ntconv.Event) {
+		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) && len(c.known) < maxKnown {
+			c.known = append(c.known, e.Clone())
+		}
+	}
+}
+
+// maxKnown limits the events that are kept of an earlier reading: one or two per process, and per thread in some traces.
+const maxKnown = 100_000
+
+// describesProcess reports whether events of a type say what a process is.
+func describesProcess(t *ntconv.Type) bool {
+	switch clr.ClassOf(t) {
+	case clr.ClassProcessInfo, clr.ClassUniversalProcess, clr.ClassRuntimeStart:
+		return true
+	}
+	return false
+}
+
+func (c *otlpCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.complete(t); err != nil {
+		return nil, err
+	}
+	to, _ := c.Destination()
+	if to == ToNothing {
+		return c.upload(info, t)
+	}
+	return c.file(out, info, t)
+}
+
+// complete sets the options that are not flags of their own.
+func (c *otlpCreator) complete(t *Target) error {
+	o := &c.options
+	o.Report = t.Report
+	o.BatchSpans, o.BatchBytes, o.MaxEvents, o.MaxOpen = int(c.batch), int(c.bytes), int(c.maxEvents), int(c.maxOpen)
+	o.FlushEvery = c.flush
+	if c.flush < 0 {
+		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
+	}
+	o.Resource = nil
+	for _, pair := range c.resource {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return &FlagError{fmt.Sprintf("--%s %s: want key=value", flagResource, pair)}
+		}
+		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
+	}
+	return nil
+}
+
+// defaultFlush is how long spans wait for their batch to fill if someone may be waiting for them.
+const defaultFlush = time.Second
+
+// file returns a sink that writes spans to a file.
+func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	member, err := out.Create("")
+	if err != nil {
+		return nil, err
+	}
+	o := c.options
+	w := io.Writer(member)
+	sink := &otlpSink{}
+	name, compression := CutCompression(out.Name())
+	if compression != "" {
+		z, err := iox.NewCompressor(w, compression)
+		if err != nil {
+			return nil, err
+		}
+		w, sink.finish = z, z.Close
+	}
+	if !out.Atomic() {
+		w = &flushed{w: w, member: member}
+		if !c.flags.Changed(flagFlushEvery) {
+			o.FlushEvery = defaultFlush
+		}
+	}
+	sink.Sink = otlp.NewFile(w, c.formOf(name), info, t.Namer, &o)
+	sink.result.notes = c.link.unused()
+	c.introduce(sink)
+	return sink, nil
+}
+
+// introduce shows the sink what an earlier reading has learned.
+func (c *otlpCreator) introduce(s *otlpSink) {
+	for _, e := range c.known {
+		s.Watch(e)
+	}
+}
+
+// formOf returns the form of a file with a name.
+func (c *otlpCreator) formOf(name string) otlp.Form {
+	form := c.form
+	if form == formAuto {
+		form = "json"
+		if strings.HasSuffix(strings.ToLower(name), ".binpb") || strings.HasSuffix(strings.ToLower(name), ".otlp") {
+			form = "proto"
+		}
+	}
+	switch form {
+	case "proto":
+		return otlp.Protobuf
+	case "delimited":
+		return otlp.Delimited
+	}
+	return otlp.JSONLines
+}
+
+// A flushed writes to an output whose reader may be waiting: each write, which is a batch, reaches it at once.
+type flushed struct {
+	w      io.Writer // member, or what compresses to it
+	member *iox.Member
+}
+
+func (f *flushed) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err != nil {
+		return n, err
+	}
+	if z, ok := f.w.(iox.Compressor); ok {
+		err = z.Flush()
+	}
+	return n, errors.Join(err, f.member.Flush())
+}

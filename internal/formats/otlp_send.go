@@ -1,0 +1,151 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/message"
+)
+
+// upload returns a sink that sends spans to a collector.
+func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
+	client, err := c.link.client()
+	if err != nil {
+		return nil, err
+	}
+	sink := &otlpSink{finish: client.Close}
+	o := c.options
+	if !c.flags.Changed(flagFlushEvery) {
+		o.FlushEvery = defaultFlush
+	}
+	if sink.result.notes, err = resourceFromEnvironment(&o, os.Getenv); err != nil {
+		return nil, &FlagError{err.Error()}
+	}
+	if c.flags.Changed(flagForm) {
+		sink.result.notes = append(sink.result.notes, "--"+flagForm+" has no effect: the spans are sent to a collector")
+	}
+	sink.result.Endpoint = client.Endpoint()
+	o.Progress = sink.sent.Store
+	// The context does not end: a signal ends the process, and the flags bound the time of each batch.
+	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
+	c.introduce(sink)
+	return sink, nil
+}
+
+// A Sending is a Sink that sends what it makes elsewhere while the input is read.
+type Sending interface {
+	Sink
+	// Sent returns how much has been sent so far, and where to. It is safe for concurrent use.
+	Sent() (what, where string)
+}
+
+// An otlpSink writes or sends spans.
+type otlpSink struct {
+	*otlp.Sink
+	finish func() error // completes what is below the sink; nil if there is nothing to complete
+	sent   atomic.Int64
+	result spansResult
+}
+
+// Close ends the sink and completes what is below it.
+func (s *otlpSink) Close() error {
+	err := s.Sink.Close()
+	if s.finish != nil {
+		err = errors.Join(err, s.finish())
+	}
+	return err
+}
+
+// Sent implements Sending.
+func (s *otlpSink) Sent() (what, where string) {
+	return message.Count(s.sent.Load(), "span"), s.result.Endpoint
+}
+
+func (s *otlpSink) Result() Result {
+	r := &s.result
+	r.set(s.Summary())
+	return r
+}
+
+// spansResult is the result of an output of spans.
+type spansResult struct {
+	made
+	Endpoint    string `json:"endpoint,omitempty"`
+	Spans       int64  `json:"spans"` // found in the input
+	Batches     int64  `json:"batches,omitempty"`
+	Rejected    int64  `json:"rejected,omitempty"`
+	Unsent      int64  `json:"unsent,omitempty"`
+	Unconfirmed int64  `json:"unconfirmed,omitempty"`
+	Doubled     int64  `json:"doubled,omitempty"`
+	Retries     int64  `json:"retries,omitempty"`
+	Halved      int64  `json:"halved,omitempty"`
+	MadeIDs     int64  `json:"synthetic,omitempty"`
+	Unfinished  int64  `json:"unfinished,omitempty"`
+	Evicted     int64  `json:"evicted,omitempty"`
+	Exporter    int64  `json:"exporter,omitempty"`
+	Invalid     int64  `json:"invalid,omitempty"`
+	notes       []string
+}
+
+// set sets the counts and the detail.
+func (r *spansResult) set(s otlp.Summary) {
+	r.made = made{Items: s.Sent, Unit: "span"}
+	r.Spans, r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Spans, s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
+	r.Doubled, r.Retries, r.Halved, r.MadeIDs, r.Unfinished = s.Doubled, s.Retries, s.Halved, s.MadeIDs, s.Unfinished
+	r.Evicted, r.Exporter, r.Invalid = s.Evicted, s.Exporter, s.Invalid
+	why := ""
+	if s.Message != "" {
+		why = ": " + s.Message
+	}
+	add := func(n int64, text string) {
+		if n > 0 {
+			r.Remark(message.Group(n) + " " + text)
+		}
+	}
+	add(s.Rejected, "rejected by the receiver"+why)
+	if s.Rejected == 0 && s.Warnings > 0 {
+		r.Remark("the receiver accepted all and warned" + why)
+	}
+	add(s.Doubled, "perhaps received twice, because an answer was missing")
+	add(s.Retries, "requests were repeated")
+	add(s.Halved, "batches were too large and were halved")
+	add(s.MadeIDs, "with synthetic IDs")
+	add(s.Unfinished, "without an end in the trace")
+	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
+	add(s.Exporter, "of the program's own exporter omitted")
+	add(s.Invalid, "invalid and omitted")
+}
+
+// Empty returns what is missing. Spans that were rejected are not missing.
+func (r *spansResult) Empty() string {
+	switch {
+	case r.Spans > 0:
+		return ""
+	case r.Unfinished > 0:
+		return fmt.Sprintf("finished spans (%s not finished; --unfinished keeps them)", message.Group(r.Unfinished))
+	}
+	return r.made.Empty()
+}
+
+func (r *spansResult) Line(read Read) string {
+	if r.Endpoint == "" {
+		return fmt.Sprintf("%s from %s", message.Count(r.Items, r.Unit), read.Line())
+	}
+	return fmt.Sprintf("%s sent to %s in %s, from %s", message.Count(r.Items, r.Unit), r.Endpoint, message.Count(r.Batches, "batch", "batches"), read.Line())
+}
+
+func (r *spansResult) Detail() (string, []ntconv.Code) {
+	return r.Text, []ntconv.Code{ntconv.CodeRejected, ntconv.CodeDoubled}
+}
+
+func (r *spansResult) Notes() []string { return r.notes }
+
+var (
+	_ Sending        = (*otlpSink)(nil)
+	_ ntconv.Watcher = (*otlpSink)(nil)
+)

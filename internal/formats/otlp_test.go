@@ -1,0 +1,259 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/spf13/pflag"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// jsonSpans is what the tests read of a line of OTLP/JSON.
+type jsonSpans struct {
+	ResourceSpans []struct {
+		ScopeSpans []struct {
+			Spans []struct {
+				TraceID, SpanID, Name              string
+				Kind                               int
+				StartTimeUnixNano, EndTimeUnixNano string
+			}
+		}
+	}
+}
+
+// checkJSONLines reads JSON lines with another decoder, and returns the number of spans.
+func checkJSONLines(t *testing.T, out []byte) (n int64) {
+	t.Helper()
+	for line := range bytes.Lines(out) {
+		var m jsonSpans
+		if err := json.Unmarshal(line, &m); err != nil || len(m.ResourceSpans) == 0 {
+			t.Errorf("%.100s: %v", line, err)
+		}
+		for _, r := range m.ResourceSpans {
+			for _, s := range r.ScopeSpans {
+				for _, one := range s.Spans {
+					trace, err1 := hex.DecodeString(one.TraceID)
+					id, err2 := hex.DecodeString(one.SpanID)
+					if err := errors.Join(err1, err2); err != nil || len(trace) != 16 || len(id) != 8 || one.Kind == 0 || one.StartTimeUnixNano == "" {
+						t.Errorf("%v in %+v", err, one)
+					}
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func countSpans(m *tracepb.TracesData) (n int64) {
+	for _, r := range m.ResourceSpans {
+		for _, s := range r.ScopeSpans {
+			n += int64(len(s.Spans))
+		}
+	}
+	return n
+}
+
+// writeOTLP converts a trace with the flags of ntconv to otlp and returns the content of the file.
+func writeOTLP(t *testing.T, trace, name string, args ...string) ([]byte, Result, error) {
+	t.Helper()
+	in, s := open(t, "../../testdata/"+trace+".nettrace.zst")
+	src, err := new(Openers).Open(Nettrace(), stream{in, s}, &ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.String("output", "", "")
+	creator := bindOTLP(flags)
+	if err := flags.Parse(append(args, "--output", name)); err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(t.TempDir(), name)
+	out, err := iox.CreateOutputs(file, iox.OutputsOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Abort()
+	sink, err := creator.Create(out, src.Info(), &Target{Report: new(ntconv.Report)})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := ntconv.Copy(sink, src); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(sink.Close(), out.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, sink.Result(), nil
+}
+
+// decompress returns what a file with an extension of a compression contains.
+func decompress(t *testing.T, b []byte, name string) []byte {
+	t.Helper()
+	in, err := iox.FromReader(name, bytes.NewReader(b), iox.InputOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := in.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	content, err := io.ReadAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ext := CutCompression(name); (ext != "") == bytes.Equal(content, b) {
+		t.Errorf("%s: is it compressed? %v", name, bytes.Equal(content, b))
+	}
+	return content
+}
+
+// The extension chooses form and compression, --form the form alone; all have the same spans.
+func TestOTLPForms(t *testing.T) {
+	const spans = 35 // of the truth: 35 ended
+	for _, c := range []struct {
+		name, flag string
+		form       otlp.Form
+	}{
+		{"a.binpb", "", otlp.Protobuf}, {"a.OTLP", "", otlp.Protobuf}, {"a.jsonl", "", otlp.JSONLines}, {"a", "", otlp.JSONLines}, {"a.json", "", otlp.JSONLines},
+		{"a.binpb.gz", "", otlp.Protobuf}, {"a.binpb.zst", "", otlp.Protobuf}, {"a.jsonl.gz", "", otlp.JSONLines}, {"a.jsonl.ZST", "", otlp.JSONLines},
+		{"a.binpb", "--form=delimited", otlp.Delimited}, {"a.jsonl", "--form=proto", otlp.Protobuf}, {"a.binpb.gz", "--form=json", otlp.JSONLines},
+	} {
+		args := []string{"--batch=10"}
+		if c.flag != "" {
+			args = append(args, c.flag)
+		}
+		b, result, err := writeOTLP(t, "spans-stop", c.name, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = decompress(t, b, c.name)
+		n := int64(-1)
+		switch c.form {
+		case otlp.JSONLines:
+			n = checkJSONLines(t, b)
+		case otlp.Protobuf:
+			var m tracepb.TracesData
+			if err := proto.Unmarshal(b, &m); err != nil {
+				t.Error(err)
+			}
+			n = countSpans(&m)
+		case otlp.Delimited:
+			for n = 0; len(b) > 4; {
+				size := binary.BigEndian.Uint32(b)
+				var m tracepb.TracesData
+				if err := proto.Unmarshal(b[4:4+size], &m); err != nil {
+					t.Error(err)
+				}
+				n, b = n+countSpans(&m), b[4+size:]
+			}
+		}
+		if r := result.(*spansResult); n != r.Items || r.Items != r.Spans || n < spans || r.Batches < 4 || len(result.Notes()) != 0 {
+			t.Errorf("%s %s: %d spans, result %+v", c.name, c.flag, n, r)
+		}
+	}
+}
+
+// Invalid values of flags are errors of usage, and values that may be secret are not repeated.
+func TestOTLPFlags(t *testing.T) {
+	for _, bad := range [][]string{
+		{"--spans=foo"}, {"--spans=gc,"}, {"--attributes=typed"}, {"--form=xml"}, {"--batch=0"}, {"--resource=x"}, {"--resource==x"}, {"--flush-every=-1s"},
+		{"--unfinished=no"}, {"--span-id-order=x"}, {"--max-open-spans=-1"},
+		{"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
+		{"--endpoint=http://localhost:1", "--protocol=udp"}, {"--endpoint=http://localhost:1", "--timeout=0s"}, {"--endpoint=http://localhost:1", "--retry-for=-1s"},
+		{"--endpoint=http://localhost:1", "--ca=x"}, {"--endpoint=https://localhost:1", "--ca=/no/such.pem"}, {"--endpoint=http://localhost:1", "--compression=zstd"},
+	} {
+		if _, _, err := writeOTLP(t, "spans-stop", "a.binpb", bad...); err == nil || strings.Contains(err.Error(), "secret") && !strings.Contains(bad[0], "ftp") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	_, result, err := writeOTLP(t, "spans-stop", "a.binpb", "--header=a=b", "--protocol=grpc")
+	if err != nil || len(result.Notes()) != 2 {
+		t.Errorf("%v, %q", err, result.Notes())
+	}
+}
+
+func TestSpanSources(t *testing.T) {
+	for text, want := range map[string]otlp.Sources{
+		"gc": otlp.GC | otlp.Imported, "default, jit": otlp.DefaultSources | otlp.JIT, "labels,activities,pairs": otlp.DefaultSources,
+		"all": otlp.DefaultSources | otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests,
+	} {
+		var v, again spansValue
+		if err := v.Set(text); err != nil || otlp.Sources(v) != want {
+			t.Errorf("%s: %b, %v", text, v, err)
+		}
+		if err := again.Set(v.String()); err != nil || again != v {
+			t.Errorf("%s: written as %s", text, v.String())
+		}
+	}
+}
+
+// A file is written if the user names one. Otherwise the environment may name a collector, but not for ntconv convert.
+func TestOTLPDestination(t *testing.T) {
+	for _, c := range []struct {
+		args    []string
+		command bool // ntconv to otlp, which has --output
+		env     string
+		want    Destination
+	}{
+		{nil, true, "", ToFile},
+		{nil, true, "http://localhost:1", ToNothing},
+		{nil, false, "http://localhost:1", ToFile},
+		{[]string{"--output=x"}, true, "http://localhost:1", ToFile},
+		{[]string{"--endpoint=http://localhost:1"}, true, "", ToNothing},
+		{[]string{"--endpoint=http://localhost:1", "--output=x"}, true, "", ToNothing}, // which the command refuses
+	} {
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.env)
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		if c.command {
+			flags.String("output", "", "")
+		}
+		creator := bindOTLP(flags)
+		if err := flags.Parse(c.args); err != nil {
+			t.Fatal(err)
+		}
+		if got, flag := creator.Destination(); got != c.want || (got == ToNothing) != (flag != "") {
+			t.Errorf("%+v: %v by %q", c, got, flag)
+		}
+	}
+}
+
+// Flags take precedence over the environment, and the environment never changes what is written to a file.
+func TestResourceFromEnvironment(t *testing.T) {
+	env := map[string]string{"OTEL_SERVICE_NAME": "shop", "OTEL_RESOURCE_ATTRIBUTES": "a=1%2C2,service.name=x,b=3"}
+	o := otlp.Options{Resource: ntconv.Attrs{{Key: "b", Value: "given"}}}
+	notes, err := resourceFromEnvironment(&o, func(name string) string { return env[name] })
+	if a, _ := o.Resource.Get("a"); err != nil || len(notes) != 2 || a != "1,2" || o.ServiceName != "shop" || len(o.Resource) != 2 {
+		t.Errorf("%+v, %q, %v", o, notes, err)
+	}
+	given := otlp.Options{ServiceName: "given"}
+	if _, err := resourceFromEnvironment(&given, func(name string) string { return env[name] }); err != nil || given.ServiceName != "given" {
+		t.Errorf("%+v, %v", given, err)
+	}
+	env["OTEL_RESOURCE_ATTRIBUTES"] = "nonsense"
+	if _, err := resourceFromEnvironment(&o, func(name string) string { return env[name] }); err == nil {
+		t.Error("nonsense was accepted")
+	}
+	t.Setenv("OTEL_SERVICE_NAME", "from the environment")
+	b, _, err := writeOTLP(t, "spans-stop", "a.jsonl")
+	if err != nil || bytes.Contains(b, []byte("from the environment")) {
+		t.Errorf("%v: the environment is in the file", err)
+	}
+}

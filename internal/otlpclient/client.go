@@ -1,0 +1,112 @@
+package otlpclient
+
+import (
+	"context"
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+)
+
+// A Client sends batches of spans. It is an otlp.Uploader and may be used by several goroutines.
+type Client struct {
+	target   *target
+	config   Config
+	client   otlptrace.Client
+	idle     func()      // closes idle connections
+	answered atomic.Bool // the receiver has answered a request
+	accepted atomic.Bool // it has accepted one
+
+	retries, doubled atomic.Int64
+}
+
+var _ otlp.StatsReporter = (*Client)(nil)
+
+// New returns a client for the endpoint of c. It connects with the first batch.
+func New(c *Config) (*Client, error) {
+	t, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	// The clients of OpenTelemetry read the environment, too. What they log about it is an error of FromEnvironment or without effect.
+	otel.SetLogger(logr.Discard())
+	client := &Client{target: t, config: *c, idle: func() {}}
+	if client.config.Timeout == 0 {
+		client.config.Timeout = DefaultTimeout
+	}
+	if t.protocol == GRPC {
+		client.client, err = newGRPC(&client.config, t)
+	} else {
+		client.client, client.idle, err = newHTTP(&client.config, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return client, client.client.Start(context.Background())
+}
+
+// Endpoint returns the endpoint as a URL without secrets.
+func (c *Client) Endpoint() string { return c.target.String() }
+
+// Plain reports whether connections are not encrypted.
+func (c *Client) Plain() bool { return c.target.plain }
+
+// Protocol returns the protocol of requests.
+func (c *Client) Protocol() Protocol { return c.target.protocol }
+
+// Close closes the connections. No upload may run.
+func (c *Client) Close() error {
+	err := c.client.Stop(context.Background())
+	c.idle()
+	return err
+}
+
+// Stats returns what was sent more than once.
+func (c *Client) Stats() otlp.UploadStats {
+	return otlp.UploadStats{Retries: c.retries.Load(), Doubled: c.doubled.Load()}
+}
+
+// UploadTraces sends a batch, repeatedly if necessary, until the receiver answers in a way that is final, Config.RetryFor is over, or
+// ctx is done. Its errors are those that otlp.Uploader specifies.
+func (c *Client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpans) error {
+	s := &sending{client: c, batch: batch, begin: time.Now()}
+	for {
+		o := s.attempt(ctx)
+		if err, final := s.result(&o); final {
+			return err
+		}
+		wait, err := s.pause(&o)
+		if err == nil {
+			err = sleep(ctx, wait)
+		}
+		if err != nil {
+			return s.failure(err, o.advice)
+		}
+		c.retries.Add(1)
+	}
+}
+
+// headers returns the headers of each request.
+func (c *Config) headers(t *target) map[string]string {
+	headers := make(map[string]string, len(c.Headers)+1)
+	if t.basic != "" {
+		headers["authorization"] = t.basic
+	}
+	maps.Copy(headers, c.Headers)
+	return headers
+}
+
+// spansOf returns the number of spans in a batch.
+func spansOf(batch []*tracepb.ResourceSpans) (n int64) {
+	for _, r := range batch {
+		for _, s := range r.GetScopeSpans() {
+			n += int64(len(s.GetSpans()))
+		}
+	}
+	return n
+}

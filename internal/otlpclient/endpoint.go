@@ -1,0 +1,117 @@
+package otlpclient
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// A target is an endpoint that has been understood.
+type target struct {
+	protocol Protocol
+	plain    bool   // no TLS
+	address  string // HOST:PORT
+	path     string // of HTTP
+	query    string // of HTTP, without the question mark
+	basic    string // value of the header Authorization, "" if the URL has no user
+}
+
+// String returns the URL without user and query, which may be secrets.
+func (t *target) String() string {
+	scheme := "https"
+	if t.plain {
+		scheme = "http"
+	}
+	return scheme + "://" + t.address + t.path
+}
+
+var errEndpoint = errors.New("want http://HOST:PORT or https://HOST:PORT, such as http://localhost:4317")
+
+// target returns what the endpoint means.
+func (c *Config) target() (*target, error) {
+	text, scheme := c.Endpoint, ""
+	if before, _, ok := strings.Cut(text, "://"); ok {
+		scheme = strings.ToLower(before)
+	} else {
+		text = "//" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Fragment != "" {
+		return nil, errEndpoint // not the error of the package: it repeats the URL, which may contain a password
+	}
+	t := &target{protocol: c.Protocol, query: u.RawQuery, path: u.EscapedPath()}
+	switch scheme {
+	case "http", "grpc":
+		t.plain = true
+	case "https", "grpcs":
+	case "":
+		t.plain = c.Insecure || isLoopback(u.Hostname())
+	default:
+		return nil, fmt.Errorf("unknown scheme %s: %w", scheme, errEndpoint)
+	}
+	if strings.HasPrefix(scheme, "grpc") {
+		if t.protocol != "" && t.protocol != GRPC {
+			return nil, fmt.Errorf("scheme %s and protocol %s exclude each other", scheme, t.protocol)
+		}
+		t.protocol = GRPC
+	}
+	if t.protocol == "" {
+		t.protocol = protocolOf(u)
+	}
+	if err := t.locate(c.Path); err != nil {
+		return nil, err
+	}
+	if t.address = u.Host; u.Port() == "" {
+		t.address = net.JoinHostPort(u.Hostname(), t.defaultPort())
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		t.basic = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	}
+	return t, nil
+}
+
+// protocolOf returns the protocol of an endpoint for which no other is chosen: HTTP for its usual port or with a path, else gRPC.
+func protocolOf(u *url.URL) Protocol {
+	if u.Port() == "4318" || u.Port() != "4317" && u.Path != "" && u.Path != "/" {
+		return HTTPProtobuf
+	}
+	return GRPC
+}
+
+// locate sets the path of the request.
+func (t *target) locate(rule PathRule) error {
+	given := strings.TrimSuffix(t.path, "/")
+	switch {
+	case t.protocol == GRPC && (t.query != "" || given != "" && rule != PathBase):
+		return errors.New("gRPC has no path; omit it, or choose the protocol http/protobuf")
+	case t.protocol == GRPC:
+		t.path = ""
+	case rule == PathExact:
+		if t.path == "" {
+			t.path = "/"
+		}
+	case rule == PathBase, given == "":
+		t.path = given + DefaultPath
+	}
+	return nil
+}
+
+func (t *target) defaultPort() string {
+	switch {
+	case !t.plain:
+		return "443"
+	case t.protocol == GRPC:
+		return "4317"
+	}
+	return "80"
+}
+
+// isLoopback reports whether a host is this machine by its name.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}

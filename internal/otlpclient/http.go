@@ -1,0 +1,199 @@
+package otlpclient
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ntconv/ntconv/internal/message"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// newHTTP returns a client for HTTP. Every option that the environment could set is set, so that only c counts.
+func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if !t.plain {
+		config, err := c.tls()
+		if err != nil {
+			return nil, nil, err
+		}
+		transport.TLSClientConfig = config
+	}
+	encoding := otlptracehttp.EncodingProtobuf
+	if t.protocol == HTTPJSON {
+		encoding = otlptracehttp.EncodingJSON
+	}
+	compression := otlptracehttp.NoCompression
+	if c.Gzip {
+		compression = otlptracehttp.GzipCompression
+	}
+	client := &http.Client{
+		Transport: &observer{next: transport, query: t.query},
+		// A redirect of POST would become GET, or send the headers to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return otlptracehttp.NewClient(
+		otlptracehttp.WithEndpointURL(t.String()), otlptracehttp.WithTLSClientConfig(nil), otlptracehttp.WithHTTPClient(client),
+		otlptracehttp.WithHeaders(c.headers(t)), otlptracehttp.WithCompression(compression), otlptracehttp.WithEncoding(encoding),
+		otlptracehttp.WithTimeout(c.Timeout), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithMaxRequestSize(maxRequest),
+	), transport.CloseIdleConnections, nil
+}
+
+// An observer notes the outcome of each request.
+type observer struct {
+	next  http.RoundTripper
+	query string
+}
+
+// Limits of what is read of an answer, in bytes.
+const (
+	maxAnswer  = 1 << 20
+	maxMessage = 300
+)
+
+// RoundTrip implements http.RoundTripper.
+func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := outcomeOf(r.Context())
+	out.change(func(f *outcomeFields) { f.begun = true })
+	written := func() { out.change(func(f *outcomeFields) { f.sent = true }) }
+	r = r.Clone(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaders: written}))
+	r.URL.RawQuery = o.query
+	answer, err := o.next.RoundTrip(r)
+	if err != nil {
+		out.change(func(f *outcomeFields) { f.failed(err) })
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	_ = answer.Body.Close() // the answer is complete, or what is missing is not needed
+	if err != nil {
+		body = nil // the status counts; what it says in detail is lost
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	out.change(func(f *outcomeFields) { f.answered(answer, body) })
+	return answer, nil
+}
+
+// failed notes that there was no answer.
+func (f *outcomeFields) failed(err error) {
+	f.err = err
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		f.verdict, f.advice = denied, "name the authority of the receiver's certificate with --ca"
+	}
+}
+
+// answered notes what a receiver answered (OTLP specification, "OTLP/HTTP Response").
+func (f *outcomeFields) answered(r *http.Response, body []byte) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.StatusCode/100 == 2 {
+		f.verdict = accepted
+		f.rejected, f.message = partialSuccess(kind, body)
+		return
+	}
+	f.err = fmt.Errorf("HTTP status %s", r.Status)
+	if text := statusText(kind, body); text != "" {
+		f.err = fmt.Errorf("%w: %s", f.err, text)
+	}
+	f.wait = retryAfter(r.Header.Get("Retry-After"), time.Now())
+	switch r.StatusCode {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		f.verdict = again
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		f.verdict = uncertain
+	case http.StatusRequestEntityTooLarge:
+		f.verdict = tooLarge
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		f.verdict, f.advice = denied, "check the credentials in --header or OTEL_EXPORTER_OTLP_HEADERS"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		f.verdict, f.advice = denied, "check the path of the endpoint; most receivers take spans at "+DefaultPath
+	case http.StatusUnsupportedMediaType:
+		f.verdict, f.advice = denied, "choose another --protocol"
+	default:
+		f.verdict = refused
+		if r.StatusCode/100 == 3 {
+			f.verdict, f.advice = denied, "the receiver redirects to another endpoint; name that one"
+		}
+	}
+}
+
+// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer.
+func partialSuccess(kind string, body []byte) (rejected int64, why string) {
+	switch kind {
+	case "application/x-protobuf":
+		var m coltracepb.ExportTraceServiceResponse
+		if proto.Unmarshal(body, &m) == nil {
+			return m.GetPartialSuccess().GetRejectedSpans(), shorten(m.GetPartialSuccess().GetErrorMessage())
+		}
+	case "application/json":
+		var m struct {
+			PartialSuccess struct {
+				RejectedSpans json.RawMessage // a string or a number
+				ErrorMessage  string
+			}
+		}
+		if json.Unmarshal(body, &m) == nil {
+			rejected, _ = strconv.ParseInt(strings.Trim(string(m.PartialSuccess.RejectedSpans), `"`), 10, 64)
+			return rejected, shorten(m.PartialSuccess.ErrorMessage)
+		}
+	}
+	return 0, ""
+}
+
+// statusText returns what the body of an error says: google.rpc.Status or plain text, "" if it is neither.
+func statusText(kind string, body []byte) string {
+	switch kind {
+	case "application/x-protobuf":
+		var m status.Status
+		if proto.Unmarshal(body, &m) == nil {
+			return shorten(m.GetMessage())
+		}
+	case "application/json":
+		var m struct{ Message string }
+		if json.Unmarshal(body, &m) == nil && m.Message != "" {
+			return shorten(m.Message)
+		}
+		return shorten(string(body))
+	case "text/plain":
+		return shorten(string(body))
+	}
+	return ""
+}
+
+// shorten returns a text of a receiver in a form that is fit for a message: one line of limited length.
+func shorten(s string) string {
+	s = message.Line(strings.Join(strings.Fields(s), " "))
+	if len(s) <= maxMessage {
+		return s
+	}
+	s = s[:maxMessage]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s + "..."
+}
+
+// retryAfter returns what a header Retry-After asks to wait for: a number of seconds or a date. It is 0 if there is none.
+func retryAfter(s string, now time.Time) time.Duration {
+	const most = 1 << 31 // seconds; more cannot be waited for, and would overflow
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return time.Duration(min(n, most)) * time.Second
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
