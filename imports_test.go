@@ -73,12 +73,6 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
-		of: []string{"./internal/span/active"}, only: []string{
-			"std", "./", "./internal/span/active", "./internal/span", "./internal/span/diagsource", "./internal/span/tracker", "./internal/clr", "./internal/intern", "./schema",
-		},
-		why: "which span was active when an event was recorded depends neither on the format of the trace nor on what is made of the event",
-	},
-	{
 		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span/match", "./internal/span", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression about a span does not depend on what showed the span",
 	},
@@ -137,7 +131,7 @@ var importRules = []importRule{
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
-		of: []string{"./internal/span/..."}, only: []string{"std", "./", "./internal/span/...", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema"},
+		of: []string{"./internal/span/..."}, except: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span/...", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema"},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
 	{
