@@ -20,7 +20,6 @@ import (
 type spanUse struct {
 	during   []*match.Condition // --during
 	evidence active.Evidence    // of both
-	labels   bool               // add labels to samples
 	name     bool               // with the name of the span
 	index    *active.Index      // nil until the input has been read for it
 	linker   *active.Linker     // of the current pass, nil if no labels are added
@@ -92,7 +91,8 @@ func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 func (u *spanUse) remark() string {
 	switch {
 	case u.linker == nil && u.pass != nil && u.pass.Unlearned:
-		return fmt.Sprintf("samples are not linked to spans, because standard input can be read only once; --%s auto copies it to a temporary file", formats.FlagSpanLink)
+		return fmt.Sprintf("samples are not linked to spans, because the input can be read only once; --%s auto copies it to a temporary file",
+			formats.FlagSpanLink)
 	case u.linker == nil:
 		return ""
 	}

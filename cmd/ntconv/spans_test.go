@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -274,4 +275,37 @@ func inMethod(s *profile.Sample, prefix string) bool {
 	return slices.ContainsFunc(s.Location, func(l *profile.Location) bool {
 		return slices.ContainsFunc(l.Line, func(n profile.Line) bool { return strings.HasPrefix(n.Function.Name, prefix) })
 	})
+}
+
+// The labels of samples are the IDs under which ntconv to otlp sends the spans, synthesized ones too, so that profile and spans can be
+// joined.
+func TestSpanLabelsAreThoseOfOTLP(t *testing.T) {
+	path, dir := spanTrace(t), t.TempDir()
+	if r := invoke(t, dir, nil, "to", "otlp", "-o", "spans.jsonl", path); r.code != 0 {
+		t.Fatalf("%d %s", r.code, r.stderr)
+	}
+	var message struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct {
+				Spans []struct{ TraceID, SpanID, Name string }
+			}
+		}
+	}
+	if err := json.Unmarshal(corpus.Read(t, filepath.Join(dir, "spans.jsonl")), &message); err != nil {
+		t.Fatal(err)
+	}
+	sent := map[string]bool{}
+	for _, s := range message.ResourceSpans[0].ScopeSpans[0].Spans {
+		sent[s.TraceID+" "+s.SpanID+" "+s.Name] = true
+	}
+	p, _, _ := convertProfile(t, "--span-name", path)
+	labels := map[string]bool{}
+	for _, s := range p.Sample {
+		if len(s.Label["span_id"]) > 0 {
+			labels[s.Label["trace_id"][0]+" "+s.Label["span_id"][0]+" "+s.Label["span_name"][0]] = true
+		}
+	}
+	if len(sent) != 3 || !maps.Equal(sent, labels) {
+		t.Errorf("sent %v, labels %v", sent, labels)
+	}
 }

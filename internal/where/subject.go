@@ -33,7 +33,8 @@ const (
 	PropertyText     PropertyKind = iota // a string
 	PropertyWord                         // a string, case-insensitive
 	PropertyDuration                     // nanoseconds: an integer; compared with durations
-	PropertyTime                         // nanoseconds since 1970-01-01 UTC: an integer; compared with dates and with durations since the start of the trace
+	// PropertyTime is nanoseconds since 1970-01-01 UTC: an integer; compared with dates and with durations since the start of the trace.
+	PropertyTime
 	// PropertyKeyed is a set of values, and the name of one follows the name of the property. Values of any kind are compared. A
 	// string is also compared with a number or a Boolean if it is one in text form, because many recorders write all values as text.
 	PropertyKeyed

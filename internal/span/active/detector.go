@@ -12,7 +12,7 @@ type Detector struct {
 	schemas    schema.Table
 	shows      map[*ntconv.Type]bool
 	recent     intern.Cache[*ntconv.Type, bool]
-	last       *ntconv.Type // whose events show nothing
+	last       [2]*ntconv.Type // the latest types whose events show nothing: samples and other events often take turns
 	lastLabels *ntconv.Labels
 }
 
@@ -22,7 +22,7 @@ func NewDetector() *Detector {
 }
 
 // Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. It is fast for events that
-// have the type and the labels of the previous event.
+// have the labels of the previous event and one of the two latest types.
 func (d *Detector) Shows(e *ntconv.Event) bool {
 	if e.Labels != d.lastLabels {
 		if _, has := e.Labels.ID(ntconv.LabelSpanID); has {
@@ -30,12 +30,12 @@ func (d *Detector) Shows(e *ntconv.Event) bool {
 		}
 		d.lastLabels = e.Labels
 	}
-	if e.Type == d.last {
+	if e.Type == d.last[0] || e.Type == d.last[1] {
 		return false
 	}
 	shows := d.ofType(e)
 	if !shows {
-		d.last = e.Type
+		d.last[0], d.last[1] = e.Type, d.last[0]
 	}
 	return shows
 }

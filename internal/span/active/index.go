@@ -14,7 +14,7 @@ type Options struct {
 	SpanIDReversed bool
 }
 
-// An Index holds which span was active on which thread at which time. It needs about 100 bytes per span, and as much again until Finish
+// An Index holds which span was active on which thread at which time. It needs about 90 bytes per span, and 200 until Finish
 // returns. It is not safe for concurrent use.
 type Index struct {
 	clock   ntconv.Clock

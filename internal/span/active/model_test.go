@@ -118,9 +118,8 @@ func descends(list []located, a located, from uint64) bool {
 	return false
 }
 
-// Samples get the IDs of their span, the evidence and, on request, the name; all else stays as it is, and events that are not samples,
-// too. The events of the source are not changed.
-func TestLinker(t *testing.T) {
+// linkable returns a trace with a span from 10 to 50 and samples in and around it, some with labels of their own.
+func linkable(t *testing.T) *recording {
 	r := record(t)
 	one := thread(process(1), 10)
 	a := activity{trace: 0xab, id: 0xcd, name: "request", from: 10, to: 50}
@@ -135,8 +134,13 @@ func TestLinker(t *testing.T) {
 	r.sample(one, 19, traceLabel(0xab), spanLabel(0xee))
 	r.add(one, r.at(20), noteType, []byte("note"), own)
 	r.sample(one, 60, own)
-	x := r.index(nil)
-	ids := "trace_id=ab span_id=cd "
+	return r
+}
+
+// Samples get the IDs of their span, the evidence and, on request, the name; all else stays as it is, and events that are not samples,
+// too. The events of the source are not changed.
+func TestLinker(t *testing.T) {
+	const ids = "trace_id=ab span_id=cd"
 	for _, c := range []struct {
 		o      active.LinkOptions
 		counts active.Counts
@@ -145,16 +149,16 @@ func TestLinker(t *testing.T) {
 		{
 			active.LinkOptions{Use: active.All, Name: true}, active.Counts{Samples: 7, Label: 2, Thread: 3},
 			[]string{
-				"5:", "15: " + ids + "span_link=thread span_name=request", "16: " + ids + "span_link=thread span_name=request",
-				"17: " + ids + "span_link=thread span_name=request own=x", "18: span_name=request " + ids,
+				"5:", "15: " + ids + " span_link=thread span_name=request", "16: " + ids + " span_link=thread span_name=request",
+				"17: " + ids + " span_link=thread span_name=request own=x", "18: span_name=request " + ids,
 				"19: span_name=Microsoft-DotNETCore-SampleProfiler/ThreadSample trace_id=ab span_id=ee", "20: own=x", "60: own=x",
 			},
 		},
 		{
 			active.LinkOptions{Use: active.Thread}, active.Counts{Samples: 7, Thread: 5},
 			[]string{
-				"5:", "15: " + ids + "span_link=thread", "16: " + ids + "span_link=thread", "17: " + ids + "span_link=thread own=x",
-				"18: " + ids + "span_link=thread", "19: trace_id=ab span_id=ee span_link=thread", "20: own=x", "60: own=x",
+				"5:", "15: " + ids + " span_link=thread", "16: " + ids + " span_link=thread", "17: " + ids + " span_link=thread own=x",
+				"18: " + ids + " span_link=thread", "19: trace_id=ab span_id=ee span_link=thread", "20: own=x", "60: own=x",
 			},
 		},
 		{
@@ -162,29 +166,15 @@ func TestLinker(t *testing.T) {
 			[]string{"5:", "15:", "16:", "17: own=x", "18: " + ids, "19: trace_id=ab span_id=ee", "20: own=x", "60: own=x"},
 		},
 	} {
-		c.o.Sample = func(t *ntconv.Type) bool { return t == sampleType }
+		r := linkable(t)
+		x := r.index(nil)
 		before := make([]ntconv.Event, len(r.events))
 		for i, e := range r.events {
 			before[i] = *e
 		}
-		l := active.NewLinker(ntconvtest.NewSource(r.info, r.events...), x, c.o)
-		var got []string
-		lists := map[*ntconv.Labels]bool{}
-		for e, err := range ntconv.Events(l) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Type != sampleType && e.Type != noteType {
-				continue
-			}
-			lists[e.Labels] = true
-			got = append(got, strings.TrimSpace(fmt.Sprintf("%d: %s", (e.Time-r.info.Clock.Tick)/us, labelText(e.Labels))))
-		}
-		for i, w := range c.want {
-			c.want[i] = strings.TrimSpace(w)
-		}
-		if !slices.Equal(got, c.want) || l.Counts() != c.counts {
-			t.Errorf("%v:\n%s\nwant\n%s\ncounts %+v, want %+v", c.o.Use, strings.Join(got, "\n"), strings.Join(c.want, "\n"), l.Counts(), c.counts)
+		got, counts := link(t, r, x, c.o)
+		if !slices.Equal(got, c.want) || counts != c.counts {
+			t.Errorf("%v:\n%s\nwant\n%s\ncounts %+v, want %+v", c.o.Use, strings.Join(got, "\n"), strings.Join(c.want, "\n"), counts, c.counts)
 		}
 		for i, e := range r.events {
 			if b := before[i]; e.Labels != b.Labels || e.Time != b.Time || e.Type != b.Type {
@@ -192,6 +182,21 @@ func TestLinker(t *testing.T) {
 			}
 		}
 	}
+}
+
+// link returns the samples and notes of a trace after a Linker as text.
+func link(t *testing.T, r *recording, x *active.Index, o active.LinkOptions) (got []string, counts active.Counts) {
+	o.Sample = func(t *ntconv.Type) bool { return t == sampleType }
+	l := active.NewLinker(ntconvtest.NewSource(r.info, r.events...), x, o)
+	for e, err := range ntconv.Events(l) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == sampleType || e.Type == noteType {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%d: %s", (e.Time-r.info.Clock.Tick)/us, labelText(e.Labels))))
+		}
+	}
+	return got, l.Counts()
 }
 
 func labelText(l *ntconv.Labels) string {
@@ -227,7 +232,8 @@ func TestLinkerAllocates(t *testing.T) {
 	}
 	run := func(n int) float64 {
 		return testing.AllocsPerRun(10, func() {
-			l := active.NewLinker(ntconvtest.NewSource(r.info, samples[:n]...), x, active.LinkOptions{Use: active.All, Name: true, Sample: func(*ntconv.Type) bool { return true }})
+			o := active.LinkOptions{Use: active.All, Name: true, Sample: func(*ntconv.Type) bool { return true }}
+			l := active.NewLinker(ntconvtest.NewSource(r.info, samples[:n]...), x, o)
 			for e := range ntconv.Events(l) {
 				if e.Labels.Find(ntconv.LabelSpanID) == nil {
 					t.Fatal("not linked")

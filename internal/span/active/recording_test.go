@@ -43,14 +43,14 @@ func activityType(id uint32, name string, opcode uint8) *ntconv.Type {
 
 // A recording is a trace that a test makes.
 type recording struct {
-	t      *testing.T
+	t      testing.TB
 	info   *ntconv.Info
 	events []*ntconv.Event
 	skew   time.Duration // how much later the wall clock is than the header says
 	late   ntconv.Ticks  // how long after the end of an Activity its event is recorded
 }
 
-func record(t *testing.T) *recording {
+func record(t testing.TB) *recording {
 	return &recording{t: t, info: &ntconv.Info{Format: "test 1", Clock: ntconv.Clock{Freq: 1e9, Tick: 5000, Wall: wall}, PointerSize: 8}}
 }
 

@@ -189,7 +189,10 @@ func (x *Index) compareInner(a, b interval) int {
 	case s.weak != o.weak:
 		return 1
 	}
-	return cmp.Or(cmp.Compare(b.from, a.from), cmp.Compare(o.depth, s.depth), cmp.Compare(a.to, b.to), compareContext(s.Context, o.Context), cmp.Compare(a.span, b.span))
+	return cmp.Or(
+		cmp.Compare(b.from, a.from), cmp.Compare(o.depth, s.depth), cmp.Compare(a.to, b.to), compareContext(s.Context, o.Context),
+		cmp.Compare(a.span, b.span),
+	)
 }
 
 func compareContext(a, b span.Context) int {
