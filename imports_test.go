@@ -127,6 +127,14 @@ var importRules = []importRule{
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
+		of: []string{"./internal/span/..."}, only: []string{"std", "./", "./internal/span/...", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema"},
+		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
+	},
+	{
+		of: []string{"./internal/span/diagsource"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./internal/span", "./schema"},
+		why: "Activities are decoded from events of any source, and whoever sends the spans decides how",
+	},
+	{
 		of: []string{"./symbol"}, never: []string{"./reader", "./writer", "./exporters/...", "./internal/profile", "./internal/wire/...", "./internal/formats"},
 		why: "names are learned from events of any source and asked for by any sink",
 	},

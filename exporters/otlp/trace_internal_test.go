@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
@@ -257,4 +259,47 @@ func TestProcessesOfAMachine(t *testing.T) {
 	if got := describe(r.raw[0]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// TestImported checks that imported spans of any kind leave as they came, resources included.
+func TestImported(t *testing.T) {
+	process := &ntconv.Process{PID: 1}
+	thread := &ntconv.Thread{TID: 1, Process: process}
+	rapid.Check(t, func(t *rapid.T) {
+		want := spanLists().Draw(t, "spans")
+		var events []*ntconv.Event
+		encoder := span.NewEncoder()
+		for i, s := range want {
+			encoder.Encode(s, &ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(i)})
+			for e := encoder.Next(); e != nil; e = encoder.Next() {
+				events = append(events, e.Clone())
+			}
+		}
+		var out bytes.Buffer
+		src := ntconvtest.Poison(ntconvtest.NewSource(nil, events...))
+		sink := NewFile(&out, Delimited, src.Info(), nil, &Options{BatchSpans: 2, ThreadAttributes: true, ServiceName: "other"})
+		if _, err := ntconv.Copy(sink, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var got []*span.Span
+		for _, message := range split(t, out.Bytes()) {
+			var data tracepb.TracesData
+			if err := proto.Unmarshal(message, &data); err != nil {
+				t.Fatal(err)
+			}
+			batch := spansOf(data.ResourceSpans)
+			for _, s := range want[len(got):min(len(got)+2, len(want))] { // a batch is sorted by resource and scope
+				if !slices.ContainsFunc(batch, func(b *span.Span) bool { return spangen.Equal(s, b) == nil }) {
+					t.Fatalf("lost %+v", s)
+				}
+			}
+			got = append(got, batch...)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d spans, want %d", len(got), len(want))
+		}
+	})
 }

@@ -18,6 +18,7 @@ type decoder struct {
 	own        []span.Attribute // of the span
 	attributes []span.Attribute // of its events and links
 	place      place
+	scan       scanner // of the JSON text at hand
 }
 
 // A place is where in the input a decoder is, for the report.

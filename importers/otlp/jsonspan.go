@@ -48,8 +48,7 @@ func (d *decoder) spanJSON(n node) bool {
 	d.reset()
 	var ids idLengths
 	ok := n.kind() == '{'
-	n = node{b: n.b[n.from:n.to], text: string(n.b[n.from:n.to]), to: n.to - n.from} // so that strings pin one span
-	it := n.members()
+	it := n.share(&d.scan).members()
 	for {
 		name, value, more := it.nextMember()
 		if !more {
@@ -308,44 +307,38 @@ func (d *decoder) valueJSON(v span.Value, key string, n node, depth int) (span.V
 	return v, true
 }
 
-// values returns the member values of an object.
-func (d *decoder) values(n node) (list node, ok bool) {
-	ok = n.kind() == '{'
-	it := n.members()
-	for {
-		name, value, more := it.nextMember()
-		if !more {
-			return list, ok && (list.kind() == '[' || list.kind() == 'n')
-		}
-		if key := name.raw(); key == "values" {
-			list = value
-		} else {
-			d.unknown("values." + key)
-		}
-	}
-}
-
-func (d *decoder) elemsJSON(n node, depth int) (span.Value, bool) {
-	list, ok := d.values(n)
+// elemsJSON decodes an ArrayValue.
+func (d *decoder) elemsJSON(n node, depth int) (v span.Value, ok bool) {
 	var elems []span.Value
-	it := list.elems()
-	for {
-		elem, more := it.next()
-		if !more {
-			return span.Array(elems), ok
+	ok = eachMember(n, func(key string, list node) bool {
+		if key != "values" {
+			d.unknown("arrayValue." + key)
+			return true
 		}
-		v, valid := span.Empty(), true
-		if elem.kind() != 'n' {
-			v, valid = d.anyValueJSON(elem, depth)
-		}
-		elems, ok = append(elems, v), ok && valid
-	}
+		return eachElem(list, func(n node) bool {
+			v, ok := span.Empty(), true
+			if n.kind() != 'n' {
+				v, ok = d.anyValueJSON(n, depth)
+			}
+			elems = append(elems, v)
+			return ok
+		})
+	})
+	return span.Array(elems), ok
 }
 
-func (d *decoder) membersJSON(n node, depth int) (span.Value, bool) {
-	list, ok := d.values(n)
-	members, valid := d.attributesJSON(nil, list, depth)
-	return span.Map(members), ok && valid
+// membersJSON decodes a KeyValueList.
+func (d *decoder) membersJSON(n node, depth int) (v span.Value, ok bool) {
+	var members []span.Attribute
+	ok = eachMember(n, func(key string, list node) (ok bool) {
+		if key != "values" {
+			d.unknown("kvlistValue." + key)
+			return true
+		}
+		members, ok = d.attributesJSON(members, list, depth)
+		return ok
+	})
+	return span.Map(members), ok
 }
 
 // resourceJSON decodes a resource.
@@ -354,7 +347,7 @@ func (d *decoder) resourceJSON(r *span.Resource, n node) bool {
 		return true
 	}
 	r.Absent = false
-	return eachMember(n, func(key string, v node) (ok bool) {
+	return eachMember(n.share(&d.scan), func(key string, v node) (ok bool) {
 		switch key {
 		case "attributes":
 			r.Attributes, ok = d.attributesJSON(r.Attributes, v, d.limits.Depth)
@@ -405,7 +398,7 @@ func (d *decoder) scopeJSON(s *span.Scope, n node) bool {
 		return true
 	}
 	s.Absent = false
-	return eachMember(n, func(key string, v node) (ok bool) {
+	return eachMember(n.share(&d.scan), func(key string, v node) (ok bool) {
 		switch key {
 		case "name":
 			return d.setString(&s.Name, v)

@@ -12,10 +12,15 @@ import (
 
 // A node is a JSON value within b. The syntax of b was checked, unless it is the beginning of a truncated value: then the methods fail at
 // its end. The zero node is null. Strings are substrings of text where they have no escapes.
+//
+// The end of an object or an array is either known, or found as its iterator reaches it. In the second case all iterators share a
+// scanner, each value must be read before the next one is, and an iterator that has begun must reach its end. So deeply nested values
+// are read once, and not once per level.
 type node struct {
 	b        []byte
 	text     string // the same bytes, or ""
 	from, to int
+	shared   *scanner // not nil: to is not the end of an object or an array
 }
 
 // A scanner walks over JSON text.
@@ -112,17 +117,34 @@ func (n node) kind() byte {
 }
 
 // sub returns the node of a range of the same text.
-func (n node) sub(from, to int) node { return node{n.b, n.text, from, to} }
+func (n node) sub(from, to int) node { return node{b: n.b, text: n.text, from: from, to: to} }
+
+// share returns the same value, whose iterators share s. Strings are substrings of text, which has the bytes of b.
+func (n node) share(s *scanner) node {
+	b := n.b[n.from:n.to]
+	*s = scanner{b: b}
+	return node{b: b, text: string(b), to: len(b), shared: s}
+}
 
 // An iterator yields the members of an object or the elements of an array. The zero iterator yields nothing.
 type iterator struct {
-	n     node
-	s     scanner
-	first bool
+	n       node
+	own     scanner // if n.shared is nil
+	first   bool
+	done    bool
+	pending int // position of a value that is read by an iterator of its own or must be skipped, 0 if none
 	// partial means that the value does not end, and that the iterator has yielded what is complete. If the last member or element
 	// has begun, rest is the beginning of its value.
 	partial bool
 	rest    node
+}
+
+// scanner returns the scanner that the iterator advances.
+func (it *iterator) scanner() *scanner {
+	if it.n.shared != nil {
+		return it.n.shared
+	}
+	return &it.own
 }
 
 // members returns an iterator over an object, which has no members if n is another value.
@@ -133,9 +155,11 @@ func (n node) elems() iterator { return n.iterate('[') }
 
 func (n node) iterate(open byte) iterator {
 	if n.kind() != open {
-		return iterator{}
+		return iterator{done: true}
 	}
-	return iterator{n: n, s: scanner{n.b[:n.to], n.from + 1}, first: true}
+	it := iterator{n: n, own: scanner{n.b[:n.to], n.from + 1}, first: true}
+	it.scanner().pos = n.from + 1
+	return it
 }
 
 // next returns the next element of an array.
@@ -151,10 +175,11 @@ func (it *iterator) nextMember() (name, value node, ok bool) {
 	if !it.more() {
 		return node{}, node{}, false
 	}
-	from := it.s.pos
-	it.partial = it.s.peek() != '"' || !it.s.skipString()
-	name = it.n.sub(from, it.s.pos)
-	it.partial = it.partial || !it.s.accept(':')
+	s := it.scanner()
+	from := s.pos
+	it.partial = s.peek() != '"' || !s.skipString()
+	name = it.n.sub(from, s.pos)
+	it.partial = it.partial || !s.accept(':')
 	if it.partial {
 		return node{}, node{}, false
 	}
@@ -164,25 +189,39 @@ func (it *iterator) nextMember() (name, value node, ok bool) {
 
 // more skips what separates elements and reports whether another one follows.
 func (it *iterator) more() bool {
-	if it.partial || it.s.pos >= len(it.s.b) {
+	if it.partial || it.done {
 		return false
 	}
-	switch c := it.s.peek(); {
+	s := it.scanner()
+	if it.pending > 0 && s.pos == it.pending {
+		s.skipNested()
+	}
+	it.pending = 0
+	switch c := s.peek(); {
 	case c == '}' || c == ']':
-		it.s.pos = len(it.s.b)
+		s.pos++
+		it.done = true
 		return false
 	case c == ',' && !it.first:
-		it.s.pos++
+		s.pos++
 	}
 	it.first = false
-	it.partial = it.s.peek() == 0
+	it.partial = s.peek() == 0
 	return !it.partial
 }
 
+// value returns the value at the scanner.
 func (it *iterator) value() (node, bool) {
-	from, to, ok := it.s.skipValue()
+	s := it.scanner()
+	if c := s.peek(); it.n.shared != nil && (c == '{' || c == '[') {
+		it.pending = s.pos
+		v := it.n.sub(s.pos, len(s.b))
+		v.shared = it.n.shared
+		return v, true
+	}
+	from, to, ok := s.skipValue()
 	if !ok {
-		it.partial, it.rest = true, it.n.sub(from, len(it.s.b))
+		it.partial, it.rest = true, it.n.sub(from, len(s.b))
 		return node{}, false
 	}
 	return it.n.sub(from, to), true

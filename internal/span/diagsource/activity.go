@@ -138,9 +138,7 @@ func (d *Decoder) status(a *activity, k *kind) {
 		s.Status = statusOf(text)
 	}
 	message := d.texts.of(v.of(propStatusDescription))
-	code, okCode := a.takeTag("otel.status_code")
-	text, okText := a.takeTag("otel.status_description")
-	if s.Status == span.StatusUnset && (okCode || okText) {
+	if code, text, ok := a.takeStatusTags(); ok && s.Status == span.StatusUnset {
 		s.Status, message = statusOf(code), text
 	}
 	if s.Status == span.StatusError {
@@ -148,14 +146,20 @@ func (d *Decoder) status(a *activity, k *kind) {
 	}
 }
 
-// takeTag removes the tags with a key, and returns the value of the last one.
-func (a *activity) takeTag(key string) (value string, found bool) {
+// takeStatusTags removes the tags for the status and returns their last values, and false if there are none.
+func (a *activity) takeStatusTags() (code, text string, found bool) {
 	all := a.span.Attributes
 	n := 0
 	for i := range all {
-		if i < a.tagged && all[i].Key == key {
-			value, found = all[i].Value.Str(), true
-			continue
+		if i < a.tagged && strings.HasPrefix(all[i].Key, "otel.status_") {
+			switch all[i].Key {
+			case "otel.status_code":
+				code, found = all[i].Value.Str(), true
+				continue
+			case "otel.status_description":
+				text, found = all[i].Value.Str(), true
+				continue
+			}
 		}
 		if n != i {
 			all[n] = all[i]
@@ -164,7 +168,7 @@ func (a *activity) takeTag(key string) (value string, found bool) {
 	}
 	a.tagged -= len(all) - n
 	a.span.Attributes = all[:n]
-	return value, found
+	return code, text, found
 }
 
 func statusOf(text string) span.StatusCode {
@@ -229,6 +233,9 @@ func (d *Decoder) scope(v *values) *span.Scope {
 	if v.has.contains(propSource) && !v.is(propSource, "System.Diagnostics.ActivitySource") {
 		key.name = d.texts.of(v.raw[propSource])
 	}
+	if d.lastScope != nil && key == d.lastScopeKey {
+		return d.lastScope
+	}
 	s := d.scopes[key]
 	if s == nil {
 		if len(d.scopes) >= maxScopes {
@@ -237,5 +244,6 @@ func (d *Decoder) scope(v *values) *span.Scope {
 		s = &span.Scope{Name: key.name, Version: key.version, SchemaURL: key.schemaURL, Attributes: appendTags(nil, key.tags)}
 		d.scopes[key] = s
 	}
+	d.lastScopeKey, d.lastScope = key, s
 	return s
 }

@@ -1,11 +1,13 @@
-package diagsource
+package diagsource_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
@@ -30,7 +32,7 @@ func eventsOf(tb testing.TB, data []byte) (*ntconv.Info, []recorded) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if s := table.Of(e); s.Provider == Provider {
+		if s := table.Of(e); s.Provider == diagsource.Provider {
 			out = append(out, recorded{e.Clone(), s})
 		}
 	}
@@ -51,7 +53,7 @@ func BenchmarkAdd(b *testing.B) {
 				}
 			}
 			spans := 0
-			d := New(info, func(*ntconv.Event, *span.Span) { spans++ }, nil)
+			d := diagsource.New(info, func(*ntconv.Event, *span.Span) { spans++ }, nil)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, r := range events {
@@ -61,5 +63,72 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spans), "ns/span")
 			b.ReportMetric(float64(spans)/float64(b.N), "spans/op")
 		})
+	}
+}
+
+// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, as a service with an ID of a customer or an order in each of them
+// records them, with the specification of dotnet-monitor.
+func BenchmarkUnique(b *testing.B) {
+	info, events := uniqueEvents()
+	spans := 0
+	d := diagsource.New(info, func(*ntconv.Event, *span.Span) { spans++ }, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Add(events[spans%len(events)].event, events[spans%len(events)].schema)
+	}
+}
+
+// uniqueEvents returns Stop events with IDs, times and tags of their own.
+func uniqueEvents() (*ntconv.Info, []recorded) {
+	var table schema.Table
+	out := make([]recorded, 8192)
+	for i := range out {
+		e := event("ActivityStop", ntconv.Ticks(i), 0, "Shop.Checkout", "System.Net.Http.HttpRequestOut",
+			fmt.Sprintf("TraceId=%032x", i+1), fmt.Sprintf("SpanId=%016x", i+1), "ParentSpanId=b7ad6b7169203331", "ActivityTraceFlags=Recorded", "Kind=Client", "DisplayName=GET",
+			fmt.Sprint("StartTimeTicks=", 639308438133429561+i*1000), fmt.Sprint("DurationTicks=", 1000+i), "Status=Unset",
+			fmt.Sprintf("Tags=[http.request.method, GET],[server.address, 127.0.0.1],[server.port, 5199],[url.full, http://127.0.0.1:5199/orders/%d?*],[http.response.status_code, 200],"+
+				"[network.protocol.version, 1.1]", i), "ActivitySourceVersion=1.0")
+		out[i] = recorded{e, table.Of(e)}
+	}
+	return info, out
+}
+
+// TestAllocations allocates one string per span, the text of its tags. All other strings are remembered, and slices are used again.
+func TestAllocations(t *testing.T) {
+	info, events := uniqueEvents()
+	d := diagsource.New(info, func(*ntconv.Event, *span.Span) {}, &diagsource.Options{Convention: true})
+	i := 0
+	add := func() {
+		d.Add(events[i].event, events[i].schema)
+		i++
+	}
+	add()
+	if n := testing.AllocsPerRun(1000, add); n > 1 {
+		t.Errorf("%v allocations per span, want 1", n)
+	}
+}
+
+// TestAllocationsOfPairs allocates nothing in addition for an Activity whose start was recorded, too.
+func TestAllocationsOfPairs(t *testing.T) {
+	info, events := uniqueEvents()
+	d := diagsource.New(info, func(*ntconv.Event, *span.Span) {}, nil)
+	starts := make([]*ntconv.Event, len(events))
+	for i := range events {
+		c := *events[i].event
+		c.Type = event("ActivityStart", 0, 0, "", "").Type
+		starts[i] = &c
+	}
+	var table schema.Table
+	i := 0
+	add := func() {
+		d.Add(starts[i], table.Of(starts[i]))
+		d.Add(events[i].event, events[i].schema)
+		i++
+	}
+	for range 10 {
+		add()
+	}
+	if n := testing.AllocsPerRun(1000, add); n > 2 {
+		t.Errorf("%v allocations per span, want 2", n)
 	}
 }

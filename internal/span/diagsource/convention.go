@@ -2,6 +2,7 @@ package diagsource
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv/internal/span"
 )
@@ -31,7 +32,7 @@ func attributeValue(key, text string, typed bool) span.Value {
 	}
 	switch conventions[key] {
 	case span.ValueInt:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && isPlain(text) {
 			return span.Int(n)
 		}
 	case span.ValueBool:
@@ -40,4 +41,10 @@ func attributeValue(key, text string, typed bool) span.Value {
 		}
 	}
 	return span.String(text)
+}
+
+// isPlain reports whether a decimal number is written as .NET writes it, without a plus sign and leading zeros: then no digit is lost.
+func isPlain(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	return text == "0" || digits[0] != '0' && digits[0] != '+'
 }

@@ -48,6 +48,10 @@ type Decoder struct {
 	keys      [2]keys // by whether a listener reported the event
 	texts     texts
 	scopes    map[scopeKey]*span.Scope
+
+	lastScopeKey scopeKey
+	lastScope    *span.Scope
+
 	hash      span.Hash
 	stopped   activity
 	open      openTable
@@ -80,7 +84,7 @@ func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Option
 // so is no ordinary event of an event source.
 func (d *Decoder) Add(e *ntconv.Event, s *schema.Schema) bool {
 	k := d.kind(s)
-	if k.phase == phaseNone {
+	if k.phase == phaseNone || e.Kind != ntconv.KindEvent {
 		return false
 	}
 	if !d.arguments.read(e, k, s) {

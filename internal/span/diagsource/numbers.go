@@ -106,6 +106,11 @@ func parseTimestamp(text string) (int64, bool) {
 	if !ok || part[0] < 1678 || part[0] > 2261 {
 		return 0, false
 	}
-	seconds := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], 0, time.UTC).Unix() - offset
-	return seconds*int64(time.Second) + ticks*100, true
+	when := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], 0, time.UTC)
+	year, month, day := when.Date()
+	hour, minute, second := when.Clock()
+	if [...]int{year, int(month), day, hour, minute, second} != part {
+		return 0, false // a part is out of range
+	}
+	return (when.Unix()-offset)*int64(time.Second) + ticks*100, true
 }

@@ -131,18 +131,45 @@ func (t *Tracker) Finish() {
 	}
 }
 
-// endedBits is the size of the memory for spans that have ended: 2^endedBits.
-const endedBits = 13
+// maxEnded is how many spans are remembered that have ended.
+const maxEnded = 1 << 13
 
-// remember notes that a span with recorded IDs has ended, so that events with its labels that come later do not make it a second time. The
-// memory is bounded: it may be lost for spans that ended long ago.
-func (t *Tracker) remember(key spanKey) {
-	if t.labeled {
-		t.ended.Put(key.hash(), &key, struct{}{})
-	}
+// An endedSet holds the keys of the spans that ended last.
+type endedSet struct {
+	keys  map[spanKey]struct{}
+	order []spanKey // a ring: next is the oldest
+	next  int
 }
 
-func (k *spanKey) hash() uint64 { return binary.LittleEndian.Uint64(k.ID[:]) }
+func (s *endedSet) has(key spanKey) bool {
+	_, ok := s.keys[key]
+	return ok
+}
+
+func (s *endedSet) add(key spanKey) {
+	if s.has(key) {
+		return
+	}
+	if s.keys == nil {
+		s.keys = make(map[spanKey]struct{})
+	}
+	s.keys[key] = struct{}{}
+	if len(s.order) < maxEnded {
+		s.order = append(s.order, key)
+		return
+	}
+	delete(s.keys, s.order[s.next])
+	s.order[s.next] = key
+	s.next = (s.next + 1) % maxEnded
+}
+
+// remember notes that a span with recorded IDs has ended, so that events with its labels that come later do not make it a second time. In
+// traces without such labels it costs nothing.
+func (t *Tracker) remember(key spanKey) {
+	if t.labeled {
+		t.ended.add(key)
+	}
+}
 
 // makeIDs gives a span without recorded IDs a hash of what identifies it. A span without a parent is the root of a trace of its own.
 func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, parent span.Context) {

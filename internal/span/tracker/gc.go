@@ -5,21 +5,41 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/schema"
 )
 
-// suspendForGC are the reasons of suspensions for a garbage collection: SuspendForGC and SuspendForGCPrep.
-var suspendForGC = [...]string{"SuspendForGC", "SuspendForGCPrep"}
+// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap of the runtime's manifest). The sample profiler suspends the runtime
+// for every sample.
+const (
+	suspendForGC     = 1
+	suspendForGCPrep = 6
+)
 
 // A heap is what is known of the garbage collections of a process.
 type heap struct {
-	pause ref   // the suspension of the runtime
+	pause ref   // the one that is open
 	gcs   []ref // the latest collections that are open or wait for the end of their pause, the oldest first
 }
 
 // maxCollections limits heap.gcs. One collection in the background and one in the foreground can run at a time.
 const maxCollections = 4
 
-// watchHeap notes a collection or a suspension that begins.
+// beginPause reports whether a suspension of the runtime is a pause for a collection. The runtime is suspended once at a time, so the end of
+// a pause that is open was lost.
+func (t *Tracker) beginPause(key schema.PairKey, e *ntconv.Event, r *role) bool {
+	if l := t.pairs[key]; l != nil {
+		t.emitHeld(l.last)
+		t.finish(l.last)
+	}
+	for f, v := range r.schema.Values(e) {
+		if f.Name == "Reason" {
+			return v.Uint() == suspendForGC || v.Uint() == suspendForGCPrep
+		}
+	}
+	return false
+}
+
+// watchHeap notes a collection or a pause that begins.
 func (t *Tracker) watchHeap(o *open) {
 	h := t.heaps[o.Process]
 	if h == nil {
@@ -35,9 +55,6 @@ func (t *Tracker) watchHeap(o *open) {
 		return
 	}
 	h.pause = o.ref()
-	if i := find(o.Attributes, attrReason); i < 0 || !slices.Contains(suspendForGC[:], o.Attributes[i].Value.Str()) {
-		o.Name = "Suspension"
-	}
 }
 
 // endCollection ends a garbage collection. While the runtime is suspended, the span waits, because the pause lasts longer.
@@ -55,26 +72,30 @@ func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 	t.emit(o)
 }
 
-// endPause ends a suspension. It belongs to the collection that began last: a collection in the foreground interrupts one in the background.
+// endPause ends a pause. It belongs to the collection that began last: a collection in the foreground interrupts one in the background.
 func (t *Tracker) endPause(o *open, e *ntconv.Event) {
 	h := t.heaps[o.Process]
 	h.pause = ref{}
-	if o.Name != "Suspension" {
-		for i := len(h.gcs) - 1; i >= 0; i-- {
-			if gc := h.gcs[i].get(); gc != nil {
-				gc.paused += t.clock.Since(o.first, e.Time).Nanoseconds()
-				o.TraceID, o.ParentID = gc.TraceID, gc.ID
-				break
-			}
+	for i := len(h.gcs) - 1; i >= 0; i-- {
+		if gc := h.gcs[i].get(); gc != nil {
+			gc.paused += t.clock.Since(o.first, e.Time).Nanoseconds()
+			o.TraceID, o.ParentID = gc.TraceID, gc.ID
+			break
 		}
 	}
+	t.emitHeld(o)
+	t.end(o, e)
+}
+
+// emitHeld passes on the collections that waited for the end of a pause.
+func (t *Tracker) emitHeld(o *open) {
 	for _, r := range o.gcs {
 		if gc := r.get(); gc != nil {
 			t.addPause(gc)
 			t.emit(gc)
 		}
 	}
-	t.end(o, e)
+	o.gcs = o.gcs[:0]
 }
 
 // addPause states how long the runtime was suspended for a collection.

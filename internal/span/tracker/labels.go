@@ -106,18 +106,23 @@ func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	if o := t.byID[key]; o != nil {
 		return o
 	}
-	if t.ended.Get(key.hash(), &key) != nil {
+	if t.ended.has(key) {
 		t.counts.Late++
 		return nil
 	}
+	var recorded span.ID
+	if p := t.nearest(key.process, t.label.related); p != nil && p.TraceID == key.TraceID {
+		recorded = p.ID
+	}
 	under := t.labelParent(e, key.TraceID)
 	o := t.open(e, span.FromLabels, r.scope)
-	o.Context, o.MadeID = key.Context, t.label.trace.IsZero()
+	o.Context, o.MadeID, o.ParentID = key.Context, t.label.trace.IsZero(), recorded
 	if under.get() != nil { // opening may have evicted it
 		o.under, o.parent = under, under.o.ID
 	}
 	t.byID[key] = o
 	t.putOnThread(o)
+	t.putActivity(o, t.label.activity)
 	return o
 }
 

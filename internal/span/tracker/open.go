@@ -272,16 +272,21 @@ func (t *Tracker) release(o *open) {
 	attributes, events, tasks, names, gcs := o.Attributes, o.Events[:cap(o.Events)], o.tasks[:0], o.names[:0], o.gcs[:0]
 	clear(attributes)
 	for i := range events {
-		clear(events[i].Attributes)
-		events[i] = span.Event{Attributes: events[i].Attributes[:0]}
+		a := events[i].Attributes
+		clear(a)
+		if cap(a) > maxKept/4 {
+			a = nil
+		}
+		events[i] = span.Event{Attributes: a[:0]}
 	}
 	*o = open{Span: span.Span{Attributes: attributes[:0], Events: events[:0]}, tasks: tasks, names: names, gcs: gcs}
 	t.free = append(t.free, o)
 }
 
-// Memory of ended spans is used again up to these bounds.
+// Memory of ended spans is used again up to these bounds, which are 13 MB in the worst case: so many spans, with so many attributes and events,
+// and a quarter of that in attributes of each event.
 const (
-	maxFree = 1024
+	maxFree = 128
 	maxKept = 64
 )
 
@@ -293,12 +298,14 @@ func (t *Tracker) evict() {
 		t.release(o)
 		return
 	case t.counts.Evicted == 0:
-		t.opts.Report.Note(ntconv.CodeNotCarried, 1, -1, fmt.Sprintf("spans ended early: more than %d were open at a time; raise the limit on open spans", t.opts.MaxOpen))
+		t.opts.Report.Note(ntconv.CodeNotCarried, 1, -1,
+			fmt.Sprintf("spans ended early: more than %d were open at a time; raise the limit on open spans", t.opts.MaxOpen))
 	default:
 		t.opts.Report.Add(ntconv.CodeNotCarried, 1, -1)
 	}
 	t.counts.Evicted++
 	t.resolve(o, false)
+	t.emitHeld(o)
 	t.finish(o)
 }
 

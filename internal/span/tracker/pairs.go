@@ -167,8 +167,8 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 		v.Attributes = t.mapped(v.Attributes[:0], e, r, exceptionFields[:])
 		return
 	}
-	if v.Name = r.schema.Name; r.scope != o.Scope || v.Name == "" {
-		v.Name = r.label
+	if v.Name = r.label; r.scope == o.Scope && o.Evidence == span.FromPair && r.schema.Name != "" {
+		v.Name = r.schema.Name
 	}
 	v.Attributes, v.DroppedAttributes = t.attributes(v.Attributes[:0], e, r)
 }

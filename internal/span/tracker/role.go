@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -16,9 +17,9 @@ type role struct {
 	version uint8
 	use     use
 	schema  *schema.Schema
-	sample  bool // a sample of a profiler, which lies within a span and is no event of it
-	thrown  bool // an exception
-	label   string
+	sample  bool        // a sample of a profiler, which lies within a span and is no event of it
+	thrown  bool        // an exception
+	label   string      // provider/event
 	scope   *span.Scope // never nil
 
 	begins, ends []bound // intervals of the runtime
@@ -88,7 +89,9 @@ func (t *Tracker) otherVersion(e *ntconv.Event) *role {
 func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
 	s := t.table.Of(e)
 	r := &role{typ: typ, version: e.Version(), schema: s, scope: t.scopeOf(s.Provider), kind: span.KindInternal}
-	r.label = typ.Provider + "/" + s.Name
+	if r.label = typ.Provider + "/" + s.Name; s.Name == "" {
+		r.label += strconv.FormatUint(uint64(typ.ID), 10)
+	}
 	switch class := clr.ClassOf(typ); class {
 	case clr.ClassSample, clr.ClassUniversalCPU, clr.ClassUniversalCSwitch, clr.ClassUniversalOther:
 		r.sample = true

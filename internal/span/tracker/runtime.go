@@ -27,7 +27,7 @@ const (
 	onThread   intervalKind = iota // it takes the time of its thread
 	inQueue                        // it begins on one thread and ends on another
 	collection                     // a garbage collection
-	pause                          // the runtime is suspended
+	pause                          // the runtime is suspended for one
 )
 
 // enclosure says which intervals of the same thread become children of an interval. The end of a wait shows nothing about others, and the
@@ -161,6 +161,9 @@ func (t *Tracker) addRuntime(e *ntconv.Event, r *role) {
 }
 
 func (t *Tracker) beginInterval(v *interval, key schema.PairKey, e *ntconv.Event, r *role) {
+	if v.kind == pause && !t.beginPause(key, e, r) {
+		return
+	}
 	active, enclosing := t.activeFor(e), span.Context{}
 	if v.kind == onThread {
 		enclosing = t.enclosing(v, e.Thread, active)

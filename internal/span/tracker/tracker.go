@@ -108,7 +108,7 @@ type Tracker struct {
 	activities map[activityKey]*list
 	pairs      map[schema.PairKey]*list
 	heaps      map[*ntconv.Process]*heap
-	ended      intern.Cache[spanKey, struct{}]
+	ended      endedSet
 	labeled    bool // an event had a span ID as a label
 
 	diag     *diagsource.Decoder
@@ -135,7 +135,6 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 		activities: make(map[activityKey]*list),
 		pairs:      make(map[schema.PairKey]*list),
 		heaps:      make(map[*ntconv.Process]*heap),
-		ended:      intern.NewCache[spanKey, struct{}](endedBits),
 	}
 	if o != nil {
 		t.opts = *o

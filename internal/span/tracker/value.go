@@ -13,11 +13,16 @@ import (
 // they have in a payload. An attribute with more is dropped and counted.
 const maxElements = 1024
 
+// maxAttributes limits the fields of an event that become attributes. A type may have 4,096 fields, and attributes of Start and Stop are
+// compared with each other.
+const maxAttributes = 256
+
 // maxDepth limits how deep objects and lists of an attribute may be nested.
 const maxDepth = 16
 
 // attributes appends the fields of an event's payload to dst, and returns how many could not be carried.
 func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ []span.Attribute, dropped uint32) {
+	limit := len(dst) + maxAttributes
 	for f, v := range r.schema.Values(e) {
 		if v.Kind() == ntconv.ValueError {
 			t.opts.Report.Add(ntconv.CodePayload, 1, e.Offset)
@@ -25,6 +30,10 @@ func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ 
 		}
 		var n uint32
 		dst, n = t.appendField(dst, f.Name, v)
+		if len(dst) > limit {
+			n += uint32(len(dst) - limit)
+			dst = dst[:limit]
+		}
 		dropped += n
 	}
 	return dst, dropped
@@ -132,8 +141,12 @@ func (t *Tracker) object(v ntconv.Value, budget *int, depth int) (span.Value, bo
 	return span.Map(members), true
 }
 
+// maxCompared limits the fields of Start and Stop that are compared for each Start that may be the one of a Stop.
+const maxCompared = 16
+
 // agree compares the fields that a Start and a Stop have in common, and returns how many there are.
 func agree(start, stop []span.Attribute) (common int, equal bool) {
+	start, stop = start[:min(len(start), maxCompared)], stop[:min(len(stop), maxCompared)]
 	for i := range stop {
 		for j := range start {
 			if start[j].Key != stop[i].Key {

@@ -28,9 +28,9 @@ func JSON(data *tracepb.TracesData, s Style) []byte {
 	for _, rs := range data.ResourceSpans {
 		list = append(list, s.resourceSpans(rs))
 	}
-	b, err := json.MarshalIndent(s.object("resourceSpans", list), "", s.Indent)
-	if s.Indent == "" {
-		b, err = json.Marshal(s.object("resourceSpans", list))
+	b, err := json.Marshal(s.object("resourceSpans", list))
+	if s.Indent != "" {
+		b, err = json.MarshalIndent(s.object("resourceSpans", list), "", s.Indent)
 	}
 	if err != nil {
 		panic(err) // the object holds only what encoding/json knows
