@@ -69,15 +69,19 @@ type trace struct {
 // shared returns a path below the folder of traces and reference output that ntconv does not own, or skips the test.
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
-	root := os.Getenv("NTCONV_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(append([]string{root}, elem...)...)
+	path := filepath.Join(append([]string{sharedRoot()}, elem...)...)
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("no shared traces (NTCONV_SHARED): ", err)
 	}
 	return path
+}
+
+// sharedRoot is the directory of what shared returns, which may be absent.
+func sharedRoot() string {
+	if root := os.Getenv("NTCONV_SHARED"); root != "" {
+		return root
+	}
+	return filepath.Join("..", "..", "shared")
 }
 
 // sharedTraces lists every trace that is stored there.

@@ -12,9 +12,20 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// spanTraces are traces of testdata with spans of several kinds.
+// spanTraces are traces of testdata with spans of several kinds, and more if there are shared traces.
 func spanTraces(t *testing.T) []trace {
-	return []trace{find(t, "spans-stop"), find(t, "spans-both"), find(t, "spans-http"), find(t, "activities")}
+	return append([]trace{find(t, "spans-stop"), find(t, "activities")}, spansInBlocks(t)...)
+}
+
+// spansInBlocks are shared traces with spans in several blocks of one window, if there are any.
+func spansInBlocks(t *testing.T) (list []trace) {
+	t.Helper()
+	for _, name := range []string{"spans-http", "spans-both"} {
+		for _, path := range glob(t, filepath.Join(sharedRoot(), "data", "own", name+".nettrace.zst")) {
+			list = append(list, trace{name: name, path: path})
+		}
+	}
+	return list
 }
 
 // convertSpans runs ntconv to otlp and returns the file.

@@ -229,8 +229,8 @@ func TestCollectorDies(t *testing.T) {
 // A span leaves when the bytes of its event have arrived, although no more come.
 func TestSpansLeaveAsTheyArrive(t *testing.T) {
 	traces := map[string][]byte{"generated": generated(t, 1000)}
-	for _, name := range []string{"spans-http", "spans-both"} { // several blocks in one window
-		traces[name] = unzstd(t, find(t, name).path)
+	for _, tr := range spansInBlocks(t) {
+		traces[tr.name] = unzstd(t, tr.path)
 	}
 	for name, data := range traces {
 		s := newReceiver(t)

@@ -22,6 +22,7 @@ var wants = []struct {
 	{"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)", []string{"reference data", "NTCONV_SHARED", "reference output"}},
 	{"Microsoft's reader, an external program that lies there too", []string{"reference reader", "runs another program"}},
 	{"Node and the packages of e2e/package.json", []string{"no Node", "npm --prefix e2e ci"}},
+	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"the time that it takes: a flag asks for it, or -short does without", []string{"-big converts", "short mode"}},
 	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"}},
 }

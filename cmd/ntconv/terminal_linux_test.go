@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -55,6 +57,45 @@ func TestProgress(t *testing.T) {
 	shown := strings.ReplaceAll(progressOf(t, "to", "nettrace", "-o", "out", "-"), "\r\n", "\n")
 	if last := shown[strings.LastIndex(shown, "\r")+1:]; !strings.HasPrefix(last, "ntconv: ") {
 		t.Errorf("%q, want only messages behind the progress", last)
+	}
+}
+
+// An upload shows how many spans were sent, and its bar leaves nothing before the summary.
+func TestUploadProgress(t *testing.T) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	defer receiver.Close()
+	master, slave := openTerminal(t)
+	cmd := command(t, t.TempDir(), "to", "otlp", "--endpoint", receiver.URL+"/v1/traces", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	data := unpacked(t, "spans-stop")
+	if _, err := in.Write(data[:len(data)-10]); err != nil {
+		t.Fatal(err)
+	}
+	seen := ""
+	for b := make([]byte, 1000); !strings.Contains(seen, "reading, 41 spans sent"); {
+		n, err := master.Read(b)
+		if err != nil {
+			t.Fatalf("%v after %q", err, seen)
+		}
+		seen += string(b[:n])
+	}
+	if _, err := in.Write(data[len(data)-10:]); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	rest, _ := io.ReadAll(master) // the error is how the end of a terminal shows
+	seen = strings.ReplaceAll(seen+string(rest), "\r\n", "\n")
+	last := seen[strings.LastIndex(seen, "\r")+1:]
+	if code := exitCode(t, cmd.Wait()); code != exitOK || !strings.HasPrefix(last, "41 spans sent to http://127.0.0.1:") || strings.Count(last, "\n") != 1 {
+		t.Errorf("code %d: %q", code, last)
 	}
 }
 

@@ -46,7 +46,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		Use:   f.Name + " " + use,
 		Short: strings.ToUpper(f.Out.Doc[:1]) + f.Out.Doc[1:],
 		Long: fmt.Sprintf("Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
-			"what is read from standard input goes to standard output.", f.Name, f.Out.Doc, f.Exts[0]),
+			"what is read from standard input goes to standard output.", f.Name, f.Out.Doc, f.Exts[0]) + ownHelp(f.Out),
 		Example:           examples(f.Out.Examples...),
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
@@ -87,6 +87,14 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	}
 	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
+}
+
+// ownHelp returns what the help of a format says in addition.
+func ownHelp(out *formats.Out) string {
+	if out.Help == "" {
+		return ""
+	}
+	return "\n\n" + out.Help
 }
 
 // someInputs is the argument check of commands that make one output of all inputs.

@@ -25,6 +25,7 @@ func otlpFormat() *Format {
 		In:   otlpIn(),
 		Out: &Out{
 			Doc:          "the spans of a trace as OTLP, sent to a collector or written to a file",
+			Help:         otlpHelp,
 			Order:        reader.ByTime, // a span must begin before it ends and before what it contains
 			Live:         true,
 			Compressions: []string{".gz", ".zst"},
@@ -41,6 +42,18 @@ func otlpFormat() *Format {
 		},
 	}
 }
+
+const otlpHelp = `With --endpoint the spans are sent to a collector and no file is written, and so they are without -o if the environment
+names an endpoint. Files with the extension .jsonl contain JSON lines, those with .binpb or .otlp protobuf; .gz or .zst after
+that compresses them.
+
+Flags of the connection take precedence over the variables OTEL_EXPORTER_OTLP_ENDPOINT, _PROTOCOL, _HEADERS, _TIMEOUT,
+_COMPRESSION, _INSECURE, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY, and OTEL_EXPORTER_OTLP_TRACES_... over these. If spans
+are sent, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the processes of the trace, not ntconv. Files do not
+depend on the environment.
+
+A trace from a pipe is read in file order, so that spans leave as they arrive. --order time is exact where events of several
+threads belong together, but waits until the trace has passed a point where all threads were in step.`
 
 // spanAdvice tells users of traces without spans how to record some.
 const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
@@ -75,6 +88,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	c := &otlpCreator{flags: flags, link: bindConnection(flags)}
 	o := &c.options
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
+	flags.Lookup(flagForm).DefValue = ""
 	flags.Var((*spansValue)(&o.Sources), "spans", "which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans are always included")
 	flags.Var(&choice[otlp.AttributeTypes]{&o.Attributes, []choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}}},
 		"attributes", "types of attributes that the trace holds as text: all strings, or by the semantic conventions of OpenTelemetry")
@@ -86,7 +100,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
 	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")
-	flags.StringVar(&o.ServiceName, flagServiceName, "", "service.name of all processes (default: by the command line of each)")
+	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes (default: by the command line of each)")
 	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes; repeatable")
 	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")

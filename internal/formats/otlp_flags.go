@@ -101,7 +101,7 @@ func bindConnection(flags *pflag.FlagSet) *connectionFlags {
 	flags.StringVar(&f.key, flagKey, "", "PEM `file` of its key")
 	flags.BoolVar(&f.skipVerify, flagSkipVerify, false, "accept any certificate of the collector")
 	flags.DurationVar(&f.timeout, flagTimeout, otlpclient.DefaultTimeout, "longest `time` for one request")
-	flags.DurationVar(&f.retryFor, flagRetryFor, otlpclient.DefaultRetryFor, "longest `time` for which a batch is sent again; 0 sends it once. Until the collector has answered once, 5s are enough unless this flag is given")
+	flags.DurationVar(&f.retryFor, flagRetryFor, otlpclient.DefaultRetryFor, "longest `time` for which a batch is sent again; 0 sends it once. Unless given, at most 5s until the collector has answered for the first time")
 	return f
 }
 

@@ -83,6 +83,7 @@ const (
 // An Out is the writing half of a format.
 type Out struct {
 	Doc    string // a phrase that follows "NAME: ": what becomes of an input
+	Help   string // sentences for the help of "ntconv to NAME", in lines; "" for none
 	Binary bool   // not for terminals
 	Names  Names
 	// Weights means that the format holds samples and not their weights: a selection is written with events that state them

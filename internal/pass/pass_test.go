@@ -212,3 +212,71 @@ func TestReadingBefore(t *testing.T) {
 		t.Errorf("%d events learned", learned)
 	}
 }
+
+// A lossReporter is a sink that learns only in Close that something is missing.
+type lossReporter struct {
+	*recorder
+	report *ntconv.Report
+}
+
+func (l lossReporter) Close() error {
+	l.report.Add(ntconv.CodeRejected, 1, -1)
+	return l.recorder.Close()
+}
+
+// What a sink reports in Close makes the output incomplete.
+func TestLossInClose(t *testing.T) {
+	plan := &pass.Plan{Selection: &selection.Options{}}
+	err := plan.Do(open(t, corpus.Path("threads.nettrace.zst")), func(p *pass.Pass) error {
+		fatal, partial := p.Drain(lossReporter{newRecorder(), p.Report})
+		if fatal != nil || partial == nil || p.Cause == nil {
+			t.Errorf("fatal %v, partial %v, cause %v", fatal, partial, p.Cause)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A glance sees every event before the pass begins, and the input is read only once if it cannot be read again.
+func TestGlance(t *testing.T) {
+	in := open(t, corpus.Path("threads.nettrace.zst"))
+	glanced := 0
+	plan := &pass.Plan{Selection: &selection.Options{}, Glance: func(e *ntconv.Event) { glanced++ }}
+	if plan.NeedsAgain() {
+		t.Error("a pipe would be copied to a file")
+	}
+	err := plan.Do(in, func(p *pass.Pass) error {
+		seen := newRecorder()
+		before := glanced
+		fatal, _ := p.Drain(seen)
+		if before < total(seen.written) || before != glanced || before == 0 {
+			t.Errorf("%d events glanced at before the pass, %d after it, which has %d", before, glanced, total(seen.written))
+		}
+		return fatal
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A live output of an input that can be read only once is made in file order, and any other in the order of the plan.
+func TestLive(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	makePipe(t, pipe, corpus.Trace(t, "threads").Data)
+	for path, want := range map[string]reader.Order{pipe: reader.FileOrder, corpus.Path("threads.nettrace.zst"): reader.ByTime} {
+		glanced := 0
+		plan := &pass.Plan{Selection: &selection.Options{}, Live: true, Glance: func(*ntconv.Event) { glanced++ }}
+		err := plan.Do(open(t, path), func(p *pass.Pass) error {
+			if p.Order != want || (glanced > 0) != (path != pipe) {
+				t.Errorf("%s: %v, %d events glanced at", path, p.Order, glanced)
+			}
+			fatal, _ := p.Drain(newRecorder())
+			return fatal
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
