@@ -131,8 +131,24 @@ var importRules = []importRule{
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
-		of: []string{"./internal/span/..."}, except: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span/...", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema"},
+		of: []string{"./internal/span"}, only: []string{"std", "./"},
+		why: "what a span is, and the event that holds one, depend neither on where spans come from nor on a format",
+	},
+	{
+		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
+			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema",
+		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
+	},
+	{
+		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
+		why: "an expression is about a span, whichever events it was made of",
+	},
+	{
+		of: []string{"./importers/otlp"}, only: []string{
+			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+		},
+		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
 	{
 		of: []string{"./symbol"}, never: []string{"./reader", "./writer", "./exporters/...", "./internal/profile", "./internal/wire/...", "./internal/formats"},
@@ -181,6 +197,17 @@ var importRules = []importRule{
 	{
 		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
+	},
+	{
+		of: []string{"./importers/otlp"}, only: []string{
+			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",
+	},
+	{
+		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/span"},
+		why: "what a span is, and the event that holds one, do not depend on the format that either came from",
 	},
 	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,

@@ -240,7 +240,7 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	case j.inList && kind == 'n':
 		return nil
 	}
-	return located(j.place.offset, string(j.dec.StackPointer()), fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()))
+	return located(j.place.offset, pointer(j.dec.StackPointer()), fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()))
 }
 
 // field begins the value of a field of the outermost object, or skips it.
@@ -281,9 +281,18 @@ func (j *jsonReader) fail(err error) error {
 	case errors.As(err, &limit):
 		return located(j.place.offset, fmt.Sprintf("resourceSpans %d", j.place.message+1), limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return located(j.base+j.dec.InputOffset(), string(j.dec.StackPointer()), ntconv.ErrTruncated)
+		return located(j.base+j.dec.InputOffset(), pointer(j.dec.StackPointer()), ntconv.ErrTruncated)
 	case errors.As(err, &syntax):
-		return located(j.base+syntax.ByteOffset, string(syntax.JSONPointer), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
+		return located(j.base+syntax.ByteOffset, pointer(syntax.JSONPointer), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
 	}
 	return err
+}
+
+// pointer returns a JSON pointer for an error, truncated because it grows with the depth of the input.
+func pointer(p jsontext.Pointer) string {
+	const size = 100
+	if len(p) > size {
+		return string(p[:size]) + "..."
+	}
+	return string(p)
 }

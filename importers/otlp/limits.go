@@ -37,5 +37,8 @@ const (
 	maxProcesses = 10_000  // distinct resources that are processes; further ones share a process
 	maxThreads   = 100_000 // threads that spans state; spans of further threads have none
 	maxLanes     = 256     // capture threads of a process
-	markEvents   = 1 << 16 // events between two sequence points, so that readers and writers can discard labels
+
+	// Events between two sequence points, so that readers and writers can discard labels: the least, and the most within a message.
+	markEvents    = 1 << 16
+	maxMarkEvents = 1 << 19
 )

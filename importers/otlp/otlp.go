@@ -131,7 +131,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if m := s.owners.markDue(); m != nil {
+	if m := s.owners.markDue(s.ahead); m != nil {
 		s.mark = ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: s.owners.latest, Offset: -1, Mark: m}
 		return &s.mark, nil
 	}

@@ -273,7 +273,7 @@ func TestPrefixes(t *testing.T) {
 			t.Fatal(err)
 		}
 		most := 0
-		for n := len(input) - 1; n > 0; n -= 1 + n/997 {
+		for n := len(input) - 1; n > 0; n -= 1 + n/397 {
 			got, err := read(bytes.NewReader(input[:n]), nil)
 			if err != nil && !errors.Is(err, ntconv.ErrTruncated) && !(errors.Is(err, ntconv.ErrFormat) && n < 100) {
 				t.Fatalf("%s: %d of %d bytes: %v", name, n, len(input), err)

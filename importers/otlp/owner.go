@@ -169,9 +169,10 @@ func text(r *span.Resource, key string) (s string) {
 	return s
 }
 
-// markDue returns a sequence point if enough events have come since the last one.
-func (o *owners) markDue() *ntconv.Mark {
-	if o.events < markEvents {
+// markDue returns a sequence point before the span s if enough events have come since the last one. Producers group the spans of a message
+// by scope, so these are out of order, while most messages are in order: if possible, sequence points are between messages.
+func (o *owners) markDue(s *span.Span) *ntconv.Mark {
+	if o.events < markEvents || s.Resource == o.lastResource && o.events < maxMarkEvents {
 		return nil
 	}
 	o.events, o.floor = 0, o.latest

@@ -60,7 +60,8 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{isBinlog, "a binary log of MSBuild (.binlog)", "the MSBuild Structured Log Viewer reads it"},
 		{jsonWith(`speedscope`), "a speedscope profile", "www.speedscope.app shows it"},
 		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
-		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "OTLP in JSON", "it is an output format elsewhere; give the trace that it came from"},
+		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
+			"give the objects with the field resourceSpans, one per line"},
 	}
 }
 

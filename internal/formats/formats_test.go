@@ -257,7 +257,7 @@ func TestDetect(t *testing.T) {
 		{"a", `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":1}`, "speedscope"},
 		{"a", ` [ {"ph":"X","ts":1}`, "Chrome"},
 		{"a", `{"traceEvents":[]}`, "Chrome"},
-		{"a", `{"resourceSpans":[]}`, "OTLP"},
+		{"a", `{"requests":[{"resourceSpans":[]}]}`, "OTLP"},
 		{"a", `{"a":1}`, "JSON"},
 		{"a", "\ufeff{}", "JSON"},
 		{"a", "just some words\n", "text"},

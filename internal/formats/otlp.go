@@ -22,6 +22,7 @@ func otlpFormat() *Format {
 		Name: "otlp",
 		Exts: []string{".binpb", ".jsonl", ".otlp"},
 		Doc:  "spans of OpenTelemetry: OTLP as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes it",
+		In:   otlpIn(),
 		Out: &Out{
 			Doc:          "the spans of a trace as OTLP, sent to a collector or written to a file",
 			Order:        reader.ByTime, // a span must begin before it ends and before what it contains

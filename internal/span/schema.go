@@ -26,8 +26,9 @@ const (
 	partEvent = "SpanPart"
 )
 
-// maxPayload is the size of the largest payload in bytes that TraceEvent reads: it keeps the size in 16 bits.
-const maxPayload = 1<<16 - 1
+// maxPayload is the size of the largest payload in bytes. TraceEvent reads up to 65,535 bytes. dotnet-trace convert keeps an event with its
+// header and extended data in as many and fails at the largest payloads with "Read past end of stream".
+const maxPayload = 65_000
 
 // spanType returns the type of the events Span.
 func spanType() *ntconv.Type {

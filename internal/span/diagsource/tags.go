@@ -30,22 +30,28 @@ func appendTags(dst []span.Attribute, text string) []span.Attribute {
 func appendBracketed(dst []span.Attribute, text string) []span.Attribute {
 	const next, separator = "],[", ", "
 	key, value, _ := strings.Cut(text, separator)
-	for at := 0; ; {
-		i := strings.Index(value[at:], next)
-		if i < 0 {
-			return append(dst, span.Attribute{Key: key, Value: span.String(value)})
+	for end := strings.Index(value, next); end >= 0; {
+		after := end + len(next)
+		piece := value[after:]
+		n := strings.Index(piece, next) // where the piece after the next one may begin
+		if n >= 0 {
+			piece = piece[:n]
 		}
-		end := at + i
-		at = end + len(next)
-		piece := value[at:]
-		if i = strings.Index(piece, next); i >= 0 {
-			piece = piece[:i]
-		}
-		if name, _, ok := strings.Cut(piece, separator); ok {
+		name, _, ok := strings.Cut(piece, separator)
+		switch {
+		case ok:
 			dst = append(dst, span.Attribute{Key: key, Value: span.String(value[:end])})
-			key, value, at = name, value[at+len(name)+len(separator):], 0
+			key, value = name, value[after+len(name)+len(separator):]
+			if end = n; n >= 0 {
+				end -= len(name) + len(separator)
+			}
+		case n >= 0:
+			end = after + n
+		default:
+			end = -1
 		}
 	}
+	return append(dst, span.Attribute{Key: key, Value: span.String(value)})
 }
 
 // appendPlain appends tags in the second form.

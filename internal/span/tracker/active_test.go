@@ -21,6 +21,9 @@ const (
 	suspendBegin, restartEnd        = 9, 3
 	contentionStart, contentionStop = 81, 91
 	exceptionThrown                 = 80
+	enqueue, dequeue                = 61, 62
+	backgroundStart, backgroundStop = 283, 284
+	jittingStarted, methodLoad      = 145, 143
 )
 
 // runtime appends an event of the runtime, whose metadata holds no fields.
@@ -81,82 +84,86 @@ func named(t *testing.T, spans []*span.Span, name string) *span.Span {
 	return found
 }
 
-func activityID(t *testing.T, text string) ntconv.GUID {
-	t.Helper()
+func activityID(text string) ntconv.GUID {
 	id, err := ntconv.ParseGUID(text)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return id
 }
 
+// An activity, a child of it, and an activity ID that the program chose.
+var (
+	path     = activityID("00000011-0000-0000-0000-000007a79d59")
+	child    = activityID("00001011-0000-0000-0000-000007979d59")
+	explicit = activityID("f00dfeed-0000-0000-0000-000000000001")
+)
+
+var runtimeParentTests = map[string]struct {
+	build  func(tr *trace, a, b *ntconv.Thread)
+	orphan bool
+}{
+	"thread": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1)
+		tr.contention(2, 3, a)
+		tr.add(4, a, "OrderStop", 1)
+	}},
+	"other thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1)
+		tr.contention(2, 3, b)
+		tr.add(4, a, "OrderStop", 1)
+	}},
+	"before": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.contention(0, 3, a)
+		tr.add(4, a, "OrderStart", 1)
+		tr.add(5, a, "OrderStop", 1)
+	}},
+	"activity on another thread": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(path))
+		tr.contention(2, 3, b, activityLabel(path))
+		tr.add(4, a, "OrderStop", 1, activityLabel(path))
+	}},
+	"child of the activity": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(path))
+		tr.contention(2, 3, b, activityLabel(child))
+		tr.add(4, a, "OrderStop", 1, activityLabel(path))
+	}},
+	"explicit activity": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(explicit))
+		tr.contention(2, 3, b, activityLabel(explicit))
+		tr.add(4, a, "OrderStop", 1, activityLabel(explicit))
+	}},
+	"the thread left the activity": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, activityLabel(path))
+		tr.contention(2, 3, a)
+		tr.add(4, a, "OrderStop", 1, activityLabel(path))
+	}},
+	"labels": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+		tr.contention(2, 3, b, traceLabel(1), spanLabel(1))
+		tr.add(4, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+	}},
+	"labels of the thread's latest event": {build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+		tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
+		tr.contention(3, 4, b)
+		tr.add(5, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+	}},
+	"removed thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
+		tr.add(1, a, "OrderStart", 1)
+		tr.events = append(tr.events, &ntconv.Event{
+			Kind: ntconv.KindMark, Time: 2, CPU: ntconv.CPUUnknown, Offset: -1,
+			Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: 1}}},
+		})
+		again := tr.thread(1) // the ID is reused
+		tr.contention(3, 4, again)
+		tr.add(5, again, "OrderStop", 1) // is the only one in the process
+	}},
+}
+
 // An interval of the runtime is a child of the span that was active on its thread, whatever shows the span.
 func TestRuntimeParents(t *testing.T) {
-	path := activityID(t, "00000011-0000-0000-0000-000007a79d59")
-	child := activityID(t, "00001011-0000-0000-0000-000007979d59")
-	explicit := activityID(t, "f00dfeed-0000-0000-0000-000000000001")
-	tests := map[string]struct {
-		build  func(tr *trace, a, b *ntconv.Thread)
-		orphan bool
-	}{
-		"thread": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1)
-			tr.contention(2, 3, a)
-			tr.add(4, a, "OrderStop", 1)
-		}},
-		"other thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1)
-			tr.contention(2, 3, b)
-			tr.add(4, a, "OrderStop", 1)
-		}},
-		"before": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.contention(0, 3, a)
-			tr.add(4, a, "OrderStart", 1)
-			tr.add(5, a, "OrderStop", 1)
-		}},
-		"activity on another thread": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(path))
-			tr.contention(2, 3, b, activityLabel(path))
-			tr.add(4, a, "OrderStop", 1, activityLabel(path))
-		}},
-		"child of the activity": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(path))
-			tr.contention(2, 3, b, activityLabel(child))
-			tr.add(4, a, "OrderStop", 1, activityLabel(path))
-		}},
-		"explicit activity": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(explicit))
-			tr.contention(2, 3, b, activityLabel(explicit))
-			tr.add(4, a, "OrderStop", 1, activityLabel(explicit))
-		}},
-		"the thread left the activity": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, activityLabel(path))
-			tr.contention(2, 3, a)
-			tr.add(4, a, "OrderStop", 1, activityLabel(path))
-		}},
-		"labels": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-			tr.contention(2, 3, b, traceLabel(1), spanLabel(1))
-			tr.add(4, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-		}},
-		"labels of the thread's latest event": {build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-			tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
-			tr.contention(3, 4, b)
-			tr.add(5, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-		}},
-		"removed thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-			tr.add(1, a, "OrderStart", 1)
-			tr.events = append(tr.events, &ntconv.Event{
-				Kind: ntconv.KindMark, Time: 2, CPU: ntconv.CPUUnknown, Offset: -1,
-				Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: 1}}},
-			})
-			again := tr.thread(1) // the ID is reused
-			tr.contention(3, 4, again)
-			tr.add(5, again, "OrderStop", 1) // is the only one in the process
-		}},
-	}
-	for name, test := range tests {
+	for name, test := range runtimeParentTests {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrace(t)
 			test.build(tr, tr.thread(1), tr.thread(2))
@@ -291,25 +298,7 @@ func TestActivityWithLabels(t *testing.T) {
 			}
 			info := open(t, f, reader.ByTime).Info()
 			spans, _ := track(t, ntconvtest.NewSource(info, recorded...), nil)
-			note := newTrace(t).typ("Shop", "Note")
-			var events []*ntconv.Event
-			labeled := make(map[span.Context]bool)
-			for i, e := range recorded {
-				for _, s := range spans { // a note at the time of the span's start and end
-					if s.MadeID || s.Evidence != span.FromActivity || i != 0 && i != len(recorded)-1 {
-						continue
-					}
-					n := ntconv.Event{Type: note, Payload: numbers(int32(i)), Time: e.Time, Thread: s.EndThread, Capture: s.EndThread, Offset: -1, CPU: ntconv.CPUUnknown}
-					id := [16]byte{}
-					copy(id[:], s.ID[:])
-					n.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: s.TraceID}, {Kind: ntconv.LabelSpanID, ID: id}})
-					if n.Thread != nil {
-						events = append(events, &n)
-						labeled[s.Context] = true
-					}
-				}
-				events = append(events, e)
-			}
+			events, labeled := addNotes(t, recorded, spans)
 			again, counts := track(t, ntconvtest.NewSource(info, events...), nil)
 			if len(again) != len(spans) || len(labeled) < 10 {
 				t.Fatalf("%d spans with labels on %d, %d without", len(again), len(labeled), len(spans))
@@ -336,5 +325,126 @@ func TestActivityWithLabels(t *testing.T) {
 				t.Errorf("%d late events, want %d", counts.Late, late)
 			}
 		})
+	}
+}
+
+// addNotes returns the events with notes before the first and before the last of them, which have the IDs of the Activities as labels.
+func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (events []*ntconv.Event, labeled map[span.Context]bool) {
+	note := newTrace(t).typ("Shop", "Note")
+	labeled = make(map[span.Context]bool)
+	for i, e := range recorded {
+		for _, s := range spans {
+			if s.MadeID || s.Evidence != span.FromActivity || s.EndThread == nil || i != 0 && i != len(recorded)-1 {
+				continue
+			}
+			id := [16]byte{}
+			copy(id[:], s.ID[:])
+			events = append(events, &ntconv.Event{
+				Type: note, Payload: numbers(int32(i)), Time: e.Time, Thread: s.EndThread, Capture: s.EndThread, Offset: -1, CPU: ntconv.CPUUnknown,
+				Labels: ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: s.TraceID}, {Kind: ntconv.LabelSpanID, ID: id}}),
+			})
+			labeled[s.Context] = true
+		}
+		events = append(events, e)
+	}
+	return events, labeled
+}
+
+// Time in a queue is a child of the span that queued the work, whichever thread takes it; compilations lie in the background compilation.
+func TestQueueAndCompilations(t *testing.T) {
+	tr := newTrace(t)
+	a, b := tr.thread(1), tr.thread(2)
+	tr.add(1, a, "OrderStart", 1)
+	tr.runtime(2, a, enqueue, 0, numbers(uint64(77), uint16(1)))
+	tr.runtime(3, b, enqueue, 0, numbers(uint64(78), uint16(1)))
+	tr.add(4, a, "OrderStop", 1)
+	tr.runtime(5, b, dequeue, 0, numbers(uint64(77), uint16(1)))
+	tr.runtime(6, b, backgroundStart, 0, numbers(uint16(1), uint32(1)))
+	tr.runtime(7, b, jittingStarted, 1, numbers(uint64(9), uint64(8), uint32(7), uint32(6), "Shop.Cart", "Total", "instance int32  ()", uint16(1)))
+	tr.runtime(8, b, methodLoad, 1, numbers(uint64(9), uint64(8), uint64(0x1000), uint32(55), uint32(7), uint32(1), "Shop.Cart", "Total", "instance int32  ()", uint16(1)))
+	tr.add(9, b, "PayStart", 1)
+	tr.contention(10, 11, b)
+	tr.add(12, b, "PayStop", 1)
+	tr.runtime(13, b, backgroundStop, 0, numbers(uint16(1), uint32(0), uint32(1)))
+	spans, counts := tr.spans(&tracker.Options{Sources: all})
+	queue := named(t, spans, "Thread pool queue")
+	checkParent(t, queue, named(t, spans, "Order"))
+	if describeAttributes(queue.Attributes) != "dotnet.thread_pool.work_id=77 ntconv.synthetic=true" || queue.Start != at(2) || queue.End != at(5) {
+		t.Errorf("span %s", describe(queue))
+	}
+	jit := named(t, spans, "JIT")
+	checkParent(t, jit, named(t, spans, "Background JIT"))
+	if want := `dotnet.jit.il_size=6 code.function.name="Shop.Cart.Total()" dotnet.jit.code_size=55 ntconv.synthetic=true`; describeAttributes(jit.Attributes) != want {
+		t.Errorf("attributes are %s, want %s", describeAttributes(jit.Attributes), want)
+	}
+	checkParent(t, named(t, spans, "Lock contention"), named(t, spans, "Pay")) // which began in the background compilation
+	if counts.Unfinished != 1 {
+		t.Errorf("counts are %+v, want work that was not done unfinished", counts)
+	}
+}
+
+func TestUnfinishedPairs(t *testing.T) {
+	tr := newTrace(t)
+	a := tr.thread(1)
+	tr.add(3, a, "PayStart", 1)
+	tr.add(9, a, "Note", 1)
+	tr.add(1, tr.thread(2), "OrderStart", 1) // events of threads are not in order
+	for unfinished, want := range map[tracker.Unfinished]string{
+		tracker.DropUnfinished: "", tracker.OpenUnfinished: "Order id=1 ntconv.synthetic=true,Pay id=1 ntconv.synthetic=true,",
+		tracker.CloseUnfinished: "Order id=1 ntconv.unfinished=true ntconv.synthetic=true,Pay id=1 ntconv.unfinished=true ntconv.synthetic=true,",
+	} {
+		spans, counts := tr.spans(&tracker.Options{Unfinished: unfinished})
+		got := ""
+		for _, s := range spans {
+			got += s.Name + " " + describeAttributes(s.Attributes) + ","
+			if end := s.End; !s.Unfinished || unfinished == tracker.OpenUnfinished && end != 0 || unfinished == tracker.CloseUnfinished && end != at(9) {
+				t.Errorf("span %s", describe(s))
+			}
+		}
+		if got != want || counts.Unfinished != 2 {
+			t.Errorf("spans are %s, want %s; counts are %+v", got, want, counts)
+		}
+	}
+}
+
+// A collection has ended although the end of its pause is missing.
+func TestPauseWithoutEnd(t *testing.T) {
+	tr := newTrace(t)
+	a := tr.thread(1)
+	tr.collection(1, 5, a, 1)
+	tr.collection(6, 10, a, 2)
+	tr.events = slices.DeleteFunc(tr.events, func(e *ntconv.Event) bool { return e.Type.ID == restartEnd })
+	spans, counts := tr.spans(&tracker.Options{Sources: tracker.GC})
+	if len(spans) != 2 || spans[0].Name != "GC" || spans[0].End != at(4) || spans[1].End != at(9) || spans[1].Unfinished || counts.Unfinished != 2 {
+		t.Errorf("counts are %+v, spans are\n%s", counts, describeAll(spans))
+	}
+}
+
+// Asking for intervals of the runtime does not change the IDs of other spans.
+func TestIDsDoNotDependOnSources(t *testing.T) {
+	tr := newTrace(t)
+	a := tr.thread(1)
+	tr.contention(1, 1, a)
+	tr.add(1, a, "OrderStart", 1)
+	tr.add(1, a, "OrderStart", 2)
+	tr.add(2, a, "OrderStop", 2)
+	tr.add(2, a, "OrderStop", 1)
+	few, _ := tr.spans(nil)
+	many, _ := tr.spans(&tracker.Options{Sources: all})
+	if len(few) != 2 || len(many) != 3 || describeAll(few) != describeAll(many[1:]) || few[0].ID == few[1].ID {
+		t.Errorf("spans are\n%s\nand with those of the runtime\n%s", describeAll(few), describeAll(many))
+	}
+}
+
+func TestOmitExporterOfActivities(t *testing.T) {
+	f := corpus.SharedTrace(t, "otel/otel-web-stop")
+	spans, counts := track(t, open(t, f, reader.ByTime), &tracker.Options{OmitExporter: true})
+	for _, s := range spans {
+		if s.Name == "POST" {
+			t.Errorf("span %s", describe(s))
+		}
+	}
+	if counts.Exporter != 4 || len(spans) != 19 { // what the program's SDK sent
+		t.Errorf("%d spans, %d omitted, want 19 and 4", len(spans), counts.Exporter)
 	}
 }

@@ -27,135 +27,146 @@ func shorts(spans []*span.Span) (out []string) {
 	return out
 }
 
+var labelSpanTests = []struct {
+	name  string
+	build func(tr *trace, a, b *ntconv.Thread)
+	want  []string
+}{
+	{
+		"from the first to the last event, named after the most frequent one",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(10, a, "Note", 1, traceLabel(1), spanLabel(1))
+			tr.add(20, b, "Query", 2, traceLabel(1), spanLabel(1))
+			tr.add(30, a, "Query", 3, traceLabel(1), spanLabel(1))
+			tr.add(40, a, "Other", 4)
+		},
+		[]string{"1/1<0 Shop/Query 10..30 Shop/Note@10 Shop/Query@20 Shop/Query@30"},
+	},
+	{
+		"from Start to Stop, and the payload of both is no event",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(10, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+			tr.add(20, a, "Note", 2, traceLabel(1), spanLabel(1))
+			tr.add(30, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/1<0 Order 10..30 Shop/Note@20"},
+	},
+	{
+		"events before Start and after Stop",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(10, a, "Note", 1, traceLabel(1), spanLabel(1))
+			tr.add(20, a, "OrderStart", 2, traceLabel(1), spanLabel(1))
+			tr.add(30, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+			tr.add(40, a, "Note", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/1<0 Order 20..30 Shop/Note@10"},
+	},
+	{
+		"opcodes in labels",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(10, a, "Order", 1, traceLabel(1), spanLabel(1), opcodeLabel(1))
+			tr.add(20, a, "OrderStop", 2, traceLabel(1), spanLabel(1), opcodeLabel(9))
+			tr.add(30, a, "Order", 3, traceLabel(1), spanLabel(1), opcodeLabel(2))
+		},
+		[]string{"1/1<0 Order 10..30 Shop/OrderStop@20"},
+	},
+	{
+		"tasks inside a span do not end it",
+		func(tr *trace, a, b *ntconv.Thread) {
+			for i, name := range []string{"OrderStart", "PayStart", "PayStop", "OrderStart", "OrderStop", "Note", "OrderStop"} {
+				tr.add(int64(i), a, name, 1, traceLabel(1), spanLabel(1))
+			}
+		},
+		[]string{"1/1<0 Order 0..6 Shop/PayStart@1 Shop/PayStop@2 Shop/OrderStart@3 Shop/OrderStop@4 Shop/Note@5"},
+	},
+	{
+		"a Stop whose Start was not recorded",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(10, a, "Note", 1, traceLabel(1), spanLabel(1))
+			tr.add(20, a, "OrderStop", 2, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/1<0 Order 10..20 Shop/Note@10"},
+	},
+	{
+		"parents by nesting on the thread, in the same trace",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, a, "PayStart", 1, traceLabel(1), spanLabel(2))
+			tr.add(3, a, "QueryStart", 1, traceLabel(1), spanLabel(3))
+			tr.add(3, a, "OtherStart", 1, traceLabel(2), spanLabel(9)) // another trace
+			tr.add(3, b, "OrderStart", 1, traceLabel(1), spanLabel(4)) // another thread
+			tr.add(4, a, "QueryStop", 1, traceLabel(1), spanLabel(3))
+			tr.add(5, a, "PayStop", 1, traceLabel(1), spanLabel(2))
+			tr.add(6, a, "ShipStart", 1, traceLabel(1), spanLabel(5))
+			tr.add(7, a, "ShipStop", 1, traceLabel(1), spanLabel(5))
+			tr.add(8, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+			tr.add(9, b, "OrderStop", 1, traceLabel(1), spanLabel(4))
+			tr.add(9, a, "OtherStop", 1, traceLabel(2), spanLabel(9))
+		},
+		[]string{"1/3<2 Query 3..4", "1/2<1 Pay 2..5", "1/5<1 Ship 6..7", "1/1<0 Order 1..8", "1/4<0 Order 3..9", "2/9<0 Other 3..9"},
+	},
+	{
+		"a span that follows another is no child, one inside is",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(1, a, "Outer", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, a, "First", 1, traceLabel(1), spanLabel(2))
+			tr.add(3, a, "First", 1, traceLabel(1), spanLabel(2))
+			tr.add(4, a, "Second", 1, traceLabel(1), spanLabel(3))
+			tr.add(5, a, "Outer", 1, traceLabel(1), spanLabel(1))
+			tr.add(6, a, "Third", 1, traceLabel(1), spanLabel(4))
+		},
+		[]string{"1/1<0 Shop/Outer 1..5 Shop/Outer@1 Shop/Outer@5", "1/2<1 Shop/First 2..3 Shop/First@2 Shop/First@3", "1/3<1 Shop/Second 4..4 Shop/Second@4", "1/4<0 Shop/Third 6..6 Shop/Third@6"},
+	},
+	{
+		"a trace ID alone makes no span",
+		func(tr *trace, a, b *ntconv.Thread) { tr.add(1, a, "Note", 1, traceLabel(1)) },
+		nil,
+	},
+	{
+		"events after the Stop do not make the span again",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
+			tr.add(3, b, "Note", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/1<0 Order 1..2"},
+	},
+	{
+		"a span that moves to another thread is the parent there",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
+			tr.add(3, b, "PayStart", 1, traceLabel(1), spanLabel(2))
+			tr.add(4, b, "PayStop", 1, traceLabel(1), spanLabel(2))
+			tr.add(5, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/2<1 Pay 3..4", "1/1<0 Order 1..5 Shop/Note@2"},
+	},
+	{
+		"a parent by its activity ID, on another thread",
+		func(tr *trace, a, b *ntconv.Thread) {
+			order, other := ntconv.GUID{1, 2, 3}, ntconv.GUID{4}
+			tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1), activityLabel(order))
+			tr.add(2, b, "PayStart", 1, traceLabel(1), spanLabel(2), activityLabel(other), relatedLabel(order))
+			tr.add(3, b, "QueryStart", 1, traceLabel(2), spanLabel(3), relatedLabel(order)) // another trace
+			tr.add(4, b, "QueryStop", 1, traceLabel(2), spanLabel(3))
+			tr.add(4, b, "PayStop", 1, traceLabel(1), spanLabel(2))
+			tr.add(5, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"2/3<0 Query 3..4", "1/2<1 Pay 2..4", "1/1<0 Order 1..5"},
+	},
+	{
+		"it ends before it begins",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(5, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
+		},
+		[]string{"1/1<0 Order 5..5"},
+	},
+}
+
 func TestLabelSpans(t *testing.T) {
-	tests := []struct {
-		name  string
-		build func(tr *trace, a, b *ntconv.Thread)
-		want  []string
-	}{
-		{
-			"from the first to the last event, named after the most frequent one",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(10, a, "Note", 1, traceLabel(1), spanLabel(1))
-				tr.add(20, b, "Query", 2, traceLabel(1), spanLabel(1))
-				tr.add(30, a, "Query", 3, traceLabel(1), spanLabel(1))
-				tr.add(40, a, "Other", 4)
-			},
-			[]string{"1/1<0 Shop/Query 10..30 Shop/Note@10 Shop/Query@20 Shop/Query@30"},
-		},
-		{
-			"from Start to Stop, and the payload of both is no event",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(10, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-				tr.add(20, a, "Note", 2, traceLabel(1), spanLabel(1))
-				tr.add(30, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
-			},
-			[]string{"1/1<0 Order 10..30 Shop/Note@20"},
-		},
-		{
-			"opcodes in labels",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(10, a, "Order", 1, traceLabel(1), spanLabel(1), opcodeLabel(1))
-				tr.add(20, a, "OrderStop", 2, traceLabel(1), spanLabel(1), opcodeLabel(9))
-				tr.add(30, a, "Order", 3, traceLabel(1), spanLabel(1), opcodeLabel(2))
-			},
-			[]string{"1/1<0 Order 10..30 Shop/OrderStop@20"},
-		},
-		{
-			"tasks inside a span do not end it",
-			func(tr *trace, a, b *ntconv.Thread) {
-				for i, name := range []string{"OrderStart", "PayStart", "PayStop", "OrderStart", "OrderStop", "Note", "OrderStop"} {
-					tr.add(int64(i), a, name, 1, traceLabel(1), spanLabel(1))
-				}
-			},
-			[]string{"1/1<0 Order 0..6 Shop/PayStart@1 Shop/PayStop@2 Shop/OrderStart@3 Shop/OrderStop@4 Shop/Note@5"},
-		},
-		{
-			"a Stop whose Start was not recorded",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(10, a, "Note", 1, traceLabel(1), spanLabel(1))
-				tr.add(20, a, "OrderStop", 2, traceLabel(1), spanLabel(1))
-			},
-			[]string{"1/1<0 Order 10..20 Shop/Note@10"},
-		},
-		{
-			"parents by nesting on the thread, in the same trace",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-				tr.add(2, a, "PayStart", 1, traceLabel(1), spanLabel(2))
-				tr.add(3, a, "QueryStart", 1, traceLabel(1), spanLabel(3))
-				tr.add(3, a, "OtherStart", 1, traceLabel(2), spanLabel(9)) // another trace
-				tr.add(3, b, "OrderStart", 1, traceLabel(1), spanLabel(4)) // another thread
-				tr.add(4, a, "QueryStop", 1, traceLabel(1), spanLabel(3))
-				tr.add(5, a, "PayStop", 1, traceLabel(1), spanLabel(2))
-				tr.add(6, a, "ShipStart", 1, traceLabel(1), spanLabel(5))
-				tr.add(7, a, "ShipStop", 1, traceLabel(1), spanLabel(5))
-				tr.add(8, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-				tr.add(9, b, "OrderStop", 1, traceLabel(1), spanLabel(4))
-				tr.add(9, a, "OtherStop", 1, traceLabel(2), spanLabel(9))
-			},
-			[]string{"1/3<2 Query 3..4", "1/2<1 Pay 2..5", "1/5<1 Ship 6..7", "1/1<0 Order 1..8", "1/4<0 Order 3..9", "2/9<0 Other 3..9"},
-		},
-		{
-			"a span that follows another is no child, one inside is",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(1, a, "Outer", 1, traceLabel(1), spanLabel(1))
-				tr.add(2, a, "First", 1, traceLabel(1), spanLabel(2))
-				tr.add(3, a, "First", 1, traceLabel(1), spanLabel(2))
-				tr.add(4, a, "Second", 1, traceLabel(1), spanLabel(3))
-				tr.add(5, a, "Outer", 1, traceLabel(1), spanLabel(1))
-				tr.add(6, a, "Third", 1, traceLabel(1), spanLabel(4))
-			},
-			[]string{"1/1<0 Shop/Outer 1..5 Shop/Outer@1 Shop/Outer@5", "1/2<1 Shop/First 2..3 Shop/First@2 Shop/First@3", "1/3<1 Shop/Second 4..4 Shop/Second@4", "1/4<0 Shop/Third 6..6 Shop/Third@6"},
-		},
-		{
-			"a trace ID alone makes no span",
-			func(tr *trace, a, b *ntconv.Thread) { tr.add(1, a, "Note", 1, traceLabel(1)) },
-			nil,
-		},
-		{
-			"events after the Stop do not make the span again",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-				tr.add(2, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-				tr.add(3, b, "Note", 1, traceLabel(1), spanLabel(1))
-			},
-			[]string{"1/1<0 Order 1..2"},
-		},
-		{
-			"a span that moves to another thread is the parent there",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-				tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
-				tr.add(3, b, "PayStart", 1, traceLabel(1), spanLabel(2))
-				tr.add(4, b, "PayStop", 1, traceLabel(1), spanLabel(2))
-				tr.add(5, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
-			},
-			[]string{"1/2<1 Pay 3..4", "1/1<0 Order 1..5 Shop/Note@2"},
-		},
-		{
-			"a parent by its activity ID, on another thread",
-			func(tr *trace, a, b *ntconv.Thread) {
-				order, other := ntconv.GUID{1, 2, 3}, ntconv.GUID{4}
-				tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1), activityLabel(order))
-				tr.add(2, b, "PayStart", 1, traceLabel(1), spanLabel(2), activityLabel(other), relatedLabel(order))
-				tr.add(3, b, "QueryStart", 1, traceLabel(2), spanLabel(3), relatedLabel(order)) // another trace
-				tr.add(4, b, "QueryStop", 1, traceLabel(2), spanLabel(3))
-				tr.add(4, b, "PayStop", 1, traceLabel(1), spanLabel(2))
-				tr.add(5, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
-			},
-			[]string{"2/3<0 Query 3..4", "1/2<1 Pay 2..4", "1/1<0 Order 1..5"},
-		},
-		{
-			"it ends before it begins",
-			func(tr *trace, a, b *ntconv.Thread) {
-				tr.add(5, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-				tr.add(2, b, "OrderStop", 1, traceLabel(1), spanLabel(1))
-			},
-			[]string{"1/1<0 Order 5..5"},
-		},
-	}
-	for _, test := range tests {
+	for _, test := range labelSpanTests {
 		t.Run(test.name, func(t *testing.T) {
 			tr := newTrace(t)
 			test.build(tr, tr.thread(1), tr.thread(2))

@@ -27,23 +27,11 @@ func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]boo
 	}
 	names := [...]string{"OrderStart", "OrderStop", "PayStart", "PayStop", "Note", "Ship", "Shipped", "EventCounters"}
 	tr.typ("Shop", "Ship").Opcode, tr.typ("Shop", "Shipped").Opcode = 1, 2
-	activities := [...]string{"00000011-0000-0000-0000-000007a79d59", "00001011-0000-0000-0000-000007979d59", "f00dfeed-0000-0000-0000-000000000001"}
 	now := int64(0)
 	for ; len(b) >= 4; b = b[4:] {
 		th := threads[int(b[1])%len(threads)]
 		now += int64(b[2] >> 5)
-		var labels []ntconv.Label
-		if n := int(b[0]>>3) % 8; n < len(activities) {
-			labels = append(labels, activityLabel(activityID2(activities[n])))
-			if b[1] > 200 {
-				labels = append(labels, relatedLabel(activityID2(activities[b[1]%3])))
-			}
-		}
-		inSpan := b[0]>>6 == 1
-		if inSpan {
-			trace, id := b[2]%3, b[3]%7+1
-			labels = append(labels, traceLabel(trace+1), spanLabel(id))
-		}
+		labels, inSpan := labelsOf(b)
 		switch {
 		case b[2]&0x1f == 31 && b[3] > 200:
 			tr.events = append(tr.events, &ntconv.Event{
@@ -74,17 +62,24 @@ func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]boo
 	return tr, starts, labeled
 }
 
+// labelsOf returns the labels of an event, and whether they are those of a span.
+func labelsOf(b []byte) (labels []ntconv.Label, inSpan bool) {
+	activities := [...]ntconv.GUID{path, child, explicit}
+	if n := int(b[0]>>3) % 8; n < len(activities) {
+		labels = append(labels, activityLabel(activities[n]))
+		if b[1] > 200 {
+			labels = append(labels, relatedLabel(activities[b[1]%3]))
+		}
+	}
+	if inSpan = b[0]>>6 == 1; inSpan {
+		labels = append(labels, traceLabel(b[2]%3+1), spanLabel(b[3]%7+1))
+	}
+	return labels, inSpan
+}
+
 type spanID struct {
 	process *ntconv.Process
 	span.Context
-}
-
-func activityID2(text string) ntconv.GUID {
-	id, err := ntconv.ParseGUID(text)
-	if err != nil {
-		panic(err)
-	}
-	return id
 }
 
 // checkLaws checks what holds for the spans of any events: every Start is one span, the labels of a span make one span, IDs are unique, a

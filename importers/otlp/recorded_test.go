@@ -1,0 +1,106 @@
+package otlp_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/otlp"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// recordings returns the paths of what the official .NET SDK sent, by name.
+func recordings(t testing.TB) map[string]string {
+	dir := corpus.Shared(t, "data", "otel")
+	paths, err := filepath.Glob(filepath.Join(dir, "*.otlp.binpb"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(len(paths), err)
+	}
+	files := map[string]string{}
+	for _, p := range paths {
+		files[strings.TrimSuffix(filepath.Base(p), ".otlp.binpb")] = p
+	}
+	return files
+}
+
+// What the SDK sent is what google.golang.org/protobuf decodes, and JSON of the same has the same spans.
+func TestRecordedSpans(t *testing.T) {
+	for name, path := range recordings(t) {
+		if name == "otel-metrics" {
+			continue
+		}
+		input := corpus.Read(t, path)
+		if !otlp.Recognize(input[:4096]) {
+			t.Errorf("%s: not recognized", name)
+		}
+		var want []*span.Span
+		for rest := input; len(rest) > 0; {
+			size := binary.BigEndian.Uint32(rest)
+			data := new(tracepb.TracesData)
+			if err := proto.Unmarshal(rest[4:4+size], data); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, spangen.FromProto(data)...)
+			rest = rest[4+size:]
+		}
+		var report ntconv.Report
+		got, err := read(bytes.NewReader(input), &otlp.Options{Report: &report})
+		if err != nil || len(got) == 0 {
+			t.Fatal(name, len(got), err)
+		}
+		wantSpans(t, want, got)
+		wantClean(t, &report)
+
+		got, err = read(bytes.NewReader(requestLines(t, strings.TrimSuffix(path, ".binpb")+".json.zst")), &otlp.Options{Report: &report})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		wantSpans(t, withoutNaNs(want), got)
+		wantClean(t, &report)
+	}
+}
+
+// requestLines returns the requests of a recording, one per line.
+func requestLines(t testing.TB, path string) (lines []byte) {
+	var recording struct{ Requests []json.RawMessage }
+	if err := json.Unmarshal(corpus.Read(t, path), &recording); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range recording.Requests {
+		var line bytes.Buffer
+		if err := json.Compact(&line, r); err != nil {
+			t.Fatal(err)
+		}
+		// The recording has bytes as hexadecimal digits; OTLP/JSON has base64, as protojson does.
+		text := bytes.ReplaceAll(line.Bytes(), []byte(`{"bytesValue":"0102ff"}`), []byte(`{"bytesValue":"AQL/"}`))
+		lines = append(append(lines, text...), '\n')
+	}
+	return lines
+}
+
+// Recorded metrics are refused by name in every form.
+func TestRecordedMetrics(t *testing.T) {
+	path := filepath.Join(corpus.Shared(t, "data", "otel"), "otel-metrics.otlp.binpb")
+	input := corpus.Read(t, path)
+	message := input[4 : 4+binary.BigEndian.Uint32(input)]
+	for name, input := range map[string][]byte{
+		"delimited": input, "protobuf": message, "varint": varintDelimited(message),
+		"JSON": requestLines(t, strings.TrimSuffix(path, ".binpb")+".json.zst"),
+	} {
+		if !otlp.Recognize(input) {
+			t.Errorf("%s: not recognized", name)
+		}
+		if _, err := otlp.New(bytes.NewReader(input), nil); !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), "OTLP metrics") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
