@@ -156,7 +156,7 @@ func TestBatches(t *testing.T) {
 // itself is rejected and no other.
 func TestTooLarge(t *testing.T) {
 	tooLarge := fmt.Errorf("413: %w", ErrTooLarge)
-	for limit := 1; limit <= 520; limit += 13 {
+	for _, limit := range []int{1, 2, 7, 100, 300, 511, 512} {
 		r := &receiver{t: t, answer: func(_ context.Context, _, spans int) error {
 			if spans > limit {
 				return tooLarge
@@ -264,7 +264,6 @@ func TestCancel(t *testing.T) {
 	for _, obeys := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			hang := make(chan struct{})
-			defer close(hang)
 			ctx, cancel := context.WithCancel(t.Context())
 			r := &receiver{t: t, answer: func(ctx context.Context, call, _ int) error {
 				if call < 3 {
@@ -277,7 +276,12 @@ func TestCancel(t *testing.T) {
 				<-hang
 				return nil
 			}}
-			s := newTestSink(ctx, r, &Options{BatchSpans: 10})
+			closed := false
+			s := newTestSink(ctx, r, &Options{BatchSpans: 10, Progress: func(int64) {
+				if closed {
+					t.Error("progress after Close")
+				}
+			}})
 			time.AfterFunc(time.Minute, cancel)
 			begin := time.Now()
 			send(s, 100) // waits for a batch until the context is done
@@ -289,6 +293,12 @@ func TestCancel(t *testing.T) {
 			checkSummary(t, sum)
 			if !errors.Is(err, context.Canceled) || sum.Sent != 20 || sum.Unconfirmed != 10 || sum.Unsent != 70 {
 				t.Errorf("%v, %+v", err, sum)
+			}
+			closed = true
+			close(hang) // an answer that comes too late changes nothing
+			synctest.Wait()
+			if late, _ := s.delivery.outcome(100); late.Sent != 20 || late.Unconfirmed != 10 {
+				t.Errorf("%+v after Close", late)
 			}
 		})
 	}
@@ -321,7 +331,18 @@ func TestFlushEvery(t *testing.T) {
 		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10}) {
 			t.Errorf("batches %v: the timer of a batch that has left", got)
 		}
-		if err := s.Close(); err != nil || s.Summary().Sent != 24 {
+		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
+		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10, 1}) {
+			t.Errorf("batches %v: a later batch has no timer", got)
+		}
+		s.add(numbered(24, shop))
+		s.expire() // as if the timer had fired while the batch before left
+		synctest.Wait()
+		if got := r.sizes(); !slices.Equal(got, []int{10, 3, 10, 1}) {
+			t.Errorf("batches %v: a span left at once", got)
+		}
+		if err := s.Close(); err != nil || s.Summary().Sent != 25 {
 			t.Errorf("%v, %+v", err, s.Summary())
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -109,6 +111,61 @@ func TestFullDisk(t *testing.T) {
 	checkSummary(t, sum)
 	if !errors.Is(err, errFull) || sum.Sent%512 != 0 || sum.Sent == 0 || sum.Unconfirmed != 0 || sum.Bytes > 200_000 {
 		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// A short writer writes less than it is asked to, and returns no error.
+type short struct{}
+
+func (short) Write(p []byte) (int, error) { return len(p) - 1, nil }
+
+func TestShortWrite(t *testing.T) {
+	s := NewFile(short{}, JSONLines, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
+	send(s, 1)
+	if err := s.Close(); !errors.Is(err, io.ErrShortWrite) || s.Summary().Unsent != 1 {
+		t.Errorf("%v, %+v", err, s.Summary())
+	}
+}
+
+// TestOmittedAndRepaired checks what the sink reports about spans that it changes or omits.
+func TestOmittedAndRepaired(t *testing.T) {
+	for _, omit := range []bool{false, true} {
+		report := new(ntconv.Report)
+		s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, &Options{OmitNotRecorded: omit, Report: report})
+		for i := range 10 {
+			sp := numbered(i, shop)
+			sp.NotRecorded = i < 4
+			if i == 5 {
+				sp.Name, sp.Scope = "\xff", &span.Scope{Name: "\xff"}
+			}
+			s.add(sp)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		if omit {
+			want = 4
+		}
+		if sum := s.Summary(); sum.NotRecorded != want || sum.Sent != 10-want || report.Count(ntconv.CodeRepaired) != 2 {
+			t.Errorf("%+v, %v", sum, report.Entries())
+		}
+	}
+}
+
+// TestManyResources checks that what identifies resources is not kept for the whole trace.
+func TestManyResources(t *testing.T) {
+	s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
+	for i := range 5000 {
+		sp := numbered(i, nil)
+		sp.Resource = &span.Resource{SchemaURL: fmt.Sprint(i)}
+		s.add(sp)
+	}
+	if n := len(s.table.resources); n > maxInterned+512 {
+		t.Errorf("%d resources are kept", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -21,7 +21,7 @@ func otlpFormat() *Format {
 	return &Format{
 		Name: "otlp",
 		Exts: []string{".binpb", ".jsonl", ".otlp"},
-		Doc:  "spans of OpenTelemetry: OTLP as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes it",
+		Doc:  "spans of OpenTelemetry (OTLP traces) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
 		In:   otlpIn(),
 		Out: &Out{
 			Doc:          "the spans of a trace as OTLP, sent to a collector or written to a file",
@@ -91,7 +91,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
 	flags.Var(&c.bytes, "batch-bytes", "size of a batch, before compression (default 3.5MiB)")
-	flags.DurationVar(&c.flush, flagFlushEvery, 0, "longest `time` that a span waits for its batch to fill (default 1s, for files no limit)")
+	flags.DurationVar(&c.flush, flagFlushEvery, 0, "longest `time` that a span waits for its batch to fill (default 500ms, for files no limit)")
 	return c
 }
 
@@ -165,7 +165,7 @@ func (c *otlpCreator) complete(t *Target) error {
 }
 
 // defaultFlush is how long spans wait for their batch to fill if someone may be waiting for them.
-const defaultFlush = time.Second
+const defaultFlush = 500 * time.Millisecond
 
 // file returns a sink that writes spans to a file.
 func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {

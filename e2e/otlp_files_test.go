@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// spanTraces are traces of testdata with spans of several kinds.
+func spanTraces(t *testing.T) []trace {
+	return []trace{find(t, "spans-stop"), find(t, "spans-both"), find(t, "spans-http"), find(t, "activities")}
+}
+
+// convertSpans runs ntconv to otlp and returns the file.
+func convertSpans(t *testing.T, in, name string, args ...string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), name)
+	if r := run(t, command, append([]string{"to", "otlp", in, "-o", out}, args...)...); r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// protobuf reads a message.
+func protobuf(t *testing.T, b []byte) spanSet {
+	t.Helper()
+	traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := spanSet{}
+	set.add(t, traces)
+	return set
+}
+
+// delimited reads messages, each after its length.
+func delimited(t *testing.T, b []byte) spanSet {
+	t.Helper()
+	set := spanSet{}
+	for len(b) > 0 {
+		n := binary.BigEndian.Uint32(b)
+		traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(b[4 : 4+n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.add(t, traces)
+		b = b[4+n:]
+	}
+	return set
+}
+
+// The Collector's own package reads every form of a file, and finds the same spans in all of them.
+func TestCollectorReadsFiles(t *testing.T) {
+	for _, tr := range spanTraces(t) {
+		want := protobuf(t, convertSpans(t, tr.path, "a.binpb"))
+		if want.total() < 5 {
+			t.Errorf("%s: %d spans", tr.name, want.total())
+		}
+		sameSpans(t, tr.name+".jsonl", jsonLines(t, convertSpans(t, tr.path, "a.jsonl", "--batch", "7")), want)
+		sameSpans(t, tr.name+" delimited", delimited(t, convertSpans(t, tr.path, "a.binpb", "--form", "delimited", "--batch", "7")), want)
+		z2, err := zstd.NewReader(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compressed, err := z2.DecodeAll(convertSpans(t, tr.path, "a.binpb.zst"), nil)
+		z2.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameSpans(t, tr.name+".zst", protobuf(t, compressed), want)
+		z, err := gzip.NewReader(bytes.NewReader(convertSpans(t, tr.path, "a.jsonl.gz")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plain bytes.Buffer
+		if _, err := plain.ReadFrom(z); err != nil {
+			t.Fatal(err)
+		}
+		sameSpans(t, tr.name+".jsonl.gz", jsonLines(t, plain.Bytes()), want)
+		r := run(t, command, "to", "otlp", tr.path, "-o", "-")
+		sameSpans(t, tr.name+" to standard output", jsonLines(t, r.stdout), want)
+	}
+}

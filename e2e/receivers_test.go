@@ -1,0 +1,405 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// A lockedBuffer is a buffer that may be read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// A receiver takes spans as a test wants, over HTTP or gRPC.
+type receiver struct {
+	coltracepb.UnimplementedTraceServiceServer
+	url string
+	// refuse, if not nil, answers a request in another way than by accepting it. n counts requests from 0. It returns false to accept.
+	refuse func(n, size, spans int, w http.ResponseWriter) bool
+	// remote is the same for gRPC.
+	remote func(n, spans int) (*coltracepb.ExportTraceServiceResponse, error)
+
+	mu       sync.Mutex
+	requests int
+	taken    map[string]int // spans by ID
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{taken: map[string]int{}}
+	s := httptest.NewServer(r)
+	t.Cleanup(s.Close)
+	t.Cleanup(s.CloseClientConnections)
+	r.url = s.URL + "/v1/traces"
+	return r
+}
+
+func newRemoteReceiver(t *testing.T, opts ...grpc.ServerOption) *receiver {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &receiver{taken: map[string]int{}, url: "http://" + l.Addr().String()}
+	s := grpc.NewServer(opts...)
+	coltracepb.RegisterTraceServiceServer(s, r)
+	go func() { _ = s.Serve(l) }() // until Stop
+	t.Cleanup(s.Stop)
+	return r
+}
+
+func countSpans(m *coltracepb.ExportTraceServiceRequest) (n int) {
+	for _, r := range m.ResourceSpans {
+		for _, s := range r.ScopeSpans {
+			n += len(s.Spans)
+		}
+	}
+	return n
+}
+
+// next returns the number of a request.
+func (r *receiver) next() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests++
+	return r.requests - 1
+}
+
+func (r *receiver) take(m *coltracepb.ExportTraceServiceRequest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rs := range m.ResourceSpans {
+		for _, s := range rs.ScopeSpans {
+			for _, sp := range s.Spans {
+				r.taken[string(sp.SpanId)+string(sp.TraceId)+sp.Name]++
+			}
+		}
+	}
+}
+
+// spans returns how many spans were taken, those taken twice counted twice.
+func (r *receiver) spans() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range r.taken {
+		n += k
+	}
+	return n
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	n := r.next()
+	body, err := io.ReadAll(q.Body)
+	var m coltracepb.ExportTraceServiceRequest
+	if err != nil || proto.Unmarshal(body, &m) != nil {
+		http.Error(w, "not protobuf", http.StatusBadRequest)
+		return
+	}
+	if r.refuse == nil || !r.refuse(n, len(body), countSpans(&m), w) {
+		r.take(&m)
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// Export implements the service of gRPC.
+func (r *receiver) Export(_ context.Context, m *coltracepb.ExportTraceServiceRequest) (*coltracepb.ExportTraceServiceResponse, error) {
+	n := r.next()
+	if r.remote != nil {
+		if answer, err := r.remote(n, countSpans(m)); answer != nil || err != nil {
+			if err == nil {
+				r.take(m)
+			}
+			return answer, err
+		}
+	}
+	r.take(m)
+	return &coltracepb.ExportTraceServiceResponse{}, nil
+}
+
+// An outcome is how a run must end. The trace has 600 spans, which are 6 batches.
+type outcome struct {
+	code     int
+	text     []string // parts of the message
+	spans    int      // taken; -1 for any number
+	distinct int
+	report   string // members of the JSON summary
+	within   time.Duration
+	args     []string
+}
+
+const outcomeSpans, outcomeBatch = 600, 100
+
+// checkOutcome sends the spans of a trace, once for the message and once for the JSON summary.
+func checkOutcome(t *testing.T, path string, make func(t *testing.T) *receiver, want *outcome) {
+	t.Helper()
+	for _, report := range []string{"text", "json"} {
+		r := make(t)
+		args := append([]string{"to", "otlp", path, "--endpoint", r.url, "--batch", fmt.Sprint(outcomeBatch), "--report", report}, want.args...)
+		begin := time.Now()
+		got := run(t, command, args...)
+		took := time.Since(begin)
+		if got.code != want.code || took > want.within+20*time.Second || took < want.within {
+			t.Errorf("exit code %d after %s, want %d after %s: %s", got.code, took, want.code, want.within, got.stderr)
+		}
+		if n := r.spans(); want.spans >= 0 && n != want.spans || len(r.taken) != want.distinct {
+			t.Errorf("%d spans taken, %d different, want %d and %d", n, len(r.taken), want.spans, want.distinct)
+		}
+		if report == "text" {
+			for _, part := range want.text {
+				if !strings.Contains(string(got.stderr), part) {
+					t.Errorf("no %q in %s", part, got.stderr)
+				}
+			}
+			continue
+		}
+		var sum, members map[string]any
+		if err := json.Unmarshal(got.stderr, &sum); err != nil {
+			t.Fatalf("%v: %s", err, got.stderr)
+		}
+		if err := json.Unmarshal([]byte(want.report), &members); err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range members {
+			if sum[key] != value {
+				t.Errorf("%s is %v, want %v: %s", key, sum[key], value, got.stderr)
+			}
+		}
+	}
+}
+
+// answer sends a status and headers, which are keys and values.
+func answer(w http.ResponseWriter, status int, header ...string) bool {
+	for i := 0; i < len(header); i += 2 {
+		w.Header().Set(header[i], header[i+1])
+	}
+	w.WriteHeader(status)
+	return true
+}
+
+// Whatever an HTTP receiver answers, no span is lost or doubled without a report, and the command ends.
+func TestHTTPReceivers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spans.nettrace")
+	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	date := func() string { return time.Now().Add(3 * time.Second).UTC().Format(http.TimeFormat) }
+	type refusal func(n, size, spans int, w http.ResponseWriter) bool
+	for name, c := range map[string]struct {
+		refuse refusal
+		want   outcome
+	}{
+		"accepts": {nil, outcome{
+			spans: 600, distinct: 600, text: []string{"600 spans sent to http://127.0.0.1:", "/v1/traces in 6 batches, from 601 events"}, report: `{"items": 600, "spans": 600, "batches": 6, "exit": 0}`,
+		}},
+		"rejects some": {func(n, _, _ int, w http.ResponseWriter) bool {
+			if n != 2 {
+				return false
+			}
+			b, _ := proto.Marshal(&coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: 7, ErrorMessage: "too old"}})
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = w.Write(b)
+			return true
+		}, outcome{
+			code: 3, spans: 500, distinct: 500, text: []string{"593 spans sent", "7 rejected by the receiver: too old"}, report: `{"items": 593, "spans": 600, "rejected": 7, "exit": 3}`,
+		}},
+		"takes small requests": {func(_, _, spans int, w http.ResponseWriter) bool {
+			return spans > 30 && answer(w, http.StatusRequestEntityTooLarge)
+		}, outcome{
+			spans: 600, distinct: 600, text: []string{"600 spans sent", "in 24 batches", "18 batches were too large"}, report: `{"items": 600, "halved": 18, "batches": 24}`,
+		}},
+		"takes nothing": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusRequestEntityTooLarge) }, outcome{
+			code: 3, text: []string{"0 spans sent", "600 rejected"}, report: `{"spans": 600, "rejected": 600, "exit": 3}`,
+		}},
+		"asks to wait": {func(n, _, _ int, w http.ResponseWriter) bool {
+			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", "2")
+		}, outcome{
+			spans: 600, distinct: 600, within: 2 * time.Second, text: []string{"1 requests were repeated"}, report: `{"items": 600, "retries": 1, "exit": 0}`,
+		}},
+		"asks to wait until a date": {func(n, _, _ int, w http.ResponseWriter) bool {
+			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", date())
+		}, outcome{spans: 600, distinct: 600, within: 2 * time.Second, report: `{"items": 600, "retries": 1}`}},
+		"asks to wait for too long": {func(n, _, _ int, w http.ResponseWriter) bool {
+			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", "3600")
+		}, outcome{
+			code: 6, spans: 100, distinct: 100, text: []string{"100 spans delivered", "asks to wait for 1h", "--retry-for"}, report: `{"items": 100, "exit": 6}`,
+		}},
+		"is busy": {func(n, _, _ int, w http.ResponseWriter) bool {
+			return n%2 == 0 && answer(w, http.StatusServiceUnavailable)
+		}, outcome{spans: 600, distinct: 600, report: `{"items": 600, "retries": 6, "exit": 0}`}},
+		"is busy for good": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusServiceUnavailable) }, outcome{
+			code: 6, within: time.Second, args: []string{"--retry-for", "1s"}, text: []string{"0 spans delivered", "503"}, report: `{"items": null, "exit": 6}`,
+		}},
+		"never answers": {func(_, _, _ int, w http.ResponseWriter) bool {
+			time.Sleep(3 * time.Second)
+			return true
+		}, outcome{
+			code: 6, within: time.Second, args: []string{"--retry-for", "0", "--timeout", "1s"}, text: []string{"no answer within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`,
+		}},
+		"hangs up after it took the spans": {nil, outcome{
+			spans: 700, distinct: 600, text: []string{"600 spans sent", "100 perhaps received twice"}, report: `{"items": 600, "doubled": 100, "retries": 1, "exit": 0}`,
+		}},
+		"wants a key": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusUnauthorized) }, outcome{
+			code: 6, text: []string{"401", "--header"}, report: `{"exit": 6}`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkOutcome(t, path, func(t *testing.T) *receiver {
+				r := newReceiver(t)
+				r.refuse = c.refuse
+				if strings.HasPrefix(name, "hangs up") {
+					server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+						first := r.requests == 0
+						r.ServeHTTP(httptest.NewRecorder(), q)
+						if first {
+							panic(http.ErrAbortHandler)
+						}
+					}))
+					t.Cleanup(server.Close)
+					r.url = server.URL + "/v1/traces"
+				}
+				return r
+			}, &c.want)
+		})
+	}
+}
+
+// The same for receivers of gRPC.
+func TestGRPCReceivers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spans.nettrace")
+	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		remote func(n, spans int) (*coltracepb.ExportTraceServiceResponse, error)
+		opts   []grpc.ServerOption
+		want   outcome
+	}{
+		"accepts": {want: outcome{spans: 600, distinct: 600, text: []string{"600 spans sent to http://127.0.0.1:"}, report: `{"items": 600, "batches": 6, "exit": 0}`}},
+		"rejects some": {remote: func(n, _ int) (*coltracepb.ExportTraceServiceResponse, error) {
+			if n != 5 {
+				return nil, nil
+			}
+			return &coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: 7, ErrorMessage: "too old"}}, nil
+		}, want: outcome{code: 3, spans: 600, distinct: 600, text: []string{"7 rejected by the receiver: too old"}, report: `{"items": 593, "rejected": 7, "exit": 3}`}},
+		"takes small requests": {opts: []grpc.ServerOption{grpc.MaxRecvMsgSize(70 << 10)}, want: outcome{
+			spans: 600, distinct: 600, args: []string{"--batch", "600"}, text: []string{"600 spans sent", "too large"}, report: `{"items": 600, "rejected": null, "exit": 0}`,
+		}},
+		"refuses a batch": {remote: func(n, _ int) (*coltracepb.ExportTraceServiceResponse, error) {
+			if n == 3 {
+				return nil, status.Error(codes.InvalidArgument, "bad span")
+			}
+			return nil, nil
+		}, want: outcome{code: 3, spans: 500, distinct: 500, text: []string{"100 rejected by the receiver: gRPC status InvalidArgument: bad span"}, report: `{"items": 500, "rejected": 100, "exit": 3}`}},
+		"is busy": {remote: func(n, _ int) (*coltracepb.ExportTraceServiceResponse, error) {
+			if n%2 == 0 {
+				return nil, status.Error(codes.Unavailable, "busy")
+			}
+			return nil, nil
+		}, want: outcome{spans: 600, distinct: 600, report: `{"items": 600, "retries": 6, "exit": 0}`}},
+		"has no quota": {remote: func(int, int) (*coltracepb.ExportTraceServiceResponse, error) {
+			return nil, status.Error(codes.ResourceExhausted, "quota")
+		}, want: outcome{code: 6, text: []string{"quota"}, report: `{"exit": 6}`}},
+		"never answers": {remote: func(int, int) (*coltracepb.ExportTraceServiceResponse, error) {
+			time.Sleep(3 * time.Second)
+			return nil, status.Error(codes.Unavailable, "")
+		}, want: outcome{code: 6, within: time.Second, args: []string{"--retry-for", "0s", "--timeout", "1s"}, text: []string{"no answer within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkOutcome(t, path, func(t *testing.T) *receiver {
+				r := newRemoteReceiver(t, c.opts...)
+				r.remote = c.remote
+				return r
+			}, &c.want)
+		})
+	}
+}
+
+// An interrupt ends an upload that waits, and the message says how many spans were sent.
+func TestInterruptedUpload(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spans.nettrace")
+	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newReceiver(t)
+	waiting := make(chan struct{})
+	r.refuse = func(n, _, _ int, w http.ResponseWriter) bool {
+		if n < 3 {
+			return false
+		}
+		if n == 3 {
+			close(waiting)
+		}
+		return answer(w, http.StatusServiceUnavailable, "Retry-After", "1")
+	}
+	var stderr lockedBuffer
+	cmd := exec.Command(command, "to", "otlp", path, "--endpoint", r.url, "--batch", "100", "--retry-for", "1h")
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-waiting
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		_ = cmd.Process.Kill()
+		t.Skip("interrupts cannot be sent on this system: ", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatal("the command does not end")
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "300 spans were sent to "+r.url) {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
+
+// A wrong endpoint is an error that says what to check, soon.
+func TestNoReceiver(t *testing.T) {
+	path := find(t, "spans-stop").path
+	for _, protocol := range []string{"grpc", "http/protobuf", "http/json"} {
+		r := run(t, command, "to", "otlp", path, "--endpoint", "http://"+freePort(t), "--protocol", protocol, "--retry-for", "300ms")
+		if r.code != 6 || !strings.Contains(string(r.stderr), "0 spans delivered, 41 not delivered") || !strings.Contains(string(r.stderr), "check that a receiver listens") {
+			t.Errorf("%s: exit code %d: %s", protocol, r.code, r.stderr)
+		}
+	}
+	both := run(t, command, "to", "otlp", path, "--endpoint", "http://127.0.0.1:1", "-o", "x.binpb")
+	if both.code != 1 || !strings.Contains(string(both.stderr), "--endpoint writes no file") {
+		t.Errorf("exit code %d: %s", both.code, both.stderr)
+	}
+}
