@@ -243,7 +243,7 @@ func (p *Pass) prepare(namesFirst bool) (last ntconv.Ticks, err error) {
 		}
 	}
 	if glance := p.Plan.Glance; glance != nil && p.Input.Again() {
-		if last, err = p.Plan.inFileOrder().Scan(p.Input, glance); err != nil {
+		if _, err = p.Plan.inFileOrder().Scan(p.Input, glance); err != nil {
 			return 0, err
 		}
 	}
