@@ -73,10 +73,6 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
-		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span/match", "./internal/span", "./internal/where", "./internal/clr", "./schema"},
-		why: "an expression about a span does not depend on what showed the span",
-	},
-	{
 		of: []string{"./internal/message"}, only: []string{"std"},
 		why: "the spelling of numbers and names is text to text",
 	},

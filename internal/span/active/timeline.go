@@ -78,7 +78,7 @@ func (x *Index) makeTimelines(all []facts) {
 			intervals[on] = append(intervals[on], interval{window{from, plus(to, 1)}, n})
 		}
 	}
-	ends := endsByThread(all)
+	ends := x.endsByThread(all)
 	for i := range all {
 		f, n := &all[i], int32(i)
 		switch {
@@ -100,11 +100,12 @@ func (x *Index) makeTimelines(all []facts) {
 	}
 }
 
-// endsByThread returns the spans that ended on each thread, in the order of their ends.
-func endsByThread(all []facts) map[threadKey][]int32 {
+// endsByThread returns the spans that ended on each thread, in the order of their ends. It omits spans with synthesized IDs: if only the
+// ends of Activities are recorded, the trace does not show whose descendants they are.
+func (x *Index) endsByThread(all []facts) map[threadKey][]int32 {
 	ends := map[threadKey][]int32{}
 	for n := range all {
-		if f := &all[n]; f.ended {
+		if f := &all[n]; f.ended && !x.spans[n].made {
 			ends[f.end] = append(ends[f.end], int32(n))
 		}
 	}
@@ -115,13 +116,12 @@ func endsByThread(all []facts) map[threadKey][]int32 {
 }
 
 // unrelatedEnd returns the time after the last end of an unrelated span on the thread where the span n ended, before that. It returns
-// the earliest time if there is none since the span started. ends are those of the thread. Spans with synthesized IDs do not count: the
-// trace does not show whose descendants they are if only the ends of Activities are recorded.
+// the earliest time if there is none since the span started. ends are those of the thread.
 func (x *Index) unrelatedEnd(ends []int32, all []facts, n int32) ntconv.Ticks {
 	f := &all[n]
 	i, _ := slices.BinarySearchFunc(ends, f.to, func(m int32, to ntconv.Ticks) int { return cmp.Compare(all[m].to, to) })
 	for i--; i >= 0 && all[ends[i]].to >= f.from; i-- {
-		if m := ends[i]; !x.spans[m].made && !x.descends(m, n) && !x.descends(n, m) {
+		if m := ends[i]; !x.descends(m, n) && !x.descends(n, m) {
 			return all[m].to + 1
 		}
 	}
