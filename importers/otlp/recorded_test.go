@@ -18,16 +18,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// recordings returns the paths of what the official .NET SDK sent, by name.
+// recordings returns the paths of what the official .NET SDK sent, by name: those of testdata, and more if there are any.
 func recordings(t testing.TB) map[string]string {
-	dir := corpus.Shared(t, "data", "otel")
-	paths, err := filepath.Glob(filepath.Join(dir, "*.otlp.binpb"))
-	if err != nil || len(paths) == 0 {
-		t.Fatal(len(paths), err)
-	}
 	files := map[string]string{}
-	for _, p := range paths {
-		files[strings.TrimSuffix(filepath.Base(p), ".otlp.binpb")] = p
+	add := func(dir string) {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.otlp.binpb"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(len(paths), err)
+		}
+		for _, p := range paths {
+			files[strings.TrimSuffix(filepath.Base(p), ".otlp.binpb")] = p
+		}
+	}
+	add("testdata")
+	if dir, err := corpus.Find("data", "otel"); err == nil {
+		add(dir)
 	}
 	return files
 }
