@@ -273,7 +273,8 @@ func TestOrder(t *testing.T) {
 	const n = 150_000
 	for name, end := range map[string]func(i int) uint64{
 		"forward": func(i int) uint64 { return uint64(i) }, "backward": func(i int) uint64 { return uint64(n - i) },
-		"mixed": func(i int) uint64 { return uint64(i*7919) % n }, "mixed within messages": func(i int) uint64 { return uint64(i/500*500 + i*7919%500) }, "before 1970": func(i int) uint64 { return uint64(-i) },
+		"mixed":                 func(i int) uint64 { return uint64(i*7919) % n },
+		"mixed within messages": func(i int) uint64 { return uint64(i/500*500 + i*7919%500) }, "before 1970": func(i int) uint64 { return uint64(-i) },
 		"open": func(i int) uint64 { return 0 },
 	} {
 		var input []byte

@@ -141,7 +141,7 @@ func (c *cursor) skipAttributes() {
 	}
 }
 
-func (c *cursor) texts() (list []string) {
+func (c *cursor) strings() (list []string) {
 	for n := c.count(); n > 0 && !c.failed; n-- {
 		list = append(list, c.text())
 	}
@@ -196,7 +196,7 @@ func (c *cursor) resource() *Resource {
 	r.Attributes = c.attributes(nil)
 	r.DroppedAttributes = c.small()
 	for n := c.count(); n > 0 && !c.failed; n-- {
-		r.Entities = append(r.Entities, Entity{c.text(), c.text(), c.texts(), c.texts()})
+		r.Entities = append(r.Entities, Entity{c.text(), c.text(), c.strings(), c.strings()})
 	}
 	return r
 }
