@@ -135,7 +135,11 @@ func matchLines(want, got []string) bool {
 // TestReadmeShowsExamples: the code in the README is that of the examples, which are compiled and run.
 func TestReadmeShowsExamples(t *testing.T) {
 	readme := page(t, "README.md")
-	for file, names := range map[string][]string{"example_test.go": {"convert", "printEvents"}, "example_schema_test.go": {"exceptions", "pauses"}} {
+	for file, names := range map[string][]string{
+		"example_test.go":            {"convert", "printEvents"},
+		"example_schema_test.go":     {"exceptions", "pauses"},
+		"examples/otlp/send/send.go": {"send"},
+	} {
 		source := page(t, file)
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)

@@ -127,12 +127,24 @@ var importRules = []importRule{
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
-		of: []string{"./internal/span/..."}, only: []string{"std", "./", "./internal/span/...", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema"},
+		of: []string{"./internal/span"}, only: []string{"std", "./"},
+		why: "what a span is, and the event that holds one, depend neither on where spans come from nor on a format",
+	},
+	{
+		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
+			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema",
+		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
 	{
-		of: []string{"./internal/span/diagsource"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./internal/span", "./schema"},
-		why: "Activities are decoded from events of any source, and whoever sends the spans decides how",
+		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
+		why: "an expression is about a span, whichever events it was made of",
+	},
+	{
+		of: []string{"./importers/otlp"}, only: []string{
+			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+		},
+		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
 	{
 		of: []string{"./symbol"}, never: []string{"./reader", "./writer", "./exporters/...", "./internal/profile", "./internal/wire/...", "./internal/formats"},

@@ -30,6 +30,7 @@ type app struct {
 	limits     iox.Limits
 	memory     memlimit.Limit
 	pick       pickFlags
+	spans      spanUse
 
 	signaled         atomic.Bool                   // a signal is about to end the process
 	interruptMessage atomic.Pointer[func() string] // what to say if the user interrupts now, nil for nothing

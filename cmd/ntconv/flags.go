@@ -92,7 +92,11 @@ type pickFlags struct {
 	opts       selection.Options
 	pids, tids []uint
 	where      []string
+	during     []string
 }
+
+// flagDuring is the flag that selects events by spans.
+const flagDuring = "during"
 
 // lists tells how a flag takes several values.
 const lists = "; several as A,B or by the flag again"
@@ -108,6 +112,7 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.Var((*momentFlag)(&p.opts.From), "from-time", "only from this `time` on: 1.5s after the start, -2s before the end, or a date and time (UTC if it names no zone)")
 	flags.Var((*momentFlag)(&p.opts.To), "to-time", "only before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where")
+	flags.StringArrayVar(&p.during, flagDuring, nil, "select events that were recorded while a span was active for which this `expression` holds: 'span.name =~ \"GET /cart\"'; the input is read twice; see ntconv help where")
 }
 
 // options returns the selection that the flags describe.

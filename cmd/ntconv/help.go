@@ -93,7 +93,7 @@ func readLines(table []*formats.Format) string {
 func whereTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "where",
-		Short: "The expressions of --where",
+		Short: "The expressions of --where and --during",
 		Long: `--where 'EXPRESSION' selects events by what stands in them, beside the other flags of a selection. It may be given more than
 once: all must hold.
 
@@ -116,9 +116,24 @@ A comparison has a field or a property on its left and a value on its right:
 
 Text is compared with ids, dates, and names of the runtime's numbers too: Type == "Managed". A comparison with something that
 an event does not have is false, != too. Of a list, one element must fit. If a comparison could not hold for any event, as for
-a field that no event has, the summary says so.`,
+a field that no event has, the summary says so.
+
+--during 'EXPRESSION' selects events that were recorded while a span was active for which the expression holds, or a descendant of
+such a span. The operators are the same; the properties are those of spans:
+
+  span.name span.scope        strings; the scope is the ActivitySource or event source that recorded the span
+  span.kind                   internal, server, client, producer or consumer
+  span.status                 unset, ok or error
+  span.duration               100ms, 1.5s
+  span.start                  since the start of the trace, or a date and time
+  span.trace_id span.span_id span.parent_id   IDs in hexadecimal
+  span.attributes.KEY         an attribute: a string, a number, true or false; a key may contain dots, or be quoted
+
+A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end. --span-link
+chooses the evidence: labels of the event, activity IDs, threads.`,
 		Example: examples(
 			formats.Example{Remark: "large objects of some types", Line: "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace"},
+			formats.Example{Remark: "methods that ran in slow requests", Line: "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace"},
 			formats.Example{Remark: "the first five seconds of two threads", Line: "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace"},
 		),
 	}

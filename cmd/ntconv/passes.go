@@ -19,7 +19,11 @@ func (a *app) plan() (*pass.Plan, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	return &pass.Plan{Read: a.read, Selection: sel, Progress: a.progress}, nil
+	plan := &pass.Plan{Read: a.read, Selection: sel, Progress: a.progress}
+	if err := a.selectDuring(plan); err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	return plan, nil
 }
 
 // planFor returns how inputs are read for an output: in the order of the format unless the user has chosen one, and with stacks as
@@ -34,6 +38,11 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 	}
 	p.Read.OutputDepth, p.Read.DepthAdvice = creator.StackDepth()
 	p.Weights = out.Weights
+	if labeler, ok := creator.(formats.SpanLabeler); ok {
+		if err := a.linkSpans(p, labeler.SpanLabels(), true); err != nil {
+			return nil, fail(exitUsage, err)
+		}
+	}
 	if p.Learn = creator.Learn(); p.Learn != nil {
 		p.Names, p.NamesFirst = new(symbol.Options), true
 	}

@@ -20,6 +20,7 @@ import (
 type ranking struct {
 	in      string
 	profile *formats.Profile
+	labels  bool // labels of samples are shown
 	names   *symbol.Options
 	plan    *pass.Plan
 	options pprofview.TopOptions
@@ -36,6 +37,7 @@ func (a *app) topCmd() *cobra.Command {
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
 			formats.Example{Remark: "with what is called from there, the first 50", Line: "ntconv top --cum -n 50 trace.nettrace"},
 			formats.Example{Remark: "only stacks with a function whose name fits", Line: "ntconv top --focus 'Serializ' trace.nettrace"},
+			formats.Example{Remark: "only what ran in some requests", Line: "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace"},
 			formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
 		),
 		Args:              oneInput,
@@ -53,6 +55,7 @@ func (a *app) topCmd() *cobra.Command {
 		flags.StringVar(&r.options.Focus, "focus", "", "only samples with a function that fits this regular `expression`")
 		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
 		r.bind(flags)
+		flags.Lookup(formats.FlagSpanName).Hidden = true // the report shows no labels
 	})
 	a.addInputFlags(cmd)
 	return cmd
@@ -70,6 +73,9 @@ func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	r.plan.AnyOrder, r.plan.Names = !cmd.Flags().Changed("order"), r.names
+	if err := a.linkSpans(r.plan, r.profile.SpanLabels(), r.labels); err != nil {
+		return fail(exitUsage, err)
+	}
 	return nil
 }
 
@@ -116,6 +122,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 		return nil, nil, fatal
 	}
 	a.sum.Result = sink.Result()
+	a.sum.Result.Remark(a.spans.remark())
 	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice(), false)

@@ -77,6 +77,7 @@ func (a *app) verifyCmd() *cobra.Command {
 	})
 	complete(cmd, "ignore", names)
 	a.addInputFlags(cmd)
+	cmd.Flags().Lookup(flagDuring).Hidden = true
 	return cmd
 }
 
@@ -97,6 +98,9 @@ func (a *app) verify(v *verification) error {
 	plan, err := a.plan()
 	if err != nil {
 		return err
+	}
+	if plan.Ahead != nil {
+		return failf(exitUsage, "verify does not take --%s; write both parts with ntconv filter and compare them", flagDuring)
 	}
 	opts, err := v.options(plan.Read.Order)
 	if err != nil {

@@ -20,7 +20,7 @@ type viewing struct {
 }
 
 func (a *app) viewCmd() *cobra.Command {
-	var v viewing
+	v := viewing{ranking: ranking{labels: true}}
 	cmd := &cobra.Command{
 		Use:   "view IN",
 		Short: "Show a flame graph of the samples in a browser",

@@ -2,12 +2,14 @@ package otlp
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
@@ -146,5 +148,29 @@ func TestAllocations(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(20, fill); n > 0 {
 		t.Errorf("%v allocations for %d spans", n, len(spans))
+	}
+}
+
+// TestAllocationsOfOtherEvents checks that events that belong to no span cost no allocation.
+func TestAllocationsOfOtherEvents(t *testing.T) {
+	s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
+	thread := &ntconv.Thread{TID: 1, Process: shop}
+	var events []*ntconv.Event
+	for _, provider := range []string{"Microsoft-DotNETCore-SampleProfiler", "Microsoft-Windows-DotNETRuntime", "Universal.Events"} {
+		events = append(events, &ntconv.Event{Type: &ntconv.Type{Provider: provider, ID: 10}, Thread: thread, Capture: thread})
+	}
+	write := func() {
+		for _, e := range events {
+			if err := s.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write()
+	if n := testing.AllocsPerRun(100, write); n > 0 {
+		t.Errorf("%v allocations for %d events", n, len(events))
+	}
+	if err := s.Close(); err != nil || s.Summary().Spans != 0 {
+		t.Errorf("%v, %+v", err, s.Summary())
 	}
 }

@@ -231,7 +231,8 @@ func TestFailure(t *testing.T) {
 		if failure == opaque {
 			unconfirmed = 10
 		}
-		if r.calls != 3 || sum.Sent != 20 || sum.Unconfirmed != unconfirmed || sum.Unsent != 80-unconfirmed || upload.Sent != 20 || upload.Unsent != sum.Unsent {
+		if r.calls != 3 || sum.Sent != 20 || sum.Unconfirmed != unconfirmed || sum.Unsent != 80-unconfirmed || upload.Sent != 20 ||
+			upload.Unsent != sum.Unsent {
 			t.Errorf("%d calls, %+v, %+v", r.calls, sum, upload)
 		}
 		if !strings.HasPrefix(err.Error(), "otlp: 20 spans delivered, ") {

@@ -49,6 +49,9 @@ type Sink struct {
 	done     Summary
 	err      error // of Close
 
+	watched   *ntconv.Type // the latest one
+	describes bool         // its events describe a process
+
 	// mu guards what the timer of FlushEvery also uses.
 	mu        sync.Mutex
 	processes processes
@@ -116,7 +119,13 @@ func (s *Sink) failure() error {
 // the command line last: to have it in all batches, also call Watch for all events of an earlier reading of the trace. Watch borrows
 // the event until it returns.
 func (s *Sink) Watch(e *ntconv.Event) {
-	if e.Kind == ntconv.KindEvent && describesProcess(e.Type) {
+	if e.Kind != ntconv.KindEvent {
+		return
+	}
+	if e.Type != s.watched {
+		s.watched, s.describes = e.Type, describesProcess(e.Type)
+	}
+	if s.describes {
 		s.mu.Lock()
 		s.processes.learn(e)
 		s.mu.Unlock()
@@ -276,7 +285,7 @@ func (s *Sink) Summary() Summary {
 	sum, _ := s.delivery.outcome(s.spans)
 	c := s.tracker.Counts()
 	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Clamped = c.MadeIDs, c.Unfinished, c.Evicted, c.Clamped
-	sum.Exporter, sum.NotRecorded, sum.Invalid = c.Exporter, s.omitted, c.Invalid
+	sum.Exporter, sum.NotRecorded, sum.Invalid, sum.Unmatched = c.Exporter, s.omitted, c.Invalid, c.Unmatched
 	if u, ok := s.uploader.(StatsReporter); ok {
 		stats := u.Stats()
 		sum.Retries, sum.Doubled = stats.Retries, stats.Doubled

@@ -28,4 +28,5 @@ type Summary struct {
 	Exporter    int64 // spans omitted by Options.OmitExporter
 	NotRecorded int64 // spans omitted by Options.OmitNotRecorded
 	Invalid     int64 // spans omitted because they have no valid ID, or because their event is corrupt
+	Unmatched   int64 // Stop events of event sources without a Start event, which make no span
 }

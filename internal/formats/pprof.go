@@ -38,6 +38,7 @@ func pprofFormat() *Format {
 			Examples: []Example{
 				{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
 				{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},
+				{"with the names of the spans that were active, for span profiles of Pyroscope", "ntconv to pprof --span-name trace.nettrace"},
 				{"the first ten seconds, as a flame graph in a browser", "ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz"},
 			},
 		},
@@ -51,17 +52,22 @@ const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-
 type pprofCreator struct {
 	plain
 	options pprof.Options
+	spans   func() *SpanLabels
 }
 
 func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	c := new(pprofCreator)
 	flags.Var(kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported), "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
+	c.spans = bindSpanLabels(flags)
 	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "level of compression, 1 to 9 (default 1)")
 	return c
 }
 
 const flagGzipLevel = "gzip-level"
+
+// SpanLabels implements SpanLabeler.
+func (c *pprofCreator) SpanLabels() *SpanLabels { return c.spans() }
 
 func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if c.options.Level < 0 || c.options.Level > 9 {
@@ -95,6 +101,9 @@ func BindProfile(flags *pflag.FlagSet) *Profile {
 func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
 	return p.creator.sink(w, info, t, true)
 }
+
+// SpanLabels returns what the flags say about labels of spans.
+func (p *Profile) SpanLabels() *SpanLabels { return p.creator.SpanLabels() }
 
 // Advice tells users of traces without samples how to record some.
 func (p *Profile) Advice() string { return sampleAdvice }

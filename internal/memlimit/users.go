@@ -15,6 +15,7 @@ func memoryUsers() []memoryUser {
 	return []memoryUser{
 		{"/symbol.", "names of addresses"},
 		{"/internal/profile.", "samples by stack and labels"},
+		{"/internal/span/active.", "times of spans by thread"},
 		{"/importers/pprof.", "the samples and names of the profile that is read"},
 		{"/exporters/pprof.", "the profile that is written"},
 		{"/writer.", "definitions and blocks that are written"},

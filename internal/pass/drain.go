@@ -25,6 +25,9 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	}
 	_, err := ntconv.Copy(sink, p.Source)
 	p.close()
+	if p.found {
+		return errAhead, nil
+	}
 	var src *ntconv.SourceError
 	switch {
 	case err == nil:

@@ -8,6 +8,7 @@ package pass
 
 import (
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/ntconv/ntconv"
@@ -38,6 +39,8 @@ type Plan struct {
 	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file order: time order
 	// waits for the end of a window.
 	Live bool
+	// Ahead, if not nil, is what must be known about the whole trace before the pass.
+	Ahead *Ahead
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
 	Keep func(e *ntconv.Event, selected bool) bool
 	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
@@ -54,7 +57,9 @@ type Plan struct {
 type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
 // NeedsAgain reports whether an input must be readable more than once for the plan.
-func (p *Plan) NeedsAgain() bool { return p.NamesFirst || p.Learn != nil || p.Selection.NeedsEnd() }
+func (p *Plan) NeedsAgain() bool {
+	return p.NamesFirst || p.Learn != nil || p.Selection.NeedsEnd() || p.Ahead.needsAgain()
+}
 
 // A Pass is one reading of an input.
 type Pass struct {
@@ -74,12 +79,16 @@ type Pass struct {
 
 	Total, Kept int64 // events read so far, before and after the selection
 	Cause       error // why the input is incomplete, nil as long as nothing is missing
+	// Unlearned means that an event has shown that there was something to learn ahead, but the input can be read only once.
+	Unlearned bool
 
 	recorded profile.Recording // all events
 	learn    func(*ntconv.Event)
-	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
-	shortcut bool                // names may be missing and the order may matter
-	close    func()              // ends the reading; may be called again
+	watch    func(*ntconv.Event)      // shows every event to the sink, nil if the sink need not see it
+	shows    func(*ntconv.Event) bool // Plan.Ahead.Shows until it has returned true, nil if it does not matter
+	found    bool                     // shows has returned true, and the pass has ended there
+	shortcut bool                     // names may be missing and the order may matter
+	close    func()                   // ends the reading; may be called again
 }
 
 // errShortcut means that a pass took a shortcut that the trace does not allow.
@@ -89,23 +98,43 @@ var errShortcut = errors.New("the trace must be read once more")
 // right for nearly all traces: addresses that no stack had so far get no symbols, because .NET writes the symbols of all methods after
 // the last sample, and a sink that adds events up gets them in file order. If Drain finds that a shortcut was wrong, use is called
 // again with a pass without shortcuts, so it must be able to start over.
+//
+// Plan.Ahead works the same way: use is also called again if an event shows that there is something to learn ahead.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
+	err := plan.first(in).run(plan.NamesFirst, use)
+	if errors.Is(err, errAhead) {
+		if err = plan.lookAhead(in); err == nil {
+			err = plan.first(in).run(plan.NamesFirst, use)
+		}
+	}
+	if errors.Is(err, errShortcut) {
+		p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order}
+		err = p.run(true, use)
+	}
+	return err
+}
+
+// first returns a pass that takes shortcuts if the input can be read again.
+func (plan *Plan) first(in *input.Input) *Pass {
 	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && plan.Learn == nil && in.Again()}
 	if plan.AnyOrder && p.shortcut || plan.Live && !in.Again() {
 		p.Order = reader.FileOrder
 	}
-	err := p.run(plan.NamesFirst, use)
-	if errors.Is(err, errShortcut) {
-		p = &Pass{Plan: plan, Input: in, Order: plan.Read.Order}
-		err = p.run(true, use)
+	if a := plan.Ahead; a != nil && !a.done {
+		p.shows = a.Shows
 	}
-	return err
+	return p
 }
 
 // run makes the pass. Where symbols or the end of the trace must be known first, another reading precedes it.
 func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	p.Report = new(ntconv.Report)
 	p.learn = func(*ntconv.Event) {}
+	if a := p.Plan.Ahead; a != nil && a.Shows == nil {
+		if err := p.Plan.lookAhead(p.Input); err != nil {
+			return err
+		}
+	}
 	last, err := p.prepare(namesFirst)
 	if err != nil {
 		return err
@@ -126,12 +155,15 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	})
 	defer p.close()
 	p.Source = p.chain(src)
-	return use(p)
+	if err = use(p); p.found {
+		return errAhead
+	}
+	return err
 }
 
 // chain puts the stages and the selection after a source.
 func (p *Pass) chain(src ntconv.Source) ntconv.Source {
-	src = ntconv.Observe(src, p.observe)
+	src = &observed{src, p}
 	for _, stage := range p.Plan.Before {
 		src = stage(p, src)
 	}
@@ -163,11 +195,36 @@ func (p *Pass) keep(e *ntconv.Event) bool {
 	return kept
 }
 
+// observed is the source of a pass: all events of the input up to one that shows that there is something to learn ahead.
+type observed struct {
+	ntconv.Source
+	pass *Pass
+}
+
+// Next implements ntconv.Source.
+func (o *observed) Next() (*ntconv.Event, error) {
+	if o.pass.found {
+		return nil, io.EOF
+	}
+	e, err := o.Source.Next()
+	if err == nil {
+		o.pass.observe(e)
+		if o.pass.found {
+			return nil, io.EOF
+		}
+	}
+	return e, err
+}
+
 // observe sees every event of the input.
 func (p *Pass) observe(e *ntconv.Event) {
 	if e.Kind == ntconv.KindEvent {
 		p.Total++
 		p.recorded.Observe(e)
+		if p.shows != nil && p.shows(e) {
+			p.shows, p.found = nil, p.Input.Again()
+			p.Unlearned = !p.found
+		}
 	}
 	p.learn(e)
 }
@@ -229,26 +286,7 @@ func (p *Pass) options() *formats.ReadOptions {
 // Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about the input:
 // that is left to the pass that follows.
 func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
-	o := plan.Read
-	o.Report = nil
-	src, closer, err := in.Source(&o)
-	if err != nil {
-		return 0, err
-	}
-	defer closer.Close()
-	defer plan.progress(in, "looking ahead")()
-	seen := false
-	for e := range ntconv.Events(src) {
-		if e == nil {
-			break
-		}
-		see(e)
-		if e.Kind == ntconv.KindEvent && (!seen || e.Time > last) {
-			last, seen = e.Time, true
-		}
-	}
-	in.Last, in.Ended = last, true
-	return last, nil
+	return plan.scan(in, plan.Read, func(*ntconv.Info) func(*ntconv.Event) { return see })
 }
 
 func (plan *Plan) progress(in *input.Input, what string) (stop func()) {

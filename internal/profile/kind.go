@@ -115,6 +115,9 @@ var specs = [numKinds]spec{
 	},
 }
 
+// IsSample reports whether events of a type are samples of kind Wall or CPU, which were taken while the recorded program ran.
+func IsSample(t *ntconv.Type) bool { return specs[Wall].matches(t) || specs[CPU].matches(t) }
+
 // stateNames returns what the runtime's manifest calls the types of a sample, by number: External is code outside of the runtime, a
 // wait or a computation there.
 var stateNames = sync.OnceValue(func() (names []string) {

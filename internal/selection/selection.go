@@ -24,6 +24,18 @@ type Options struct {
 	From, To Moment
 	// Where are conditions on what stands in events.
 	Where []*where.Expr
+	// During, if not nil, selects the events that were recorded during something.
+	During During
+}
+
+// A During selects events by what was going on when they were recorded, such as certain spans.
+type During interface {
+	// Keep borrows an event of kind ntconv.KindEvent and reports whether it is selected.
+	Keep(*ntconv.Event) bool
+	// String describes the choice as the flags that state it, for messages.
+	String() string
+	// Notes returns what the user should know about the choice after the trace was read, a line each.
+	Notes() []string
 }
 
 // NeedsEnd reports whether the time of the last event must be known for Compile.
@@ -37,7 +49,7 @@ func (o *Options) Timed() bool { return o.From != Moment{} || o.To != Moment{} }
 
 // Empty reports whether every event is selected.
 func (o *Options) Empty() bool {
-	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && !o.Timed()
+	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.During == nil && !o.Timed()
 }
 
 // A Selector is a selection made ready for one trace. It is for use by one goroutine.
@@ -68,6 +80,9 @@ func (s *Selector) Notes() []string {
 		for _, n := range m.Notes() {
 			notes = append(notes, "--where: "+n)
 		}
+	}
+	if s.opts.During != nil {
+		notes = append(notes, s.opts.During.Notes()...)
 	}
 	return notes
 }
@@ -124,7 +139,7 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 	}
 	switch e.Kind {
 	case ntconv.KindEvent:
-		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e) && s.content(e)
+		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e) && (s.opts.During == nil || s.opts.During.Keep(e)) && s.content(e)
 	case ntconv.KindLost:
 		return s.inTime(e.Time) && s.thread(e.Capture)
 	case ntconv.KindDefine:
@@ -138,7 +153,7 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 // KeepMark reports whether a mark tells something about the events that are selected: only time may be selected, and the mark lies
 // in it. Keep lets all marks pass, as readers of a trace need them.
 func (s *Selector) KeepMark(e *ntconv.Event) bool {
-	return s.all || !s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.inTime(e.Time)
+	return s.all || !s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.opts.During == nil && s.inTime(e.Time)
 }
 
 // Clip returns what of a span of time is selected.
@@ -230,6 +245,9 @@ func (o *Options) String() string {
 	}
 	for _, x := range o.Where {
 		parts = append(parts, "--where '"+x.Text()+"'")
+	}
+	if o.During != nil {
+		parts = append(parts, o.During.String())
 	}
 	return strings.Join(parts, " ")
 }

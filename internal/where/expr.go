@@ -52,8 +52,9 @@ var opTexts = [...]string{"has", "==", "!=", "<", "<=", ">", ">=", "=~", "in"}
 // A test compares an operand with values: one, several for opIn, none for opHas.
 type test struct {
 	op   op
-	attr attr     // attrNone: a field
-	path []string // of a field, from the outside in; of a label one entry, the key
+	attr attr      // attrNone: a field
+	prop *Property // of a Subject, nil for events
+	path []string  // of a field, from the outside in; of a label one entry, the key
 	lits []literal
 	re   *regexp.Regexp // opMatch
 	pos  int            // byte offset in the text

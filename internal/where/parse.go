@@ -12,8 +12,11 @@ const (
 )
 
 // Parse reads an expression. Its error is an *Error.
-func Parse(text string) (*Expr, error) {
-	p := parser{lexer: lexer{text: text}, x: &Expr{text: text}}
+func Parse(text string) (*Expr, error) { return parse(text, nil) }
+
+// parse reads an expression about a subject, or about events if that is nil.
+func parse(text string, about *Subject) (*Expr, error) {
+	p := parser{lexer: lexer{text: text}, x: &Expr{text: text}, about: about}
 	if len(text) > maxText {
 		return nil, &Error{Msg: "the expression is too long: more than 64 KiB"}
 	}
@@ -21,7 +24,7 @@ func Parse(text string) (*Expr, error) {
 		return nil, err
 	}
 	if p.tok.kind == tokenEnd {
-		return nil, p.errorf(0, "the expression is empty: want a comparison such as Size > 1000")
+		return nil, p.errorf(0, "the expression is empty: want a comparison such as %s", about.example())
 	}
 	root, err := p.either(0)
 	if err != nil {
@@ -37,8 +40,9 @@ func Parse(text string) (*Expr, error) {
 // A parser reads an expression from left to right. tok is the token that comes next.
 type parser struct {
 	lexer
-	tok token
-	x   *Expr
+	tok   token
+	x     *Expr
+	about *Subject // nil for events
 }
 
 func (p *parser) advance() (err error) {
@@ -157,6 +161,9 @@ func (p *parser) comparison(t *test) error {
 
 // operand reads the left side: a field or a property.
 func (p *parser) operand(t *test) error {
+	if p.about != nil {
+		return p.subjectOperand(t)
+	}
 	switch tok := p.tok; {
 	case tok.kind == tokenAttr:
 		return p.property(t)
@@ -277,6 +284,9 @@ func (p *parser) value(t *test) error {
 // misfit says why a value cannot be compared with the left side, "" if it can, or if only events will tell.
 func (t *test) misfit(l *literal) string {
 	kind := attrs[t.attr].kind
+	if t.prop != nil {
+		return t.misfitProperty(l)
+	}
 	switch {
 	case t.op == opMatch && l.kind != litString:
 		return "want a regular expression in quotes"

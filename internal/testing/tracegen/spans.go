@@ -50,8 +50,9 @@ func WriteSpans(w io.Writer, o SpanOptions) (Stats, error) {
 	if o.Version != wire.V4 && o.Version != wire.V6 {
 		return Stats{}, fmt.Errorf("version %d: want 4 or 6", o.Version)
 	}
-	g := &spanGenerator{generator: generator{o: Options{Version: o.Version, Threads: o.Threads}, s: wirestream.New(w, o.Version), clock: 1_000_000_000}, spans: o}
-	g.seqs = make([]uint32, o.Threads)
+	g := &spanGenerator{spans: o}
+	g.o.Version, g.o.Threads = o.Version, o.Threads
+	g.s, g.clock, g.seqs = wirestream.New(w, o.Version), 1_000_000_000, make([]uint32, o.Threads)
 	g.describe()
 	g.blocks = []*wirestream.EventBlock{g.s.Events()}
 	for i := int64(0); i < o.Spans && g.s.Err() == nil; i++ {

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/active"
+	"github.com/ntconv/ntconv/internal/span/match"
+)
+
+// spanUse is what a command does with the spans of its input: it selects events by them, or labels samples with them.
+type spanUse struct {
+	during   []*match.Condition // --during
+	evidence active.Evidence    // of both
+	name     bool               // with the name of the span
+	index    *active.Index      // nil until the input has been read for it
+	linker   *active.Linker     // of the current pass, nil if no labels are added
+	pass     *pass.Pass         // the current pass, nil if there is nothing to link
+}
+
+// selectDuring makes a plan select events by spans. It changes nothing without --during.
+func (a *app) selectDuring(plan *pass.Plan) error {
+	a.spans = spanUse{evidence: active.All}
+	for _, text := range a.pick.during {
+		c, err := match.Parse(text)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", flagDuring, err)
+		}
+		a.spans.during = append(a.spans.during, c)
+	}
+	if len(a.spans.during) > 0 {
+		plan.Selection.During = &a.spans
+		plan.Ahead = &pass.Ahead{Learn: a.spans.learn}
+	}
+	return nil
+}
+
+// linkSpans makes a plan select events by the evidence that the user has chosen, and add labels of spans to samples if labels is set.
+func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) error {
+	if o.Use == 0 {
+		if o.Name {
+			return fmt.Errorf("--%s needs samples that are linked to spans; omit --%s off", formats.FlagSpanName, formats.FlagSpanLink)
+		}
+		if len(a.spans.during) > 0 {
+			return fmt.Errorf("--%s needs events that are linked to spans; omit --%s off", flagDuring, formats.FlagSpanLink)
+		}
+		return nil
+	}
+	a.spans.evidence, a.spans.name = o.Use, o.Name
+	if !labels {
+		return nil
+	}
+	if plan.Ahead == nil {
+		plan.Ahead = &pass.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit}
+	}
+	plan.Before = append(plan.Before, a.spans.link)
+	return nil
+}
+
+// learn makes the index of the spans of a trace.
+func (u *spanUse) learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+	var o active.Options
+	if len(u.during) > 0 {
+		o.Pick = func(s *span.Span) bool {
+			return !slices.ContainsFunc(u.during, func(c *match.Condition) bool { return !c.Match(s, info.Clock) })
+		}
+	}
+	u.index = active.New(info, &o)
+	return u.index.Add, u.index.Finish
+}
+
+// link is the stage of a pass that adds labels to samples. It passes on the source of a trace that has no spans.
+func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
+	u.pass, u.linker = p, nil
+	if u.index == nil || u.index.Len() == 0 {
+		return src
+	}
+	u.linker = active.NewLinker(src, u.index, active.LinkOptions{Use: u.evidence, Name: u.name, Sample: profile.IsSample})
+	return u.linker
+}
+
+// remark returns how many samples were linked to spans, after the pass. It is "" if the trace has no spans.
+func (u *spanUse) remark() string {
+	switch {
+	case u.linker == nil && u.pass != nil && u.pass.Unlearned:
+		return fmt.Sprintf("samples are not linked to spans, because the input can be read only once; --%s auto copies it to a temporary file",
+			formats.FlagSpanLink)
+	case u.linker == nil:
+		return ""
+	}
+	c := u.linker.Counts()
+	text := fmt.Sprintf("%s of %s linked to spans", message.Group(c.Linked()), message.Count(c.Samples, "sample"))
+	var by []string
+	for _, e := range []struct {
+		evidence active.Evidence
+		samples  int64
+	}{{active.Label, c.Label}, {active.Activity, c.Activity}, {active.Thread, c.Thread}} {
+		if e.samples > 0 {
+			by = append(by, message.Group(e.samples)+" by "+e.evidence.String())
+		}
+	}
+	if len(by) > 0 {
+		text += " (" + strings.Join(by, ", ") + ")"
+	}
+	return text
+}
+
+// Keep implements selection.During.
+func (u *spanUse) Keep(e *ntconv.Event) bool { return u.index.During(e, u.evidence) }
+
+// String implements selection.During.
+func (u *spanUse) String() string {
+	var flags []string
+	for _, c := range u.during {
+		flags = append(flags, "--"+flagDuring+" '"+c.Text()+"'")
+	}
+	return strings.Join(flags, " ")
+}
+
+// shownNames is how many names of spans a message shows.
+const shownNames = 5
+
+// Notes implements selection.During: how many spans were selected, and if none was, which there are.
+func (u *spanUse) Notes() []string {
+	if u.index == nil {
+		return nil
+	}
+	total, picked := int64(u.index.Len()), int64(u.index.Picked())
+	switch {
+	case total == 0:
+		return []string{"--" + flagDuring + ": the trace has no spans; record Activities, or event sources that start and stop operations"}
+	case picked > 0:
+		return []string{fmt.Sprintf("--%s: %s of %s selected", flagDuring, message.Group(picked), message.Count(total, "span"))}
+	}
+	names, spans := u.index.Names()
+	order := make([]int, len(names))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(spans[j], spans[i]), cmp.Compare(names[i], names[j])) })
+	var has []string
+	for _, i := range order[:min(len(order), shownNames)] {
+		has = append(has, fmt.Sprintf("%q (%s)", names[i], message.Group(spans[i])))
+	}
+	if n := len(order) - shownNames; n > 0 {
+		has = append(has, message.Count(int64(n), "more name"))
+	}
+	return []string{fmt.Sprintf("--%s: none of %s matches; names: %s", flagDuring, message.Count(total, "span"), strings.Join(has, ", "))}
+}

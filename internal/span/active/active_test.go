@@ -1,0 +1,269 @@
+package active_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span/active"
+)
+
+// expect compares what was active on a thread with "0-10 a, 10-20 b": times include the first and do not include the last.
+type expect struct {
+	th       *ntconv.Thread
+	from, to int64
+	want     string
+}
+
+func check(t *testing.T, x *active.Index, r *recording, list ...expect) {
+	t.Helper()
+	for _, c := range list {
+		for at := c.from; at < c.to; at++ {
+			if got := found(x, r, c.th, at); got != c.want {
+				t.Errorf("pid %d tid %d at %d µs: %q, want %q", c.th.Process.PID, c.th.TID, at, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+// The innermost span is active: on the thread that recorded start and end, and nowhere else.
+func TestNested(t *testing.T) {
+	r := record(t)
+	p := process(1)
+	one, two := thread(p, 10), thread(p, 11)
+	outer, inner := activity{trace: 1, id: 1, name: "outer", from: 10, to: 90}, activity{trace: 1, id: 2, parent: 1, name: "inner", from: 20, to: 40}
+	r.start(one, outer)
+	r.start(one, inner)
+	r.stop(one, inner)
+	r.stop(one, outer)
+	r.start(two, activity{trace: 2, id: 3, name: "other", from: 30, to: 50})
+	r.stop(two, activity{trace: 2, id: 3, name: "other", from: 30, to: 50})
+	check(t, r.index(nil), r,
+		expect{one, 0, 10, ""}, expect{one, 10, 20, "outer"}, expect{one, 20, 40, "inner"}, expect{one, 41, 90, "outer"}, expect{one, 91, 120, ""},
+		expect{two, 0, 30, ""}, expect{two, 30, 50, "other"}, expect{two, 51, 99, ""}, expect{thread(p, 12), 0, 99, ""})
+}
+
+// Equal threads of another process have spans of their own, or none.
+func TestProcesses(t *testing.T) {
+	r := record(t)
+	one, two, three := thread(process(1), 10), thread(process(2), 10), thread(&ntconv.Process{PID: 1, Host: "b"}, 10)
+	a := activity{trace: 1, id: 1, name: "one", from: 10, to: 50}
+	b := activity{trace: 1, id: 1, name: "two", from: 30, to: 70} // with the same IDs
+	r.stop(one, a)
+	r.stop(two, b)
+	x := r.index(nil)
+	check(t, x, r, expect{one, 10, 50, "one"}, expect{one, 51, 70, ""}, expect{two, 10, 30, ""}, expect{two, 30, 70, "two"}, expect{three, 0, 99, ""})
+	for _, th := range []*ntconv.Thread{one, two, three} {
+		e := copyOf(r, th, 0)
+		e.Labels = ntconv.NewLabels([]ntconv.Label{traceLabel(1), spanLabel(1)})
+		want := map[*ntconv.Thread]string{one: "one", two: "two"}[th]
+		if f, ok := x.Find(e, active.All); !ok || f.Name != want || f.ID != spanID(1) {
+			t.Errorf("pid %d: %+v", th.Process.PID, f)
+		}
+	}
+}
+
+// If only ends are recorded, spans are where they ended since they started, and clocks do not matter: neither that the header states
+// the wall clock to the millisecond, nor that events are late, nor that it drifts.
+func TestStopOnly(t *testing.T) {
+	for _, skew := range []time.Duration{0, 700 * time.Microsecond, -3 * time.Hour} {
+		r := record(t)
+		r.skew, r.late = skew, 2*us
+		one := thread(process(1), 10)
+		for i := range int64(40) {
+			id, from := uint64(2*i+1), 1000*i
+			if i == 20 {
+				r.skew += 30 * time.Second // somebody sets the clock
+			}
+			r.stop(one, activity{trace: id, id: id + 1, parent: id, name: "inner", from: from + 100, to: from + 200})
+			r.stop(one, activity{trace: id, id: id, name: "outer", from: from, to: from + 400})
+		}
+		// Explicit times.
+		r.stop(one, activity{trace: 99, id: 99, name: "past", from: -1e12, to: -1e12 + 5})
+		x := r.index(nil)
+		for _, i := range []int64{0, 1, 4, 35, 39} { // far from the jump
+			at := 1000 * i
+			check(t, x, r,
+				expect{one, at + 5, at + 95, "outer"}, expect{one, at + 105, at + 200, "inner"},
+				expect{one, at + 205, at + 400, "outer"}, expect{one, at + 405, at + 990, ""})
+		}
+	}
+}
+
+// Events that become later and later do not make a span start after those inside it.
+func TestStopOnlyLate(t *testing.T) {
+	r := record(t)
+	one := thread(process(1), 10)
+	for i := range int64(60) {
+		id, from := uint64(2*i+1), 1000*i
+		r.late += 2 * us
+		r.stop(one, activity{trace: id, id: id + 1, parent: id, name: "inner", from: from, to: from + 400})
+		r.late += 2 * us
+		r.stop(one, activity{trace: id, id: id, name: "outer", from: from, to: from + 500})
+	}
+	x := r.index(nil)
+	for i := range int64(60) {
+		check(t, x, r, expect{one, 1000*i + 300, 1000*i + 400, "inner"})
+	}
+}
+
+// Of spans that end on one thread, each has the time after the unrelated one before it: the thread worked for that.
+func TestStopOnlyAsync(t *testing.T) {
+	r := record(t)
+	p := process(1)
+	one, two := thread(p, 10), thread(p, 11)
+	r.stop(one, activity{trace: 1, id: 1, name: "a", from: 10, to: 50})
+	r.stop(one, activity{trace: 2, id: 2, name: "b", from: 20, to: 70})
+	r.stop(one, activity{trace: 3, id: 4, parent: 3, name: "child", from: 80, to: 85})
+	r.stop(one, activity{trace: 3, id: 3, name: "c", from: 5, to: 90})
+	r.stop(two, activity{trace: 4, id: 5, name: "d", from: 5, to: 90})
+	r.work(one, 30, 32) // an operation of a, although only the end of a shows that
+	check(t, r.index(nil), r,
+		expect{one, 0, 10, ""}, expect{one, 10, 50, "a"}, expect{one, 52, 70, "b"}, expect{one, 72, 80, "c"},
+		expect{one, 80, 85, "child"}, expect{one, 86, 90, "c"}, expect{two, 5, 90, "d"})
+}
+
+// A span that ends on another thread is active only where descendants show it.
+func TestAsync(t *testing.T) {
+	r := record(t)
+	p := process(1)
+	one, two := thread(p, 10), thread(p, 11)
+	span := func(th, end *ntconv.Thread, a activity) {
+		r.start(th, a)
+		r.stop(end, a)
+	}
+	span(one, two, activity{trace: 1, id: 1, name: "request", from: 10, to: 90})
+	span(one, one, activity{trace: 1, id: 2, parent: 1, name: "query", from: 20, to: 30})
+	span(two, two, activity{trace: 1, id: 3, parent: 1, name: "render", from: 70, to: 80})
+	span(one, two, activity{trace: 2, id: 4, name: "lonely", from: 110, to: 190})
+	span(one, one, activity{trace: 1, id: 7, parent: 1, name: "late", from: 95, to: 99})
+	// One that never ends.
+	r.start(two, activity{trace: 3, id: 5, name: "open", from: 200})
+	span(two, two, activity{trace: 3, id: 6, parent: 5, name: "step", from: 210, to: 220})
+	r.sample(one, 300)
+	check(t, r.index(nil), r,
+		expect{one, 10, 20, "request"}, expect{one, 20, 30, "query"}, expect{one, 31, 95, ""}, expect{one, 95, 99, "late"}, expect{one, 100, 190, ""},
+		expect{two, 10, 70, ""}, expect{two, 70, 80, "render"}, expect{two, 81, 90, "request"}, expect{two, 91, 200, ""},
+		expect{two, 200, 210, "open"}, expect{two, 210, 220, "step"}, expect{two, 221, 300, ""})
+}
+
+// Spans with recorded IDs take precedence: those that only ntconv knows are active where no other is.
+func TestPrecedence(t *testing.T) {
+	r := record(t)
+	one := thread(process(1), 10)
+	r.work(one, 5, 60)
+	for _, a := range []activity{
+		{trace: 1, id: 1, name: "request", from: 10, to: 50},
+		{trace: 1, id: 2, parent: 1, name: "not recorded", from: 20, to: 30, unrecorded: true},
+	} {
+		r.start(one, a)
+		r.stop(one, a)
+	}
+	r.work(one, 35, 40)
+	check(t, r.index(nil), r, expect{one, 5, 10, "Work"}, expect{one, 10, 50, "request"}, expect{one, 51, 60, "Work"})
+}
+
+// The activity ID of a sample leads to the span of that ID that was open, and to the span of the path that it continues.
+func TestActivityID(t *testing.T) {
+	r := record(t)
+	p := process(1)
+	one, two := thread(p, 10), thread(p, 11)
+	path := func(steps ...byte) ntconv.GUID { return pathID(steps...) }
+	r.work(one, 10, 50, activityLabel(path(1, 1)))
+	r.work(one, 20, 30, activityLabel(path(1, 1, 2)))
+	r.work(two, 70, 90, activityLabel(path(1, 1))) // the ID again
+	r.work(one, 110, 190, activityLabel(path(1, 4)))
+	for i := range int64(5) { // recursion
+		r.work(one, 120+10*i, 125+10*i, activityLabel(path(1, 4)))
+	}
+	x := r.index(nil)
+	for _, c := range []struct {
+		at   int64
+		id   ntconv.GUID
+		want int64 // start of the span, 0 for none
+	}{
+		{5, path(1, 1), 0}, {15, path(1, 1), 10}, {25, path(1, 1), 10}, {25, path(1, 1, 2), 20}, {35, path(1, 1, 2), 10},
+		{25, path(1, 1, 2, 3), 20}, {25, path(1, 1, 3), 10}, {25, path(1, 2), 0}, {60, path(1, 1), 0}, {75, path(1, 1, 7), 70},
+		{25, ntconv.GUID{1, 2, 3}, 0}, {122, path(1, 4), 120}, {148, path(1, 4), 110}, {180, path(1, 4), 110},
+	} {
+		e := copyOf(r, thread(p, 99), c.at) // on a thread of its own
+		e.Labels = ntconv.NewLabels([]ntconv.Label{activityLabel(c.id)})
+		f, ok := x.Find(e, active.All)
+		want, wantOK := active.Found{}, false
+		if c.want > 0 {
+			first := one
+			if c.want == 70 {
+				first = two
+			}
+			want, wantOK = x.Find(copyOf(r, first, c.want), active.Thread)
+		}
+		if ok != wantOK || f.Context != want.Context || ok && f.Evidence != active.Activity {
+			t.Errorf("at %d %v: %+v, want that from %d: %+v", c.at, c.id, f, c.want, want)
+		}
+		if _, ok := x.Find(e, active.Thread|active.Label); ok {
+			t.Errorf("at %d: found without the activity ID", c.at)
+		}
+		other := copyOf(r, thread(process(2), 10), c.at)
+		other.Labels = e.Labels
+		if f, ok := x.Find(other, active.All); ok {
+			t.Errorf("at %d: found %+v of another process", c.at, f)
+		}
+	}
+}
+
+// The labels of a sample take precedence, and a label that names another trace excludes the thread's span.
+func TestLabels(t *testing.T) {
+	r := record(t)
+	one := thread(process(1), 10)
+	a := activity{trace: 1, id: 1, name: "request", from: 10, to: 50}
+	r.start(one, a)
+	r.stop(one, a)
+	x := r.index(nil)
+	for _, c := range []struct {
+		labels []ntconv.Label
+		want   string
+	}{
+		{nil, "{1 1 request thread}"},
+		{[]ntconv.Label{traceLabel(1), spanLabel(1)}, "{1 1 request label}"},
+		{[]ntconv.Label{spanLabel(1)}, "{1 1 request label}"},
+		{[]ntconv.Label{traceLabel(7), spanLabel(8)}, "{7 8  label}"},
+		{[]ntconv.Label{traceLabel(7), spanLabel(1)}, "{7 1  label}"},
+		{[]ntconv.Label{traceLabel(1)}, "{1 1 request thread}"},
+		{[]ntconv.Label{traceLabel(7)}, "none"},
+	} {
+		e := copyOf(r, one, 20)
+		e.Labels = ntconv.NewLabels(c.labels)
+		got := "none"
+		if f, ok := x.Find(e, active.All); ok {
+			got = fmt.Sprintf("{%x %x %s %v}", f.TraceID[15], f.ID[7], f.Name, f.Evidence)
+		}
+		if got != c.want {
+			t.Errorf("%v: %s, want %s", c.labels, got, c.want)
+		}
+	}
+}
+
+// Looking up a span does not allocate, whatever the evidence.
+func TestFindAllocates(t *testing.T) {
+	r := record(t)
+	one := thread(process(1), 10)
+	a := activity{trace: 1, id: 1, name: "request", from: 10, to: 50}
+	r.start(one, a)
+	r.stop(one, a)
+	r.work(one, 60, 90, activityLabel(pathID(1, 1)))
+	x := r.index(nil)
+	events := []*ntconv.Event{copyOf(r, one, 20), copyOf(r, one, 70), copyOf(r, one, 20), copyOf(r, thread(process(2), 3), 20)}
+	events[1].Labels = ntconv.NewLabels([]ntconv.Label{activityLabel(pathID(1, 1, 5))})
+	events[2].Labels = ntconv.NewLabels([]ntconv.Label{traceLabel(1), spanLabel(1)})
+	find := func() {
+		for _, e := range events {
+			x.Find(e, active.All)
+		}
+	}
+	find()
+	if n := testing.AllocsPerRun(100, find); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

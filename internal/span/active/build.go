@@ -1,0 +1,293 @@
+package active
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// A build is what the index knows about spans until it is finished.
+type build struct {
+	facts []facts
+}
+
+// facts are where and when a span was recorded. Times are ticks of the trace's clock.
+type facts struct {
+	parent   span.ID
+	activity ntconv.GUID
+	from, to ntconv.Ticks // both inclusive; to is the latest time if the end is not known
+	finished bool         // the trace shows the end
+	// The threads of the first and the last event. started and ended say whether they are known.
+	start, end     threadKey
+	started, ended bool
+
+	wall     bool         // from and to are on the wall clock
+	endEvent ntconv.Ticks // if wall: when the event of the end was recorded
+	recorded ntconv.Ticks // if wall: from as it was recorded
+
+	shownUntil ntconv.Ticks // the last time that a descendant shows the span on the thread start
+	shownSince ntconv.Ticks // the first time that a descendant shows the span on the thread end, if hasSince
+	hasSince   bool
+}
+
+// add notes what the tracker reports about the last span of the index.
+func (b *build) add(x *Index, s *span.Span) {
+	f := facts{parent: s.ParentID, activity: s.Activity, from: x.ticks(s.Start), to: x.ticks(s.End), finished: !s.Unfinished && s.End != 0}
+	if s.End == 0 {
+		f.to = math.MaxInt64
+	}
+	if s.Evidence != span.FromOTLP {
+		process := x.spans[len(b.facts)].process
+		f.start, f.started = locate(process, s.Thread)
+		f.end, f.ended = locate(process, s.EndThread)
+		f.ended = f.ended && f.finished
+	}
+	if s.Evidence == span.FromActivity && f.finished && x.event != nil {
+		f.wall, f.endEvent, f.recorded = true, x.event.Time, f.from
+	}
+	b.facts = append(b.facts, f)
+}
+
+// locate returns the key of a thread, and false if the trace does not say which thread it was.
+func locate(process uint32, t *ntconv.Thread) (k threadKey, known bool) {
+	if t == nil || t.TID == ntconv.TIDUnknown {
+		return k, false
+	}
+	return threadKey{process, t.TID}, true
+}
+
+// ticks converts a time of a span.
+func (x *Index) ticks(nanos uint64) ntconv.Ticks {
+	base := int64(0)
+	if !x.clock.Wall.IsZero() {
+		base = x.clock.Wall.UnixNano()
+	}
+	d := int64(nanos) - base
+	if int64(nanos) < 0 && base > 0 && d > 0 { // it overflowed
+		d = math.MinInt64
+	}
+	return x.clock.TicksAt(time.Duration(d))
+}
+
+// resolve makes the tables of the index from the facts.
+func (x *Index) resolve() {
+	b := x.build
+	x.calibrate(b.facts)
+	x.sortIDs()
+	x.findParents(b.facts)
+	for n := range x.spans {
+		x.spans[n].depth = x.depth(int32(n))
+		x.spans[n].picked = x.isPicked(int32(n))
+	}
+	x.startAfterParents(b.facts)
+	x.showAncestors(b.facts)
+	x.makeTimelines(b.facts)
+	x.sortActivities(b.facts)
+}
+
+const (
+	// neighbors is how many Activities that ended before and after one are compared with it.
+	neighbors = 15
+	// nearby is how far away in time they may be, so that the drift between the clocks does not matter.
+	nearby = 10 * time.Second
+	// late is how long after the end of an Activity its event may be recorded without the Activity having explicit times: the first
+	// event of a process takes that long.
+	late = 50 * time.Millisecond
+)
+
+// calibrate moves times on the wall clock to the clock of the trace. An event is recorded at or after the end of its Activity, so the
+// difference between the clocks is the smallest one among neighboring Activities. It takes the first quartile, so that Activities with
+// explicit times do not matter.
+func (x *Index) calibrate(all []facts) {
+	var order []int32
+	for n := range all {
+		if all[n].wall {
+			order = append(order, int32(n))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.spans[a].process, x.spans[b].process), cmp.Compare(all[a].endEvent, all[b].endEvent), cmp.Compare(a, b))
+	})
+	moves := make([]ntconv.Ticks, len(order))
+	freq := ntconv.Clock{Freq: x.clock.Freq}
+	reach, slack := freq.TicksAt(nearby), freq.TicksAt(late)
+	var window []ntconv.Ticks
+	for i, n := range order {
+		window = window[:0]
+		for _, m := range order[max(0, i-neighbors):min(len(order), i+neighbors+1)] {
+			apart := minus(all[m].endEvent, all[n].endEvent)
+			if x.spans[m].process == x.spans[n].process && -reach <= apart && apart <= reach {
+				window = append(window, minus(all[m].endEvent, all[m].to))
+			}
+		}
+		slices.Sort(window)
+		moves[i] = window[(len(window)-1)/4]
+	}
+	for i, n := range order {
+		f := &all[n]
+		f.from, f.to = plus(f.from, moves[i]), plus(f.to, moves[i])
+		if minus(f.endEvent, f.to) <= slack {
+			f.to = f.endEvent
+		}
+	}
+}
+
+// minus returns a-b, or the nearest value that a Ticks can hold.
+func minus(a, b ntconv.Ticks) ntconv.Ticks {
+	d := a - b
+	switch {
+	case b > 0 && d > a:
+		return math.MinInt64
+	case b < 0 && d < a:
+		return math.MaxInt64
+	}
+	return d
+}
+
+// plus returns a+b, or the nearest value that a Ticks can hold.
+func plus(a, b ntconv.Ticks) ntconv.Ticks {
+	s := a + b
+	switch {
+	case b > 0 && s < a:
+		return math.MaxInt64
+	case b < 0 && s > a:
+		return math.MinInt64
+	}
+	return s
+}
+
+// sortIDs makes the index by span ID.
+func (x *Index) sortIDs() {
+	x.byID = make([]int32, len(x.spans))
+	for n := range x.byID {
+		x.byID[n] = int32(n)
+	}
+	slices.SortFunc(x.byID, func(a, b int32) int {
+		return cmp.Or(x.compareID(a, x.spans[b].process, x.spans[b].Context), cmp.Compare(a, b))
+	})
+}
+
+func (x *Index) compareID(n int32, process uint32, c span.Context) int {
+	s := &x.spans[n]
+	return cmp.Or(cmp.Compare(s.process, process), bytes.Compare(s.ID[:], c.ID[:]), bytes.Compare(s.TraceID[:], c.TraceID[:]))
+}
+
+// find returns the first span with these IDs. If the trace ID is zero, any trace matches.
+func (x *Index) find(process uint32, c span.Context) int32 {
+	i, _ := slices.BinarySearchFunc(x.byID, c, func(n int32, c span.Context) int { return x.compareID(n, process, c) })
+	if i == len(x.byID) {
+		return noSpan
+	}
+	s := &x.spans[x.byID[i]]
+	if s.process != process || s.ID != c.ID || s.TraceID != c.TraceID && !c.TraceID.IsZero() {
+		return noSpan
+	}
+	return x.byID[i]
+}
+
+func (x *Index) findParents(all []facts) {
+	for n := range all {
+		s := &x.spans[n]
+		if all[n].parent.IsZero() {
+			continue
+		}
+		if p := x.find(s.process, span.Context{TraceID: s.TraceID, ID: all[n].parent}); p != int32(n) {
+			s.parent = p
+		}
+	}
+}
+
+// maxAncestors is how many ancestors of a span are considered. Parents in a trace are not trusted: they may form a cycle.
+const maxAncestors = 64
+
+// descends reports whether a span is another one or a descendant of it.
+func (x *Index) descends(n, from int32) bool {
+	for range maxAncestors {
+		if n == from || n == noSpan {
+			break
+		}
+		n = x.spans[n].parent
+	}
+	return n == from
+}
+
+// startAfterParents corrects spans that start before their parents because the times of both were moved by different amounts, so that
+// the inner one of two spans is the one that starts later.
+func (x *Index) startAfterParents(all []facts) {
+	order := slices.Clone(x.byID)
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.spans[a].depth, x.spans[b].depth), cmp.Compare(a, b))
+	})
+	for _, n := range order {
+		p := x.spans[n].parent
+		if p == noSpan || !all[n].wall || !all[p].wall || all[n].recorded < all[p].recorded {
+			continue
+		}
+		if f := &all[n]; f.from < all[p].from && all[p].from <= f.to {
+			f.from = all[p].from
+		}
+	}
+}
+
+// depth returns the number of ancestors of a span.
+func (x *Index) depth(n int32) (depth uint8) {
+	for n = x.spans[n].parent; n != noSpan && depth < maxAncestors; n = x.spans[n].parent {
+		depth++
+	}
+	return depth
+}
+
+// isPicked reports whether a span or an ancestor was selected.
+func (x *Index) isPicked(n int32) bool {
+	for range maxAncestors {
+		if n == noSpan {
+			break
+		}
+		if x.spans[n].picked {
+			return true
+		}
+		n = x.spans[n].parent
+	}
+	return false
+}
+
+// showAncestors finds out how long descendants show each span on the threads of its start and its end.
+func (x *Index) showAncestors(all []facts) {
+	for n := range all {
+		all[n].shownUntil = all[n].from
+	}
+	for n := range all {
+		f := &all[n]
+		a := x.spans[n].parent
+		for range maxAncestors {
+			if a == noSpan {
+				break
+			}
+			if f.started {
+				all[a].show(f.start, f.from)
+			}
+			if f.ended {
+				all[a].show(f.end, f.to)
+			}
+			a = x.spans[a].parent
+		}
+	}
+}
+
+// show notes that a descendant of the span started or ended on a thread.
+func (f *facts) show(on threadKey, at ntconv.Ticks) {
+	if at < f.from || at > f.to {
+		return
+	}
+	if f.started && on == f.start {
+		f.shownUntil = max(f.shownUntil, at)
+	}
+	if f.ended && on == f.end && (!f.hasSince || at < f.shownSince) {
+		f.shownSince, f.hasSince = at, true
+	}
+}

@@ -1,0 +1,70 @@
+package active
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A Detector finds out whether a trace may hold spans that were recorded together with samples. It is not safe for concurrent use.
+type Detector struct {
+	schemas    schema.Table
+	shows      map[*ntconv.Type]bool
+	recent     intern.Cache[*ntconv.Type, bool]
+	last       [2]*ntconv.Type // the latest types whose events show nothing: samples and other events often take turns
+	lastLabels *ntconv.Labels
+}
+
+// NewDetector returns a Detector for one reading of a trace.
+func NewDetector() *Detector {
+	return &Detector{shows: map[*ntconv.Type]bool{}, recent: intern.NewCache[*ntconv.Type, bool](8)}
+}
+
+// Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. It is fast for events that
+// have the labels of the previous event and one of the two latest types.
+func (d *Detector) Shows(e *ntconv.Event) bool {
+	if e.Labels != d.lastLabels {
+		if _, has := e.Labels.ID(ntconv.LabelSpanID); has {
+			return true
+		}
+		d.lastLabels = e.Labels
+	}
+	if e.Type == d.last[0] || e.Type == d.last[1] {
+		return false
+	}
+	shows := d.ofType(e)
+	if !shows {
+		d.last[0], d.last[1] = e.Type, d.last[0]
+	}
+	return shows
+}
+
+// ofType reports whether events of the type of an event are part of spans.
+func (d *Detector) ofType(e *ntconv.Event) bool {
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if known := d.recent.Get(hash, &e.Type); known != nil {
+		return *known
+	}
+	shows, ok := d.shows[e.Type]
+	if !ok {
+		shows = d.showsType(e)
+		d.shows[e.Type] = shows
+	}
+	d.recent.Put(hash, &e.Type, shows)
+	return shows
+}
+
+// showsType reports whether events of a type start or end spans: Activities, and operations of event sources.
+func (d *Detector) showsType(e *ntconv.Event) bool {
+	if !tracker.HasPairs(e.Type.Provider) {
+		return false
+	}
+	s := d.schemas.Of(e)
+	for _, p := range append(append([]*schema.Pair(nil), s.EndedBy()...), s.Ends()...) {
+		if p.Key == schema.KeyActivity {
+			return true
+		}
+	}
+	return false
+}

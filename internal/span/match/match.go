@@ -1,0 +1,146 @@
+// Package match selects spans by an expression of the user, in the language of package where:
+//
+//	span.name =~ "GET /cart" && span.duration > 100ms
+//	span.status == "error" || span.attributes."http.response.status_code" >= 500
+//
+// The properties are span.name, kind, status, duration, start, scope, trace_id, span_id, parent_id and attributes.KEY.
+package match
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/where"
+)
+
+// Properties of a span, in the order of the subject's.
+const (
+	name = iota
+	kind
+	status
+	duration
+	start
+	scope
+	traceID
+	spanID
+	parentID
+	attributes
+)
+
+var kindNames = [...]string{"unspecified", "internal", "server", "client", "producer", "consumer"}
+
+var statusNames = [...]string{"unset", "ok", "error"}
+
+// subject returns what expressions can say about a span.
+func subject() *where.Subject {
+	return &where.Subject{
+		Name:    "span",
+		Example: `span.name == "GET /"`,
+		Properties: []where.Property{
+			name:       {Name: "name"},
+			kind:       {Name: "kind", Kind: where.PropertyWord, Values: kindNames[:]},
+			status:     {Name: "status", Kind: where.PropertyWord, Values: statusNames[:]},
+			duration:   {Name: "duration", Kind: where.PropertyDuration},
+			start:      {Name: "start", Kind: where.PropertyTime},
+			scope:      {Name: "scope"},
+			traceID:    {Name: "trace_id", Kind: where.PropertyWord},
+			spanID:     {Name: "span_id", Kind: where.PropertyWord},
+			parentID:   {Name: "parent_id", Kind: where.PropertyWord},
+			attributes: {Name: "attributes", Kind: where.PropertyKeyed},
+		},
+	}
+}
+
+// A Condition selects spans. It is immutable.
+type Condition struct{ where *where.Condition }
+
+// Parse reads an expression. Its error is a *where.Error.
+func Parse(text string) (*Condition, error) {
+	c, err := subject().Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Condition{c}, nil
+}
+
+// Text returns the expression as it was written.
+func (c *Condition) Text() string { return c.where.Text() }
+
+// Match reports whether the condition holds for a span of a trace with that clock.
+func (c *Condition) Match(s *span.Span, clock ntconv.Clock) bool {
+	return c.where.Match(clock.Wall, func(property int, key string) ntconv.Value { return value(s, property, key) })
+}
+
+// value returns a property of a span, and the zero Value if the span does not have it.
+func value(s *span.Span, property int, key string) (none ntconv.Value) {
+	switch property {
+	case name:
+		return ntconv.StringValue(s.Name)
+	case kind:
+		return word(kindNames[:], int(s.Kind))
+	case status:
+		return word(statusNames[:], int(s.Status))
+	case duration:
+		if s.End == 0 {
+			return none
+		}
+		return ntconv.IntValue(int64(s.End - s.Start))
+	case start:
+		return ntconv.IntValue(int64(s.Start))
+	case scope:
+		return ntconv.StringValue(s.Scope.Name)
+	case traceID:
+		return ntconv.StringValue(s.TraceID.String())
+	case spanID:
+		return ntconv.StringValue(s.ID.String())
+	case parentID:
+		if s.ParentID.IsZero() {
+			return none
+		}
+		return ntconv.StringValue(s.ParentID.String())
+	}
+	var list []ntconv.Value
+	for i := range s.Attributes {
+		if s.Attributes[i].Key == key {
+			list = append(list, attribute(&s.Attributes[i].Value))
+		}
+	}
+	switch len(list) {
+	case 0:
+		return none
+	case 1:
+		return list[0]
+	}
+	return ntconv.ListValue(list...) // one of equal keys must fit, as of the elements of an array
+}
+
+func word(names []string, i int) (none ntconv.Value) {
+	if i < 0 || i >= len(names) {
+		return none
+	}
+	return ntconv.StringValue(names[i])
+}
+
+// attribute returns the value of an attribute. Bytes and maps can only be asked for with has.
+func attribute(v *span.Value) ntconv.Value {
+	switch v.Kind() {
+	case span.ValueString:
+		return ntconv.StringValue(strings.ToValidUTF8(v.Str(), "\uFFFD"))
+	case span.ValueBool:
+		return ntconv.BoolValue(v.Bool())
+	case span.ValueInt:
+		return ntconv.IntValue(v.Int())
+	case span.ValueFloat:
+		return ntconv.FloatValue(v.Float())
+	case span.ValueArray:
+		var list []ntconv.Value
+		for i := range v.Elems() {
+			list = append(list, attribute(&v.Elems()[i]))
+		}
+		return ntconv.ListValue(list...)
+	case span.ValueBytes:
+		return ntconv.BytesValue([]byte(v.Str()))
+	}
+	return ntconv.ObjectValue()
+}
