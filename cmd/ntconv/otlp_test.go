@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
 // accept starts a receiver that accepts everything, and returns its URL.
@@ -94,6 +99,21 @@ func TestSendingReport(t *testing.T) {
 			if got[key] != value {
 				t.Errorf("%s: %s is %v, want %v: %s", url, key, got[key], value, r.stderr)
 			}
+		}
+	}
+}
+
+// A connection that the receiver closed is an error with a message, although its cause is that of a pipe without a reader.
+func TestBrokenConnectionIsNoBrokenPipe(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{&iox.Error{Name: iox.StdoutName, Op: "write", Err: syscall.EPIPE}, exitSignal + int(syscall.SIGPIPE)},
+		{fmt.Errorf("http://collector:4318: %w", &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}), exitOutput},
+	} {
+		if got := outputFailure(c.err); codeOf(got) != c.code || (c.code == exitOutput) != (got.Error() != "") {
+			t.Errorf("%v: code %d", c.err, codeOf(got))
 		}
 	}
 }
