@@ -38,7 +38,7 @@ func (a *app) selectDuring(plan *pass.Plan) error {
 	}
 	if len(a.spans.during) > 0 {
 		plan.Selection.During = &a.spans
-		plan.Ahead = &pass.Ahead{Learn: a.spans.learn}
+		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn}})
 	}
 	return nil
 }
@@ -58,8 +58,8 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 	if !labels {
 		return nil
 	}
-	if plan.Ahead == nil {
-		plan.Ahead = &pass.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit}
+	if len(a.spans.during) == 0 { // the index is there otherwise
+		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn}, Shows: active.NewDetector().Shows, Again: o.Explicit})
 	}
 	plan.Before = append(plan.Before, a.spans.link)
 	return nil

@@ -123,16 +123,20 @@ func (c *otlpCreator) Destination() (Destination, string) {
 	return ToFile, ""
 }
 
-// Glance implements Creator: .NET writes the command line of a process at the end, and the first batch needs it.
-func (c *otlpCreator) Glance() func(*ntconv.Event) {
+// Ahead implements Creator: .NET writes the command line of a process at the end, and the first batch needs it.
+func (c *otlpCreator) Ahead() []Ahead {
 	if c.options.ServiceName != "" {
 		return nil
 	}
+	return []Ahead{{Learn: c.learnProcesses, AnyOrder: true, Optional: true}}
+}
+
+func (c *otlpCreator) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 	return func(e *ntconv.Event) {
 		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) && len(c.known) < maxKnown {
 			c.known = append(c.known, e.Clone())
 		}
-	}
+	}, func() {}
 }
 
 // maxKnown limits the events that are kept of an earlier reading: one or two per process, and per thread in some traces.
