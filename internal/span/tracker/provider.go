@@ -1,4 +1,25 @@
 package tracker
 
+import "github.com/ntconv/ntconv/internal/span"
+
+// SourcesOf returns the sources whose events show a span with this evidence. It returns 0 for intervals of the runtime, which have
+// several.
+func SourcesOf(e span.Evidence) Sources {
+	switch e {
+	case span.FromOTLP:
+		return Imported
+	case span.FromLabels:
+		return Labels
+	case span.FromActivity:
+		return Activities
+	case span.FromPair:
+		return Pairs | Requests
+	}
+	return 0
+}
+
+// isContext reports whether a span is only a parent of others (Options.Context).
+func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
+
 // HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
 func HasPairs(provider string) bool { return !isInfrastructure(provider) }
