@@ -134,7 +134,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	if r.live && s.Linked < s.Intervals {
 		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
 	}
-	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program only at its end; set --"+flagServiceName)
+	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --"+flagServiceName)
 }
 
 // Empty returns what is missing. Spans that were rejected are not missing.
