@@ -1,6 +1,9 @@
 package tracker
 
-import "github.com/ntconv/ntconv/internal/span"
+import (
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/schema"
+)
 
 // SourcesOf returns the sources whose events show a span with this evidence. It returns 0 for intervals of the runtime, which have
 // several.
@@ -23,3 +26,17 @@ func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf
 
 // HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
 func HasPairs(provider string) bool { return !isInfrastructure(provider) }
+
+// IsPart reports whether events with a description begin or end spans of Activities or Pairs. Labels of an event may say so in addition.
+func IsPart(s *schema.Schema) (begin, end bool) {
+	if !HasPairs(s.Provider) {
+		return false, false
+	}
+	for _, p := range s.EndedBy() {
+		begin = begin || p.Key == schema.KeyActivity
+	}
+	for _, p := range s.Ends() {
+		end = end || p.Key == schema.KeyActivity
+	}
+	return begin, end
+}
