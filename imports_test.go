@@ -119,8 +119,9 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/span", "./schema"},
-		why: "the contents of a trace and their description as text depend neither on its format nor on the command",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/bin", "./internal/dotnet",
+			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
+		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
 	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/origin"},

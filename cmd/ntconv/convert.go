@@ -154,7 +154,7 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		},
 		empty: func() string {
 			a.sum.Result = sink.Result()
-			a.sum.Result.Remark(a.spans.remark())
+			a.spans.describe(a.sum)
 			return a.sum.Result.Empty()
 		},
 		advice: c.to.Out.Advice,

@@ -27,8 +27,7 @@ func (*uploadCreator) StackDepth() (int, string) { return 0, "" }
 func (*uploadCreator) Destination() (formats.Destination, string) {
 	return formats.ToNothing, "to upload"
 }
-func (*uploadCreator) Learn() func(*ntconv.Event)               { return nil }
-func (*uploadCreator) Glance() func(*ntconv.Event)              { return nil }
+func (*uploadCreator) Ahead() []formats.Ahead                   { return nil }
 func (*uploadCreator) Stage() func(ntconv.Source) ntconv.Source { return nil }
 func (u *uploadCreator) Create(out *iox.Outputs, _ *ntconv.Info, _ *formats.Target) (formats.Sink, error) {
 	return &uploadSink{out: out, sent: u.sent}, nil

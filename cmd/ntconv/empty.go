@@ -67,11 +67,12 @@ func inventoryAdvice(p *pass.Pass) string {
 
 // content reads the input once more and says what it holds: the largest providers, and what can be extracted.
 func content(p *pass.Pass) (has, use string) {
-	v := inventory.New()
+	v := inventory.New(p.Info)
 	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory accepts everything
 	if err != nil {
 		return err.Error(), ""
 	}
+	_ = v.Close() // as above
 	list := v.Providers()
 	for i, provider := range list {
 		if i == 3 {

@@ -46,7 +46,7 @@ func (a *app) info(name string, asJSON bool) error {
 	}
 	plan.Names = &symbol.Options{}
 	return a.over([]string{name}, plan, func(p *pass.Pass) error {
-		v := inventory.New()
+		v := inventory.New(p.Info)
 		fatal, partial := a.drain(p, v)
 		if fatal != nil {
 			return fatal

@@ -43,10 +43,12 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 			return nil, fail(exitUsage, err)
 		}
 	}
-	if p.Learn = creator.Learn(); p.Learn != nil {
-		p.Names, p.NamesFirst = new(symbol.Options), true
+	for _, ahead := range creator.Ahead() {
+		p.Ahead = append(p.Ahead, &pass.Ahead{Ahead: ahead})
+		if ahead.Symbols {
+			p.Names, p.NamesFirst = new(symbol.Options), true
+		}
 	}
-	p.Glance = creator.Glance()
 	if stage := creator.Stage(); stage != nil {
 		p.After = append(p.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
 	}

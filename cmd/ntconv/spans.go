@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/span/match"
+	"github.com/ntconv/ntconv/internal/summary"
 )
 
 // spanUse is what a command does with the spans of its input: it selects events by them, or labels samples with them.
@@ -38,7 +39,7 @@ func (a *app) selectDuring(plan *pass.Plan) error {
 	}
 	if len(a.spans.during) > 0 {
 		plan.Selection.During = &a.spans
-		plan.Ahead = &pass.Ahead{Learn: a.spans.learn}
+		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn}})
 	}
 	return nil
 }
@@ -58,8 +59,8 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 	if !labels {
 		return nil
 	}
-	if plan.Ahead == nil {
-		plan.Ahead = &pass.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit}
+	if len(a.spans.during) == 0 { // the index is there otherwise
+		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn}, Shows: active.NewDetector().Shows, Again: o.Explicit})
 	}
 	plan.Before = append(plan.Before, a.spans.link)
 	return nil
@@ -110,7 +111,34 @@ func (u *spanUse) remark() string {
 	if len(by) > 0 {
 		text += " (" + strings.Join(by, ", ") + ")"
 	}
+	if evicted := u.evicted(); evicted != "" && len(u.during) == 0 { // Notes says it otherwise
+		text += "; " + evicted
+	}
 	return text
+}
+
+// links returns the counts of remark, nil if no sample could be linked.
+func (u *spanUse) links() *summary.Links {
+	if u.linker == nil {
+		return nil
+	}
+	c := u.linker.Counts()
+	return &summary.Links{Samples: c.Samples, Label: c.Label, Activity: c.Activity, Thread: c.Thread, Evicted: u.index.Evicted()}
+}
+
+// evicted returns how many spans the index does not know to their end, "" for none.
+func (u *spanUse) evicted() string {
+	n := u.index.Evicted()
+	if n == 0 {
+		return ""
+	}
+	return message.Count(n, "span") + " ended early because too many were open"
+}
+
+// describe adds to a summary how samples were linked to spans.
+func (u *spanUse) describe(s *summary.Summary) {
+	s.Result.Remark(u.remark())
+	s.Links = u.links()
 }
 
 // Keep implements selection.During.
@@ -138,7 +166,11 @@ func (u *spanUse) Notes() []string {
 	case total == 0:
 		return []string{"--" + flagDuring + ": the trace has no spans; record Activities, or event sources that start and stop operations"}
 	case picked > 0:
-		return []string{fmt.Sprintf("--%s: %s of %s selected", flagDuring, message.Group(picked), message.Count(total, "span"))}
+		notes := []string{fmt.Sprintf("--%s: %s of %s selected", flagDuring, message.Group(picked), message.Count(total, "span"))}
+		if evicted := u.evicted(); evicted != "" {
+			notes = append(notes, evicted)
+		}
+		return notes
 	}
 	names, spans := u.index.Names()
 	order := make([]int, len(names))

@@ -15,7 +15,10 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span/active"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
 )
 
@@ -142,6 +145,45 @@ func TestSpanLabels(t *testing.T) {
 		if len(totals(p, 0, "span_id")) > 1 || !strings.Contains(stderr, "0 of 100 samples linked to spans") {
 			t.Errorf("%s: %s", evidence, stderr)
 		}
+	}
+}
+
+// The summary as JSON has the counts as members.
+func TestSpanLinksAsJSON(t *testing.T) {
+	path, dir := spanTrace(t), t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"to", "pprof", path, "-o", "a.pb.gz"}, `"span_links":{"samples":100,"label":0,"activity":0,"thread":21}`},
+		{[]string{"to", "pprof", "--span-link", "off", path, "-o", "b.pb.gz"}, ""},
+		{[]string{"to", "pprof", trace(t, "cpu-env"), "-o", "c.pb.gz"}, ""},
+	} {
+		r := invoke(t, dir, nil, append(c.args, "--report", "json")...)
+		if !json.Valid([]byte(r.stderr)) || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "span_links") != (c.want != "") {
+			t.Errorf("%v: %s, want %s", c.args, r.stderr, c.want)
+		}
+	}
+}
+
+// Spans that end early because too many are open are reported.
+func TestSpanEvictions(t *testing.T) {
+	src, err := reader.NewBytes(corpus.Read(t, spanTrace(t)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := spanUse{index: active.New(src.Info(), &active.Options{Tracker: &tracker.Options{MaxOpen: 1, Unfinished: tracker.CloseUnfinished}})}
+	for e := range ntconv.Events(src) {
+		u.index.Add(e)
+	}
+	u.index.Finish()
+	u.link(nil, src)
+	if links := u.links(); links == nil || links.Evicted != 1 || !strings.Contains(u.remark(), "; 1 span ended early because too many were open") {
+		t.Errorf("%+v: %s", links, u.remark())
+	}
+	u.during = append(u.during, nil)
+	if strings.Contains(u.remark(), "early") {
+		t.Error(u.remark())
 	}
 }
 

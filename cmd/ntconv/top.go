@@ -122,7 +122,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 		return nil, nil, fatal
 	}
 	a.sum.Result = sink.Result()
-	a.sum.Result.Remark(a.spans.remark())
+	a.spans.describe(a.sum)
 	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice(), false)

@@ -99,7 +99,7 @@ func (a *app) verify(v *verification) error {
 	if err != nil {
 		return err
 	}
-	if plan.Ahead != nil {
+	if plan.Selection.During != nil {
 		return failf(exitUsage, "verify does not take --%s; write both parts with ntconv filter and compare them", flagDuring)
 	}
 	opts, err := v.options(plan.Read.Order)

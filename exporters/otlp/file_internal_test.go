@@ -185,9 +185,11 @@ func write(t *testing.T, o *Options, sp *span.Span) *span.Span {
 	return spansOf(data.ResourceSpans)[0]
 }
 
-// TestThreadAttributes checks what the sink adds to a span.
-func TestThreadAttributes(t *testing.T) {
+// TestAddedAttributes checks what the sink adds to a span.
+func TestAddedAttributes(t *testing.T) {
 	thread := &ntconv.Thread{TID: 7, Name: "till", Process: shop}
+	profile := []span.Attribute{{Key: "pyroscope.profile.id", Value: span.String("0000000000000002")}}
+	own := []span.Attribute{{Key: "pyroscope.profile.id", Value: span.String("root")}}
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -200,8 +202,11 @@ func TestThreadAttributes(t *testing.T) {
 		}},
 		{"unknown thread", Options{ThreadAttributes: true}, span.Span{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}}, nil},
 		{"imported", Options{ThreadAttributes: true}, span.Span{Start: 5, End: 3, Thread: thread}, nil},
+		{"profile", Options{ProfileIDs: true}, span.Span{}, profile},
+		{"profile of an interval", Options{ProfileIDs: true}, span.Span{Evidence: span.FromRuntime}, nil},
+		{"its own profile", Options{ProfileIDs: true}, span.Span{Attributes: own}, own},
 	} {
-		if c.name != "imported" { // FromOTLP is the zero value
+		if c.name != "imported" && c.sp.Evidence == 0 { // FromOTLP is the zero value
 			c.sp.Evidence = span.FromActivity
 		}
 		c.sp.Scope, c.sp.Process, c.sp.Context = scopes[0], shop, numbered(1, nil).Context

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
@@ -70,7 +71,9 @@ const (
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	// Sources are the events from which spans are made; 0 means DefaultSources.
+	// Sources are the events from which spans are made; 0 means DefaultSources. If they include neither Labels nor Activities nor
+	// Pairs, intervals of the runtime still belong to spans of labels and Activities that were active, which are not written then:
+	// the program may have exported them itself.
 	Sources    Sources
 	Unfinished Unfinished
 	Attributes AttributeTypes
@@ -108,6 +111,14 @@ type Options struct {
 	Resource ntconv.Attrs
 	// ThreadAttributes adds the operating system's ID and, if known, the name of the thread on which a span started to its attributes.
 	ThreadAttributes bool
+	// ProfileIDs adds the attribute pyroscope.profile.id to spans, with their ID in hexadecimal. Grafana needs it to show the profile of
+	// a span, of which the samples have the label span_id. Intervals of the runtime do not get it, because no sample has their ID.
+	ProfileIDs bool
+
+	// Active, if not nil, returns the IDs of the span that was active on the thread of an event with which an interval of the runtime
+	// begins, such as a wait for a lock. It borrows the event. Nil means the span that earlier events show to be active, which misses
+	// spans of which only the end is recorded. ActiveSpans.Find also knows these.
+	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
 
 	// Progress, if not nil, is called after each batch with the number of spans that have been received or written so far. Calls
 	// come from goroutines of the sink, one at a time.
@@ -149,6 +160,15 @@ func (o *Options) tracker() *tracker.Options {
 	} {
 		if o.Sources&s.public != 0 {
 			t.Sources |= s.own
+		}
+	}
+	if t.Sources&(tracker.Labels|tracker.Activities|tracker.Pairs) == 0 {
+		t.Context = tracker.Labels | tracker.Activities
+	}
+	if o.Active != nil {
+		t.Active = func(e *ntconv.Event) (c span.Context, ok bool) {
+			c.TraceID, c.ID, ok = o.Active(e)
+			return c, ok
 		}
 	}
 	switch o.Unfinished {

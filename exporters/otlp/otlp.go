@@ -14,6 +14,7 @@ package otlp
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,7 +59,7 @@ type Sink struct {
 	table     table
 	batch     *batch // nil if there is none
 	timer     *time.Timer
-	extra     []span.Attribute // reused by threadOf
+	extra     []span.Attribute // reused by extraOf
 }
 
 var (
@@ -147,12 +148,15 @@ func (s *Sink) add(sp *span.Span) {
 	if !s.hasBatch() {
 		return
 	}
-	row, extra := s.resourceOf(sp), s.threadOf(sp)
+	row, extra := s.resourceOf(sp), s.extraOf(sp)
 	for !s.batch.add(sp, extra, row, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
 		if s.cut(); !s.hasBatch() {
 			return
 		}
 		row = s.resourceOf(sp) // cut may have emptied the table
+	}
+	if row.process != nil {
+		row.process.spans++
 	}
 	if len(s.batch.rows) >= s.o.BatchSpans || s.batch.size >= s.o.BatchBytes {
 		s.cut()
@@ -230,15 +234,21 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 	return &p.row
 }
 
-// Attributes of Options.ThreadAttributes. The semantic conventions define thread.id as the managed thread ID, which no trace contains.
+// Attributes of Options.ThreadAttributes and Options.ProfileIDs. The semantic conventions define thread.id as the managed thread ID, which
+// no trace contains.
 const (
 	attrThread     = "dotnet.thread.os_id"
 	attrThreadName = "thread.name"
+	attrProfile    = "pyroscope.profile.id"
 )
 
-// threadOf returns the attributes that describe the thread of a span, valid until the next call.
-func (s *Sink) threadOf(sp *span.Span) []span.Attribute {
+// extraOf returns the attributes that the options add to a span, valid until the next call.
+func (s *Sink) extraOf(sp *span.Span) []span.Attribute {
 	s.extra = s.extra[:0]
+	if s.o.ProfileIDs && sp.Evidence != span.FromRuntime &&
+		!slices.ContainsFunc(sp.Attributes, func(a span.Attribute) bool { return a.Key == attrProfile }) {
+		s.extra = append(s.extra, span.Attribute{Key: attrProfile, Value: span.String(sp.ID.String())})
+	}
 	if t := sp.Thread; t != nil && s.o.ThreadAttributes && sp.Evidence != span.FromOTLP {
 		if t.TID != ntconv.TIDUnknown {
 			s.extra = append(s.extra, span.Attribute{Key: attrThread, Value: span.Int(int64(t.TID))})
@@ -285,6 +295,10 @@ func (s *Sink) Summary() Summary {
 	sum, _ := s.delivery.outcome(s.spans)
 	c := s.tracker.Counts()
 	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Clamped = c.MadeIDs, c.Unfinished, c.Evicted, c.Clamped
+	sum.Intervals, sum.Linked = c.Intervals, c.Linked
+	s.mu.Lock()
+	sum.Unnamed = s.processes.unnamed()
+	s.mu.Unlock()
 	sum.Exporter, sum.NotRecorded, sum.Invalid, sum.Unmatched = c.Exporter, s.omitted, c.Invalid, c.Unmatched
 	if u, ok := s.uploader.(StatsReporter); ok {
 		stats := u.Stats()

@@ -25,7 +25,9 @@ type process struct {
 	runtime string
 	version string
 
-	row resourceRow
+	row      resourceRow
+	nameless bool  // its resource says unknownService
+	spans    int64 // with this resource
 }
 
 // processKey identifies a process. It contains no pointer, so that what Watch learned in an earlier reading of the trace holds.
@@ -68,6 +70,16 @@ func (t *processes) of(p *ntconv.Process) *process {
 	}
 	t.last, t.found = p, found
 	return found
+}
+
+// unnamed returns how many spans have no service.name although the trace has one: the event with it came after their first batch.
+func (t *processes) unnamed() (n int64) {
+	for _, p := range t.all {
+		if p.nameless && serviceName(p.command, p.name) != unknownService {
+			n += p.spans
+		}
+	}
+	return n
 }
 
 // describesProcess reports whether learn may learn something from events of a type. It costs a few nanoseconds.
@@ -168,8 +180,10 @@ func (p *process) describe(t *table, o *Options) {
 	service := o.ServiceName
 	if service == "" {
 		service = serviceName(p.command, p.name)
+		_, given := o.Resource.Get(attrServiceName)
+		p.nameless = service == unknownService && !given
 	}
-	text("service.name", service)
+	text(attrServiceName, service)
 	if p.hasPID {
 		list = append(list, span.Attribute{Key: "process.pid", Value: span.Int(int64(p.pid))})
 	}
@@ -190,6 +204,8 @@ func (p *process) describe(t *table, o *Options) {
 	p.row.pb = t.resource(&span.Resource{Attributes: list})
 	p.row.measure()
 }
+
+const attrServiceName = "service.name"
 
 // unknownService is the service.name of a program without a name (semantic conventions of resources).
 const unknownService = "unknown_service:dotnet"

@@ -20,6 +20,11 @@ type Summary struct {
 	Retries int64 // requests that the Uploader sent again; 0 if it is not a StatsReporter
 	Doubled int64 // spans that the receiver may have twice because of that
 
+	Intervals int64 // spans that are intervals of the runtime
+	Linked    int64 // of which are children of, or have a link to, the span that was active on their thread
+	// Unnamed are spans whose service.name is unknown_service:dotnet because the trace names the program only after them, see Sink.Watch.
+	Unnamed int64
+
 	MadeIDs    int64 // spans whose IDs are hashes because the trace contains none; they have the attribute ntconv.synthetic
 	Unfinished int64 // spans whose end the trace does not contain
 	Evicted    int64 // spans that ended early because of Options.MaxOpen

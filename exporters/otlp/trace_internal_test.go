@@ -165,11 +165,26 @@ func TestResource(t *testing.T) {
 		{"many batches", nil, Options{BatchSpans: 5}, "service.name=unknown_service:dotnet; " + pid},
 		{"many batches and names", names, Options{BatchSpans: 5}, "service.name=shop; " + pid + command},
 		{"service", nil, Options{ServiceName: "till", BatchSpans: 5}, "service.name=till; " + pid},
+		{"service attribute", nil, Options{Resource: ntconv.Attrs{{Key: "service.name", Value: "a"}}, BatchSpans: 5}, "service.name=a; " + pid},
 		{"attributes", nil, Options{Resource: ntconv.Attrs{{Key: "deployment.environment.name", Value: "test"}, {Key: "process.pid", Value: "7"}, {Key: "service.name", Value: "a"}}},
 			"service.name=a; process.pid=7; " + command + machine + "deployment.environment.name=test; "},
 	} {
-		if got := describe(convert(t, open(t, f), c.namer, &c.o)); got != c.want {
+		src, out := open(t, f), new(bytes.Buffer)
+		sink := NewFile(out, Protobuf, src.Info(), c.namer, &c.o)
+		writeAll(t, sink, src)
+		data := new(tracepb.TracesData)
+		if err := proto.Unmarshal(out.Bytes(), data); err != nil {
+			t.Fatal(err)
+		}
+		if got := describe(data); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+		sum, unnamed := sink.Summary(), int64(0)
+		if strings.Contains(c.want, unknownService) {
+			unnamed = sum.Spans
+		}
+		if sum.Unnamed != unnamed {
+			t.Errorf("%s: %d spans without a name, want %d", c.name, sum.Unnamed, unnamed)
 		}
 	}
 }

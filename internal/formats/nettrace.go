@@ -100,7 +100,7 @@ type nettraceCreator struct {
 	given     func() bool // --addresses was given
 	describe  bool
 	splitBy   string
-	split     *processSplit // nil before Learn is called
+	split     *processSplit // nil before Ahead is called
 }
 
 func bindNettrace(flags *pflag.FlagSet) Creator {
@@ -133,15 +133,14 @@ func (c *nettraceCreator) Destination() (Destination, string) {
 	return ToDir, "--" + flagSplitBy
 }
 
-func (c *nettraceCreator) Learn() func(*ntconv.Event) {
+func (c *nettraceCreator) Ahead() []Ahead {
 	if c.splitBy == "" {
 		return nil
 	}
 	c.split = newProcessSplit()
-	return c.split.Learn
+	learn := func(*ntconv.Info) (see func(*ntconv.Event), end func()) { return c.split.Learn, func() {} }
+	return []Ahead{{Learn: learn, AnyOrder: true, Symbols: true}}
 }
-
-func (c *nettraceCreator) Glance() func(*ntconv.Event) { return nil }
 
 func (c *nettraceCreator) Stage() func(ntconv.Source) ntconv.Source {
 	if c.describe {

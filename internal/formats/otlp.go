@@ -103,6 +103,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes (default: by the command line of each)")
 	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes; repeatable")
 	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
+	flags.BoolVar(&o.ProfileIDs, "profile-id", false, "add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)")
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
 	flags.Var(&c.bytes, "batch-bytes", "size of a batch, before compression (default 3.5MiB)")
 	flags.DurationVar(&c.flush, flagFlushEvery, 0, "longest `time` that a span waits for its batch to fill (default 500ms, for files no limit)")
@@ -123,15 +124,33 @@ func (c *otlpCreator) Destination() (Destination, string) {
 	return ToFile, ""
 }
 
-// Glance implements Creator: .NET writes the command line of a process at the end, and the first batch needs it.
-func (c *otlpCreator) Glance() func(*ntconv.Event) {
-	if c.options.ServiceName != "" {
-		return nil
+// Ahead implements Creator. .NET writes the command line of a process at the end, and the first batch needs it. Most recordings show an
+// Activity when it ends, and an interval of the runtime in it needs its ID before.
+func (c *otlpCreator) Ahead() (list []Ahead) {
+	if c.options.ServiceName == "" {
+		list = append(list, Ahead{Learn: c.learnProcesses, AnyOrder: true, Optional: true})
 	}
+	if c.options.Sources&intervals != 0 {
+		list = append(list, Ahead{Learn: c.learnSpans, Optional: true})
+	}
+	return list
+}
+
+func (c *otlpCreator) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 	return func(e *ntconv.Event) {
 		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) && len(c.known) < maxKnown {
 			c.known = append(c.known, e.Clone())
 		}
+	}, func() {}
+}
+
+// learnSpans finds out when each span was active.
+func (c *otlpCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+	c.setLimits()
+	spans := otlp.NewActiveSpans(info, &c.options)
+	return spans.Add, func() {
+		spans.Finish()
+		c.options.Active = spans.Find
 	}
 }
 
@@ -162,7 +181,8 @@ func (c *otlpCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Si
 func (c *otlpCreator) complete(t *Target) error {
 	o := &c.options
 	o.Report = t.Report
-	o.BatchSpans, o.BatchBytes, o.MaxEvents, o.MaxOpen = int(c.batch), int(c.bytes), int(c.maxEvents), int(c.maxOpen)
+	o.BatchSpans, o.BatchBytes = int(c.batch), int(c.bytes)
+	c.setLimits()
 	o.FlushEvery = c.flush
 	if c.flush < 0 {
 		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
@@ -176,6 +196,11 @@ func (c *otlpCreator) complete(t *Target) error {
 		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
 	}
 	return nil
+}
+
+// setLimits sets the limits that decide which spans there are.
+func (c *otlpCreator) setLimits() {
+	c.options.MaxEvents, c.options.MaxOpen = int(c.maxEvents), int(c.maxOpen)
 }
 
 // defaultFlush is how long spans wait for their batch to fill if someone may be waiting for them.
@@ -206,12 +231,13 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	}
 	sink.Sink = otlp.NewFile(w, c.formOf(name), info, t.Namer, &o)
 	sink.result.notes = c.link.unused()
-	c.introduce(sink)
+	c.prepare(sink)
 	return sink, nil
 }
 
-// introduce shows the sink what an earlier reading has learned.
-func (c *otlpCreator) introduce(s *otlpSink) {
+// prepare shows the sink what an earlier reading has learned.
+func (c *otlpCreator) prepare(s *otlpSink) {
+	s.result.live = c.options.Active == nil
 	for _, e := range c.known {
 		s.Watch(e)
 	}

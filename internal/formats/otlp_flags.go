@@ -18,13 +18,15 @@ import (
 // A spansValue is a flag that takes a list of what becomes spans.
 type spansValue otlp.Sources
 
+// intervals are the sources of intervals of the runtime.
+const intervals = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
+
 // spanSources returns the names of --spans in the order in which help and errors show them.
 func spanSources() []choiceValue[otlp.Sources] {
-	const requested = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
 	return []choiceValue[otlp.Sources]{
 		{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
 		{"contention", otlp.Contention}, {"exceptions", otlp.Exceptions}, {"requests", otlp.Requests},
-		{"default", otlp.DefaultSources}, {"all", otlp.DefaultSources | requested},
+		{"default", otlp.DefaultSources}, {"all", otlp.DefaultSources | intervals},
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
 	o.Progress = sink.sent.Store
 	// The context does not end: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
-	c.introduce(sink)
+	c.prepare(sink)
 	return sink, nil
 }
 
@@ -89,7 +89,14 @@ type spansResult struct {
 	Evicted     int64  `json:"evicted,omitempty"`
 	Exporter    int64  `json:"exporter,omitempty"`
 	Invalid     int64  `json:"invalid,omitempty"`
+	Clamped     int64  `json:"clamped,omitempty"`
+	Unmatched   int64  `json:"unmatched,omitempty"`
+	Warnings    int64  `json:"warnings,omitempty"`
+	Intervals   int64  `json:"intervals,omitempty"` // of the runtime
+	Linked      int64  `json:"linked,omitempty"`    // of Intervals
+	Unnamed     int64  `json:"unnamed,omitempty"`
 	notes       []string
+	live        bool // intervals were linked while the trace was read for the first time
 }
 
 // set sets the counts and the detail.
@@ -98,6 +105,8 @@ func (r *spansResult) set(s otlp.Summary) {
 	r.Spans, r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Spans, s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
 	r.Doubled, r.Retries, r.Halved, r.MadeIDs, r.Unfinished = s.Doubled, s.Retries, s.Halved, s.MadeIDs, s.Unfinished
 	r.Evicted, r.Exporter, r.Invalid = s.Evicted, s.Exporter, s.Invalid
+	r.Clamped, r.Unmatched, r.Warnings = s.Clamped, s.Unmatched, s.Warnings
+	r.Intervals, r.Linked, r.Unnamed = s.Intervals, s.Linked, s.Unnamed
 	why := ""
 	if s.Message != "" {
 		why = ": " + s.Message
@@ -119,6 +128,13 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
+	if s.Intervals > 0 {
+		r.Remark(fmt.Sprintf("%s of %s linked to spans", message.Group(s.Linked), message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime")))
+	}
+	if r.live && s.Linked < s.Intervals {
+		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
+	}
+	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --"+flagServiceName)
 }
 
 // Empty returns what is missing. Spans that were rejected are not missing.

@@ -133,12 +133,8 @@ type Creator interface {
 	StackDepth() (frames int, advice string)
 	// Destination returns what the sinks write to, and the flag that has chosen it if it is not a file.
 	Destination() (d Destination, flag string)
-	// Learn returns what must see all events in a reading of its own before Create is called, nil if nothing must. The Target then
-	// has a Namer that knows all symbols.
-	Learn() func(*ntconv.Event)
-	// Glance returns what should see all events in a reading of its own before Create is called, if the input can be read again; nil
-	// if nothing needs it.
-	Glance() func(*ntconv.Event)
+	// Ahead returns what must be known about the whole trace before Create is called.
+	Ahead() []Ahead
 	// Stage returns what selected events pass before they reach the sink, nil if nothing changes them.
 	Stage() func(ntconv.Source) ntconv.Source
 }
@@ -149,18 +145,30 @@ type FormChooser interface {
 	Binary() bool
 }
 
+// An Ahead is something that must be known about the whole trace before its first event is written. It takes another reading of the trace,
+// which all that must be known share.
+type Ahead struct {
+	// Learn begins the reading. It returns a function that sees every event, which it borrows, and one that ends the reading.
+	Learn func(*ntconv.Info) (see func(*ntconv.Event), end func())
+	// AnyOrder means that the events may come in file order, which is faster. Otherwise they come in time order.
+	AnyOrder bool
+	// Optional means that an input that can be read only once is written without it.
+	Optional bool
+	// Symbols means that the Target has a Namer that knows all symbols before the first event.
+	Symbols bool
+}
+
 // plain is the part of a Creator that writes one file of unchanged events with stacks of any depth.
 type plain struct{}
 
 func (plain) StackDepth() (int, string)                { return 0, "" }
 func (plain) Destination() (Destination, string)       { return ToFile, "" }
-func (plain) Learn() func(*ntconv.Event)               { return nil }
-func (plain) Glance() func(*ntconv.Event)              { return nil }
+func (plain) Ahead() []Ahead                           { return nil }
 func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
 
 // A Target is what a sink may ask the command for.
 type Target struct {
-	// Namer is nil if Out.Names is NoNames, unless Creator.Learn asks for symbols.
+	// Namer is nil if Out.Names is NoNames, unless Creator.Ahead asks for symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
 	// Comments describe the program and the input for formats that have a place for them.

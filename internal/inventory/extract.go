@@ -50,9 +50,22 @@ func labeled(t *typeCount) int64 {
 	return t.labeled
 }
 
+// ends counts the events of event sources that end an operation.
+func ends(t *typeCount) int64 {
+	switch {
+	case t.typ.Provider == clr.DiagnosticSource || span.IsEvent(t.typ):
+		return 0
+	case t.ends:
+		return t.Events
+	}
+	return t.stops
+}
+
+// spans is the command for spans. It is right only if the trace has one that has ended.
+const spans = "ntconv to otlp IN"
+
 // extractables returns all kinds in the order of the list that users see.
 func extractables() []extractable {
-	const spans = "ntconv to otlp IN"
 	return []extractable{
 		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
 		{"samples of processors", all(func(t *typeCount) bool {
@@ -70,6 +83,8 @@ func extractables() []extractable {
 			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
 		}), spans},
 		{"spans of OTLP", all(func(t *typeCount) bool { return span.IsEvent(t.typ) }), spans},
+		{"events of operations (DiagnosticSource)", event(clr.DiagnosticSource, "Event"), spans},
+		{"ends of operations (event sources)", ends, spans},
 		{"events in spans", labeled, spans},
 		{"log messages", all(func(t *typeCount) bool { return t.typ.Provider == "Microsoft-Extensions-Logging" }),
 			"ntconv print --json --provider Microsoft-Extensions-Logging IN"},
@@ -80,12 +95,15 @@ func extractables() []extractable {
 	}
 }
 
-// Extract returns the kinds of data that the trace contains. input is how commands refer to the trace: a file name, quoted for a
+// Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the trace: a file name, quoted for a
 // shell.
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {
 		n := int64(0)
+		if x.command == spans && !v.hasSpan {
+			continue
+		}
 		for _, t := range v.types {
 			n += x.count(t)
 		}

@@ -3,10 +3,14 @@ package inventory
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Sink counts events. It holds one entry per type and one per thread, and never an event. It is not safe for concurrent use.
+// A Sink counts events. It holds one entry per type and one per thread, and never an event. Until it has seen the end of a span, it also
+// holds the spans that are open, at most maxOpen. It is not safe for concurrent use.
 type Sink struct {
 	schemas schema.Table
 	types   map[*ntconv.Type]*typeCount
@@ -20,7 +24,14 @@ type Sink struct {
 	lastThread *threadCount
 	lastLabels *ntconv.Labels
 	inSpan     bool // lastLabels has the ID of a span
+	stops      bool // lastLabels says that the event ends something
+
+	spans   *tracker.Tracker // nil once the answer is known
+	hasSpan bool             // the trace has a span that exporters write
 }
+
+// maxOpen limits the spans that are open before the first one ends.
+const maxOpen = 10_000
 
 // A Tally counts events.
 type Tally struct {
@@ -49,7 +60,10 @@ type typeCount struct {
 	name    string
 	version uint8
 	Tally
+	part    bool  // its events may begin or end spans
+	ends    bool  // its events end spans
 	labeled int64 // events with the ID of a span
+	stops   int64 // events of which the labels say that they end a span
 }
 
 type threadCount struct {
@@ -58,9 +72,11 @@ type threadCount struct {
 	lost   uint64
 }
 
-// New returns a sink that has counted nothing.
-func New() *Sink {
-	return &Sink{types: make(map[*ntconv.Type]*typeCount), threads: make(map[*ntconv.Thread]*threadCount)}
+// New returns a sink that has counted nothing of a trace.
+func New(info *ntconv.Info) *Sink {
+	v := &Sink{types: make(map[*ntconv.Type]*typeCount), threads: make(map[*ntconv.Thread]*threadCount)}
+	v.spans = tracker.New(info, func(*span.Span) { v.hasSpan = true }, &tracker.Options{MaxEvents: 1, MaxOpen: maxOpen})
+	return v
 }
 
 // Write counts an event, which it borrows until it returns. It allocates only for new types and threads and never fails.
@@ -76,8 +92,11 @@ func (v *Sink) Write(e *ntconv.Event) error {
 		v.all.add(e)
 		t := v.typeOf(e)
 		t.add(e)
-		if e.Labels != nil && v.hasSpan(e.Labels) {
-			t.labeled++
+		if e.Labels != nil {
+			v.countLabels(t, e)
+		}
+		if v.spans != nil && (t.part || e.Labels != nil) {
+			v.lookForSpan(e)
 		}
 		v.threadOf(e.Thread).events++
 	case ntconv.KindLost:
@@ -89,8 +108,21 @@ func (v *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Close implements ntconv.Sink. The counts remain available.
-func (v *Sink) Close() error { return nil }
+// lookForSpan shows an event to the tracker of spans until a span has ended. Whether a Stop event ends a span depends on what came before.
+func (v *Sink) lookForSpan(e *ntconv.Event) {
+	if v.spans.Add(e); v.hasSpan {
+		v.spans = nil
+	}
+}
+
+// Close finds out whether the trace has spans. The counts remain available.
+func (v *Sink) Close() error {
+	if v.spans != nil {
+		v.spans.Finish()
+		v.spans = nil
+	}
+	return nil
+}
 
 func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 	if v.lastType != nil && v.lastType.typ == e.Type {
@@ -98,19 +130,32 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 	}
 	t := v.types[e.Type]
 	if t == nil {
-		t = &typeCount{typ: e.Type, name: v.schemas.Of(e).Name, version: e.Version()}
+		s := v.schemas.Of(e)
+		t = &typeCount{typ: e.Type, name: s.Name, version: e.Version()}
+		begin, end := tracker.IsPart(s)
+		t.part, t.ends = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type), end
 		v.types[e.Type] = t
 	}
 	v.lastType = t
 	return t
 }
 
-// hasSpan reports whether labels have the ID of a span.
-func (v *Sink) hasSpan(l *ntconv.Labels) bool {
-	if l != v.lastLabels {
-		v.lastLabels, v.inSpan = l, l.Find(ntconv.LabelSpanID) != nil
+// opcodeStop is the opcode of events that end something (winmeta.xml).
+const opcodeStop = 2
+
+// countLabels counts an event with labels.
+func (v *Sink) countLabels(t *typeCount, e *ntconv.Event) {
+	if e.Labels != v.lastLabels {
+		opcode := e.Labels.Find(ntconv.LabelOpcode)
+		v.lastLabels, v.inSpan = e.Labels, e.Labels.Find(ntconv.LabelSpanID) != nil
+		v.stops = opcode != nil && opcode.Num == opcodeStop
 	}
-	return v.inSpan
+	if v.inSpan {
+		t.labeled++
+	}
+	if v.stops && !t.ends && tracker.HasPairs(t.typ.Provider) {
+		t.stops++
+	}
 }
 
 func (v *Sink) threadOf(t *ntconv.Thread) *threadCount {

@@ -3,10 +3,15 @@ package inventory_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
@@ -50,9 +55,52 @@ func describe(t *testing.T, name string) *inventory.Description {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := inventory.New()
+	v := inventory.New(src.Info())
 	if _, err := ntconv.Copy(v, src); err != nil {
 		t.Fatal(err)
 	}
 	return v.Describe(src.Info(), ntconv.NoNames(), "IN")
+}
+
+// The description names the command for spans if and only if the exporter of spans writes one.
+func TestSpansAreThoseOfTheExporter(t *testing.T) {
+	files := append(corpus.Traces(t), corpus.SharedTraces(t)...)
+	vectors, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.nettrace"))
+	if err != nil || len(vectors) == 0 {
+		t.Fatalf("no traces: %v", err)
+	}
+	for _, path := range vectors {
+		files = append(files, corpus.File{Path: path, Data: corpus.Read(t, path)})
+	}
+	some, none := 0, 0
+	for _, f := range files {
+		src, err := reader.NewBytes(f.Data, nil)
+		if err != nil {
+			continue // a version that cannot be read
+		}
+		v, sink := inventory.New(src.Info()), otlp.NewFile(io.Discard, otlp.Protobuf, src.Info(), nil, nil)
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				break // truncated
+			}
+			if err := errors.Join(v.Write(e), sink.Write(e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(v.Close(), sink.Close()); err != nil {
+			t.Fatal(err)
+		}
+		shown := slices.ContainsFunc(v.Extract("IN"), func(x inventory.Extractable) bool { return x.Command == "ntconv to otlp IN" })
+		if shown != (sink.Summary().Spans > 0) {
+			t.Errorf("%s: the exporter writes %d spans, the description shows spans: %v", f.Path, sink.Summary().Spans, shown)
+		}
+		if shown {
+			some++
+		} else {
+			none++
+		}
+	}
+	if some < 20 || none < 20 {
+		t.Errorf("%d traces with spans, %d without", some, none)
+	}
 }

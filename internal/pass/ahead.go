@@ -9,58 +9,123 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// An Ahead is what stages or the selection must know about the whole trace before the first event of a pass, such as its spans. It
-// takes a reading of its own in time order. An Ahead serves one input.
+// An Ahead is something that must be known about the whole trace before the first event of a pass, such as its spans. It is learned
+// once, in a reading that it shares with all else that must be known. An Ahead serves one input.
 type Ahead struct {
-	// Learn begins the reading. It returns a function that sees every event, and one that ends the reading.
-	Learn func(*ntconv.Info) (see func(*ntconv.Event), end func())
-	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event there is no reading.
-	// Do ends a pass at the first such event and makes another one after the reading, if the input can be read again. Shows borrows the
+	formats.Ahead
+	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event it is not learned. Do
+	// ends a pass at the first such event and makes another one after the reading, if the input can be read again. Shows borrows the
 	// event.
 	Shows func(*ntconv.Event) bool
 	// Again means that the input must be readable more than once although Shows is not nil.
 	Again bool
 
-	done bool // Learn has seen the trace
+	shown bool // Shows has returned true
+	done  bool // Learn has seen the trace
 }
-
-// needsAgain reports whether the input must be readable more than once.
-func (a *Ahead) needsAgain() bool { return a != nil && (a.Shows == nil || a.Again) }
 
 // errAhead means that a pass found something to learn ahead of it.
 var errAhead = errors.New("the trace must be read ahead")
 
-// lookAhead makes the reading of Plan.Ahead, once.
-func (plan *Plan) lookAhead(in *input.Input) error {
-	if plan.Ahead.done {
-		return nil
-	}
-	o := plan.Read
-	o.Order = reader.ByTime
-	end := func() {}
-	_, err := plan.scan(in, o, func(info *ntconv.Info) (see func(*ntconv.Event)) {
-		see, end = plan.Ahead.Learn(info)
-		return see
-	})
-	if err != nil {
-		return err
-	}
-	end()
-	plan.Ahead.done = true
-	return nil
+// needsAgain reports whether the input must be readable more than once.
+func (a *Ahead) needsAgain() bool { return a.Shows == nil && !a.Optional || a.Again }
+
+// waits reports whether an event of a pass may show that there is something to learn.
+func (a *Ahead) waits() bool { return a.Shows != nil && !a.shown && !a.done }
+
+// due reports whether it must be learned before the next pass.
+func (a *Ahead) due(in *input.Input) bool {
+	return !a.done && !a.waits() && (in.Again() || !a.Optional && a.Shows == nil)
 }
 
-// scan reads the whole input, shows every event to the function that begin returns, and returns the time of the last event. It
-// reports nothing about the input: that is left to the pass that follows.
-func (plan *Plan) scan(in *input.Input, o formats.ReadOptions, begin func(*ntconv.Info) (see func(*ntconv.Event))) (last ntconv.Ticks, err error) {
-	o.Report = nil
+// lookAhead makes the reading that precedes a pass, if something must be known before: names, if not nil, sees all events, and so does
+// everything in Plan.Ahead that is due. If the user wants symbols in file order and something else needs time order, it makes two. It
+// returns the time of the last event if the selection needs it.
+func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last ntconv.Ticks, err error) {
+	var due []*Ahead
+	order := reader.FileOrder // the faster one
+	for _, a := range plan.Ahead {
+		if a.due(in) {
+			due = append(due, a)
+			if !a.AnyOrder {
+				order = reader.ByTime
+			}
+		}
+	}
+	if names != nil && order == reader.ByTime && plan.Read.Order != order {
+		if _, err := plan.Scan(in, names); err != nil {
+			return 0, err
+		}
+		names = nil
+	}
+	if names != nil {
+		order = plan.Read.Order
+	}
+	if names != nil || len(due) > 0 {
+		_, err := plan.scan(in, order, func(info *ntconv.Info) (see func(*ntconv.Event), end func()) { return begin(due, info, names) })
+		if err != nil {
+			return 0, err
+		}
+	}
+	if plan.Selection.NeedsEnd() {
+		return plan.Last(in)
+	}
+	return 0, nil
+}
+
+// begin begins a reading for all that is due, and for names if it is not nil.
+func begin(due []*Ahead, info *ntconv.Info, names func(*ntconv.Event)) (see func(*ntconv.Event), end func()) {
+	var sees []func(*ntconv.Event)
+	var ends []func()
+	if names != nil {
+		sees = append(sees, names)
+	}
+	for _, a := range due {
+		see, end := a.Learn(info)
+		sees, ends = append(sees, see), append(ends, end)
+	}
+	see = func(e *ntconv.Event) {
+		for _, see := range sees {
+			see(e)
+		}
+	}
+	end = func() {
+		for i, end := range ends {
+			end()
+			due[i].done = true
+		}
+	}
+	return see, end
+}
+
+// Last returns the time of the last event of an input, for which it reads the input unless another reading has seen the end.
+func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
+	if in.Ended {
+		return in.Last, nil
+	}
+	return plan.scan(in, reader.FileOrder, func(*ntconv.Info) (func(*ntconv.Event), func()) {
+		return func(*ntconv.Event) {}, func() {}
+	})
+}
+
+// Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about the input:
+// that is left to the pass that follows.
+func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
+	return plan.scan(in, plan.Read.Order, func(*ntconv.Info) (func(*ntconv.Event), func()) { return see, func() {} })
+}
+
+// scan is Scan in an order. It shows the events to the first function that begin returns, and calls the second one at the end.
+func (plan *Plan) scan(in *input.Input, order reader.Order, begin func(*ntconv.Info) (see func(*ntconv.Event), end func())) (last ntconv.Ticks, err error) {
+	o := plan.Read
+	o.Order, o.Report = order, nil
 	src, closer, err := in.Source(&o)
 	if err != nil {
 		return 0, err
 	}
 	defer closer.Close()
 	defer plan.progress(in, "looking ahead")()
-	see, seen := begin(src.Info()), false
+	see, end := begin(src.Info())
+	seen := false
 	for e := range ntconv.Events(src) {
 		if e == nil {
 			break
@@ -70,6 +135,7 @@ func (plan *Plan) scan(in *input.Input, o formats.ReadOptions, begin func(*ntcon
 			last, seen = e.Time, true
 		}
 	}
+	end()
 	in.Last, in.Ended = last, true
 	return last, nil
 }

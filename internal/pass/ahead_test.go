@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -27,7 +28,7 @@ type lookout struct {
 
 func newLookout(t *testing.T, shows func(*ntconv.Event) bool) *lookout {
 	l := &lookout{t: t}
-	l.plan = &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Ahead: &pass.Ahead{Shows: shows, Learn: l.learn}}
+	l.plan = &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Ahead: []*pass.Ahead{{Shows: shows, Ahead: formats.Ahead{Learn: l.learn}}}}
 	return l
 }
 
@@ -84,7 +85,7 @@ func TestAhead(t *testing.T) {
 	if !always.plan.NeedsAgain() {
 		t.Error("the input need not be readable again")
 	}
-	some.plan.Ahead.Again = true
+	some.plan.Ahead[0].Again = true
 	if !some.plan.NeedsAgain() {
 		t.Error("the input need not be readable again although the user asks for it")
 	}

@@ -4,11 +4,16 @@
 //	input → stages before the selection → selection → stages after it → sink
 //
 // A stage before the selection sees every event. A sink that is an ntconv.Watcher does, too.
+//
+// An input is read more than once for two reasons. Something must be known before the first event: symbols, the end of the trace, what
+// an Ahead learns. One reading before the pass learns all of it. Or a pass that assumed the usual case was wrong: that no event shows
+// something to learn (Ahead.Shows), or that neither the order nor late symbols matter (Plan.AnyOrder). Then it is made again.
 package pass
 
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/ntconv/ntconv"
@@ -32,15 +37,11 @@ type Plan struct {
 	Names *symbol.Options
 	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
 	NamesFirst bool
-	// Learn, if not nil, sees all events in a reading of its own before the pass.
-	Learn func(*ntconv.Event)
-	// Glance, if not nil, sees all events in file order in a reading of its own before the pass, if the input can be read again.
-	Glance func(*ntconv.Event)
+	// Ahead is what must be known about the whole trace before the pass.
+	Ahead []*Ahead
 	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file order: time order
 	// waits for the end of a window.
 	Live bool
-	// Ahead, if not nil, is what must be known about the whole trace before the pass.
-	Ahead *Ahead
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
 	Keep func(e *ntconv.Event, selected bool) bool
 	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
@@ -58,7 +59,7 @@ type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
 // NeedsAgain reports whether an input must be readable more than once for the plan.
 func (p *Plan) NeedsAgain() bool {
-	return p.NamesFirst || p.Learn != nil || p.Selection.NeedsEnd() || p.Ahead.needsAgain()
+	return p.NamesFirst || p.Selection.NeedsEnd() || slices.ContainsFunc(p.Ahead, (*Ahead).needsAgain)
 }
 
 // A Pass is one reading of an input.
@@ -84,11 +85,11 @@ type Pass struct {
 
 	recorded profile.Recording // all events
 	learn    func(*ntconv.Event)
-	watch    func(*ntconv.Event)      // shows every event to the sink, nil if the sink need not see it
-	shows    func(*ntconv.Event) bool // Plan.Ahead.Shows until it has returned true, nil if it does not matter
-	found    bool                     // shows has returned true, and the pass has ended there
-	shortcut bool                     // names may be missing and the order may matter
-	close    func()                   // ends the reading; may be called again
+	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
+	waiting  *Ahead              // the first of Plan.Ahead that no event has shown to be needed, nil if there is none
+	found    bool                // an event has shown it, and the pass has ended there
+	shortcut bool                // names may be missing and the order may matter
+	close    func()              // ends the reading; may be called again
 }
 
 // errShortcut means that a pass took a shortcut that the trace does not allow.
@@ -99,13 +100,11 @@ var errShortcut = errors.New("the trace must be read once more")
 // the last sample, and a sink that adds events up gets them in file order. If Drain finds that a shortcut was wrong, use is called
 // again with a pass without shortcuts, so it must be able to start over.
 //
-// Plan.Ahead works the same way: use is also called again if an event shows that there is something to learn ahead.
+// Ahead.Shows works the same way: use is also called again if an event shows that there is something to learn ahead.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 	err := plan.first(in).run(plan.NamesFirst, use)
-	if errors.Is(err, errAhead) {
-		if err = plan.lookAhead(in); err == nil {
-			err = plan.first(in).run(plan.NamesFirst, use)
-		}
+	for errors.Is(err, errAhead) {
+		err = plan.first(in).run(plan.NamesFirst, use)
 	}
 	if errors.Is(err, errShortcut) {
 		p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order}
@@ -116,26 +115,30 @@ func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 
 // first returns a pass that takes shortcuts if the input can be read again.
 func (plan *Plan) first(in *input.Input) *Pass {
-	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && plan.Learn == nil && in.Again()}
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Again()}
 	if plan.AnyOrder && p.shortcut || plan.Live && !in.Again() {
 		p.Order = reader.FileOrder
 	}
-	if a := plan.Ahead; a != nil && !a.done {
-		p.shows = a.Shows
+	if i := slices.IndexFunc(plan.Ahead, (*Ahead).waits); i >= 0 {
+		p.waiting = plan.Ahead[i]
 	}
 	return p
 }
 
-// run makes the pass. Where symbols or the end of the trace must be known first, another reading precedes it.
+// run makes the pass. What must be known first is learned in a reading that precedes it.
 func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	p.Report = new(ntconv.Report)
 	p.learn = func(*ntconv.Event) {}
-	if a := p.Plan.Ahead; a != nil && a.Shows == nil {
-		if err := p.Plan.lookAhead(p.Input); err != nil {
-			return err
+	var names func(*ntconv.Event) // learns symbols before the pass
+	if p.Plan.Names != nil {
+		t := symbol.New(p.Plan.Names)
+		if p.Namer = t; namesFirst {
+			names = t.Observe
+		} else {
+			p.learn = t.Observe
 		}
 	}
-	last, err := p.prepare(namesFirst)
+	last, err := p.Plan.lookAhead(p.Input, names)
 	if err != nil {
 		return err
 	}
@@ -221,59 +224,12 @@ func (p *Pass) observe(e *ntconv.Event) {
 	if e.Kind == ntconv.KindEvent {
 		p.Total++
 		p.recorded.Observe(e)
-		if p.shows != nil && p.shows(e) {
-			p.shows, p.found = nil, p.Input.Again()
-			p.Unlearned = !p.found
+		if p.waiting != nil && p.waiting.Shows(e) {
+			p.waiting.shown, p.found = true, p.Input.Again()
+			p.waiting, p.Unlearned = nil, !p.found
 		}
 	}
 	p.learn(e)
-}
-
-// prepare makes the symbol table, and the reading that precedes the pass if one is needed. It returns the time of the last event if the
-// selection needs it.
-func (p *Pass) prepare(namesFirst bool) (last ntconv.Ticks, err error) {
-	before := func(*ntconv.Event) {}
-	if p.Plan.Names != nil {
-		t := symbol.New(p.Plan.Names)
-		p.Namer = t
-		if namesFirst {
-			before = t.Observe
-		} else {
-			p.learn = t.Observe
-		}
-	}
-	if glance := p.Plan.Glance; glance != nil && p.Input.Again() {
-		if _, err = p.Plan.inFileOrder().Scan(p.Input, glance); err != nil {
-			return 0, err
-		}
-	}
-	switch learn := p.Plan.Learn; {
-	case learn != nil:
-		return p.Plan.Scan(p.Input, func(e *ntconv.Event) {
-			before(e)
-			learn(e)
-		})
-	case namesFirst:
-		return p.Plan.Scan(p.Input, before)
-	case p.Plan.Selection.NeedsEnd():
-		return p.Plan.Last(p.Input)
-	}
-	return 0, nil
-}
-
-// Last returns the time of the last event of an input, for which it reads the input once.
-func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
-	if in.Ended {
-		return in.Last, nil
-	}
-	return plan.inFileOrder().Scan(in, func(*ntconv.Event) {})
-}
-
-// inFileOrder returns the plan for a reading for which order does not matter, as for the latest time.
-func (plan *Plan) inFileOrder() *Plan {
-	quick := *plan
-	quick.Read.Order = reader.FileOrder
-	return &quick
 }
 
 // options returns the options of the reading that the pass is.
@@ -281,12 +237,6 @@ func (p *Pass) options() *formats.ReadOptions {
 	o := p.Plan.Read
 	o.Order, o.Report = p.Order, p.Report
 	return &o
-}
-
-// Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about the input:
-// that is left to the pass that follows.
-func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
-	return plan.scan(in, plan.Read, func(*ntconv.Info) func(*ntconv.Event) { return see })
 }
 
 func (plan *Plan) progress(in *input.Input, what string) (stop func()) {

@@ -176,6 +176,20 @@ func TestDrainErrors(t *testing.T) {
 	}
 }
 
+// ahead returns what must be learned: the number of events.
+func ahead(events *int) *pass.Ahead {
+	return &pass.Ahead{Ahead: formats.Ahead{Learn: func(*ntconv.Info) (see func(*ntconv.Event), end func()) {
+		return func(*ntconv.Event) { *events++ }, func() {}
+	}}}
+}
+
+// glance returns an Ahead that is learned if the input can be read again, in any order.
+func glance(events *int) *pass.Ahead {
+	a := ahead(events)
+	a.AnyOrder, a.Optional = true, true
+	return a
+}
+
 // What must be known before a pass is learned in a reading of its own: symbols, the end of the trace, or what a plan learns.
 func TestReadingBefore(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
@@ -187,7 +201,7 @@ func TestReadingBefore(t *testing.T) {
 	for name, plan := range map[string]*pass.Plan{
 		"names": {Names: &symbol.Options{}, NamesFirst: true, Selection: &selection.Options{}},
 		"end":   {Selection: &selection.Options{From: last}},
-		"learn": {Learn: func(*ntconv.Event) { learned++ }, Selection: &selection.Options{}},
+		"learn": {Ahead: []*pass.Ahead{ahead(&learned)}, Selection: &selection.Options{}},
 	} {
 		readings := []string{}
 		plan.Progress = func(_ *input.Input, what string) func() {
@@ -239,11 +253,43 @@ func TestLossInClose(t *testing.T) {
 	}
 }
 
-// A glance sees every event before the pass begins, and the input is read only once if it cannot be read again.
-func TestGlance(t *testing.T) {
+// All that must be known before a pass is learned in one reading, once, although the pass is made again. A second reading is made only if
+// the user wants symbols in file order and something else needs time order.
+func TestReadingIsShared(t *testing.T) {
+	end, err := selection.ParseMoment("-1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for order, want := range map[reader.Order]int{reader.ByTime: 2, reader.FileOrder: 3} {
+		var counts [3]int
+		readings := 0
+		plan := &pass.Plan{
+			Read: formats.ReadOptions{Order: order}, Names: &symbol.Options{}, NamesFirst: true, Selection: &selection.Options{From: end},
+			Ahead:    []*pass.Ahead{ahead(&counts[0]), glance(&counts[1]), {Ahead: ahead(&counts[2]).Ahead, Shows: func(*ntconv.Event) bool { return false }}},
+			Progress: func(*input.Input, string) func() { readings++; return func() {} },
+		}
+		in := open(t, corpus.Path("cpu-env.nettrace.zst"))
+		for range 2 {
+			err := plan.Do(in, func(p *pass.Pass) error {
+				fatal, _ := p.Drain(newRecorder())
+				return fatal
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if readings != want || counts[0] < 1786 || counts[1] != counts[0] || counts[2] != 0 {
+				t.Errorf("%v: %d readings, want %d; learned %d", order, readings, want, counts)
+			}
+			readings, want = 0, 2 // symbols are learned for each pass
+		}
+	}
+}
+
+// What a plan should know of an input is learned before the pass begins, and the input need not be readable again for that.
+func TestOptionalAhead(t *testing.T) {
 	in := open(t, corpus.Path("threads.nettrace.zst"))
 	glanced := 0
-	plan := &pass.Plan{Selection: &selection.Options{}, Glance: func(e *ntconv.Event) { glanced++ }}
+	plan := &pass.Plan{Selection: &selection.Options{}, Ahead: []*pass.Ahead{glance(&glanced)}}
 	if plan.NeedsAgain() {
 		t.Error("a pipe would be copied to a file")
 	}
@@ -252,7 +298,7 @@ func TestGlance(t *testing.T) {
 		before := glanced
 		fatal, _ := p.Drain(seen)
 		if before < total(seen.written) || before != glanced || before == 0 {
-			t.Errorf("%d events glanced at before the pass, %d after it, which has %d", before, glanced, total(seen.written))
+			t.Errorf("%d events seen ahead before the pass, %d after it, which has %d", before, glanced, total(seen.written))
 		}
 		return fatal
 	})
@@ -267,10 +313,10 @@ func TestLive(t *testing.T) {
 	makePipe(t, pipe, corpus.Trace(t, "threads").Data)
 	for path, want := range map[string]reader.Order{pipe: reader.FileOrder, corpus.Path("threads.nettrace.zst"): reader.ByTime} {
 		glanced := 0
-		plan := &pass.Plan{Selection: &selection.Options{}, Live: true, Glance: func(*ntconv.Event) { glanced++ }}
+		plan := &pass.Plan{Selection: &selection.Options{}, Live: true, Ahead: []*pass.Ahead{glance(&glanced)}}
 		err := plan.Do(open(t, path), func(p *pass.Pass) error {
 			if p.Order != want || (glanced > 0) != (path != pipe) {
-				t.Errorf("%s: %v, %d events glanced at", path, p.Order, glanced)
+				t.Errorf("%s: %v, %d events seen ahead", path, p.Order, glanced)
 			}
 			fatal, _ := p.Drain(newRecorder())
 			return fatal

@@ -29,7 +29,8 @@ type Summary struct {
 	Selected int64    // events of the input that the selection kept
 	Symbols  int64    // events kept in addition, for symbols
 	Result   formats.Result
-	Bytes    int64 // size of the output
+	Links    *Links // of samples to spans, nil if the trace has no spans or the output has no place for them
+	Bytes    int64  // size of the output
 	Notes    []string
 	Report   []Entry
 	Exit     int    // exit code
@@ -38,6 +39,15 @@ type Summary struct {
 	Naming string          // note on the name of the output, or ""; Read adds it to Notes
 	Flags  func() []string // returns notes on flags of the inputs, or is nil; Read adds them to Notes
 	Done   bool            // the output is complete, or as complete as the input; otherwise there is no line
+}
+
+// Links counts the samples that were linked to the span that was active when they were taken, by what showed the span.
+type Links struct {
+	Samples  int64 `json:"samples"` // all, linked or not
+	Label    int64 `json:"label"`
+	Activity int64 `json:"activity"`
+	Thread   int64 `json:"thread"`
+	Evicted  int64 `json:"evicted,omitempty"` // spans that were not known to their end, because too many were open
 }
 
 // Read sets what a pass has read: Format, Events, Selected, Report and Notes. Call it after the pass, and set Result, Naming and Flags
@@ -79,12 +89,13 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 		Symbols  int64    `json:"symbols,omitempty"`
 	}{s.Input, s.Inputs, s.Format, s.Output, s.To, s.Events, s.Selected, s.Symbols}
 	after := struct {
+		Links  *Links   `json:"span_links,omitempty"`
 		Bytes  int64    `json:"bytes,omitempty"`
 		Notes  []string `json:"notes,omitempty"`
 		Report []Entry  `json:"report"`
 		Exit   int      `json:"exit"`
 		Error  string   `json:"error,omitempty"`
-	}{s.Bytes, s.Notes, append([]Entry{}, s.Report...), s.Exit, s.Error}
+	}{s.Links, s.Bytes, s.Notes, append([]Entry{}, s.Report...), s.Exit, s.Error}
 	var members [][]byte
 	for _, part := range []any{before, s.Result, after} {
 		if part == nil {

@@ -48,23 +48,10 @@ func (d *Detector) ofType(e *ntconv.Event) bool {
 	}
 	shows, ok := d.shows[e.Type]
 	if !ok {
-		shows = d.showsType(e)
+		begin, end := tracker.IsPart(d.schemas.Of(e))
+		shows = begin || end
 		d.shows[e.Type] = shows
 	}
 	d.recent.Put(hash, &e.Type, shows)
 	return shows
-}
-
-// showsType reports whether events of a type start or end spans: Activities, and operations of event sources.
-func (d *Detector) showsType(e *ntconv.Event) bool {
-	if !tracker.HasPairs(e.Type.Provider) {
-		return false
-	}
-	s := d.schemas.Of(e)
-	for _, p := range append(append([]*schema.Pair(nil), s.EndedBy()...), s.Ends()...) {
-		if p.Key == schema.KeyActivity {
-			return true
-		}
-	}
-	return false
 }

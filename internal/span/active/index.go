@@ -10,8 +10,11 @@ import (
 type Options struct {
 	// Pick, if not nil, selects the spans that During is about. It borrows the span.
 	Pick func(*span.Span) bool
-	// SpanIDReversed is that of tracker.Options.
-	SpanIDReversed bool
+	// Tracker says which spans there are. Intervals of the runtime are not among them: they are never active. MaxEvents, Active and
+	// Report have no effect. Nil means the defaults, and that spans without an end last until the end of the trace.
+	Tracker *tracker.Options
+	// Omit, if not nil, reports whether a span is left out. It borrows the span.
+	Omit func(*span.Span) bool
 }
 
 // An Index holds which span was active on which thread at which time. It needs about 90 bytes per span, and 200 until Finish
@@ -20,7 +23,10 @@ type Index struct {
 	clock   ntconv.Clock
 	tracker *tracker.Tracker
 	pick    func(*span.Span) bool
+	omit    func(*span.Span) bool
+	context tracker.Sources // of spans that are left out unless the trace holds their IDs
 	reverse bool
+	evicted int64         // spans, after Finish
 	event   *ntconv.Event // that Add hands to the tracker, nil in Finish
 
 	spans     []entry
@@ -82,15 +88,26 @@ func New(info *ntconv.Info, o *Options) *Index {
 		o = new(Options)
 	}
 	x := &Index{
-		clock: info.Clock, pick: o.Pick, reverse: o.SpanIDReversed,
+		clock: info.Clock, pick: o.Pick, omit: o.Omit,
 		nameIDs: map[string]uint32{}, processes: map[processKey]uint32{}, timelines: map[threadKey]*timeline{},
 		build: new(build), threads: map[*ntconv.Thread]*timeline{}, processIDs: map[*ntconv.Process]uint32{},
 	}
-	x.tracker = tracker.New(info, x.add, &tracker.Options{
-		Unfinished: tracker.CloseUnfinished, MaxEvents: 1, SpanIDReversed: o.SpanIDReversed,
-	})
+	track := tracker.Options{Unfinished: tracker.CloseUnfinished}
+	if o.Tracker != nil {
+		track = *o.Tracker
+	}
+	x.context, x.reverse = track.Context, track.SpanIDReversed
+	if track.Sources == 0 {
+		track.Sources = tracker.Default
+	}
+	track.Sources = track.Sources&^intervals | track.Context | tracker.Imported // 0 would mean the default
+	track.Context, track.MaxEvents, track.Active, track.Report = 0, 1, nil, nil
+	x.tracker = tracker.New(info, x.add, &track)
 	return x
 }
+
+// intervals are sources of nothing but intervals of the runtime.
+const intervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Exceptions
 
 // Add takes in an event of the trace. It borrows the event. Events must come in time order.
 func (x *Index) Add(e *ntconv.Event) {
@@ -102,6 +119,7 @@ func (x *Index) Add(e *ntconv.Event) {
 // Finish makes the index ready for questions. Call it after the last Add.
 func (x *Index) Finish() {
 	x.tracker.Finish()
+	x.evicted = x.tracker.Counts().Evicted
 	x.resolve()
 	x.tracker, x.build, x.nameIDs = nil, nil, nil
 }
@@ -112,12 +130,16 @@ func (x *Index) Len() int { return len(x.spans) }
 // Picked returns the number of spans that Options.Pick has selected.
 func (x *Index) Picked() int { return x.picked }
 
+// Evicted returns how many spans ended early because too many were open. Call it after Finish.
+func (x *Index) Evicted() int64 { return x.evicted }
+
 // Names returns the names of the spans and how many spans have each, in the order of their first end.
 func (x *Index) Names() (names []string, spans []int64) { return x.names, x.counts }
 
 // add takes in a span from the tracker.
 func (x *Index) add(s *span.Span) {
-	if len(x.spans) == maxSpans {
+	if len(x.spans) == maxSpans || s.Evidence == span.FromRuntime || x.omit != nil && x.omit(s) ||
+		(s.MadeID || s.NotRecorded) && x.context&tracker.SourcesOf(s.Evidence) != 0 {
 		return
 	}
 	e := entry{

@@ -93,10 +93,14 @@ func (x *Index) Find(e *ntconv.Event, use Evidence) (f Found, ok bool) {
 	return f, true
 }
 
-// Context returns the span that was active when an event was recorded, by any evidence. It suits tracker.Options.Active.
+// Context returns the span that was active when an event was recorded, by any evidence. It returns false if a label of the event refers
+// to a span that the index does not hold. It suits tracker.Options.Active.
 func (x *Index) Context(e *ntconv.Event) (span.Context, bool) {
 	f, ok := x.Find(e, All)
-	return f.Context, ok
+	if !ok || f.number == noSpan {
+		return span.Context{}, false
+	}
+	return f.Context, true
 }
 
 // During reports whether an event was recorded while a span that Options.Pick has selected, or a descendant of one, was active. The

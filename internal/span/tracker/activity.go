@@ -16,7 +16,7 @@ func (t *Tracker) activityStarted(e *ntconv.Event, s *span.Span) {
 		return
 	}
 	o := t.open(e, span.FromActivity, s.Scope)
-	o.Context, o.Process, o.live = s.Context, s.Process, true
+	o.Context, o.MadeID, o.Process, o.live = s.Context, s.MadeID, s.Process, true
 	t.byID[key] = o
 	t.putOnThread(o)
 	t.putActivity(o, s.Activity)

@@ -30,11 +30,20 @@ func (t *Tracker) emit(o *open) {
 	} else {
 		t.complete(&o.Span)
 	}
+	if o.Evidence == span.FromRuntime {
+		t.counts.Intervals++
+		if !o.active.ID.IsZero() {
+			t.counts.Linked++
+		}
+	}
 	t.release(o)
 }
 
 // complete states in a span's attributes what is not as recorded, and passes it on.
 func (t *Tracker) complete(s *span.Span) {
+	if t.isContext(s) {
+		return
+	}
 	if s.TraceID.IsZero() || s.ID.IsZero() {
 		t.counts.Invalid++
 		return
@@ -88,6 +97,9 @@ func (t *Tracker) finish(o *open) {
 
 // unfinished counts a span without an end, and gives it the one that the options ask for. It returns false if the span is dropped.
 func (t *Tracker) unfinished(s *span.Span) bool {
+	if t.isContext(s) {
+		return false
+	}
 	t.counts.Unfinished++
 	s.Unfinished = true
 	switch t.opts.Unfinished {

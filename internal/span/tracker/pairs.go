@@ -14,7 +14,7 @@ func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
 	parent := t.parentOf(e)
 	var context span.Context
 	omit := false
-	if parent != nil {
+	if parent != nil && !t.isUnknown(parent) {
 		context, omit = parent.Context, parent.omit
 	}
 	o := t.open(e, span.FromPair, r.scope) // may evict the parent

@@ -24,6 +24,9 @@ func (t *Tracker) parentOf(e *ntconv.Event) *open {
 	return t.innermost(e.Thread)
 }
 
+// isUnknown reports whether no receiver knows the IDs of a span: they are synthetic, and the span is not passed on.
+func (t *Tracker) isUnknown(o *open) bool { return o.MadeID && t.isContext(&o.Span) }
+
 // activeOn returns the span that was active on the thread of an event, as far as events show it.
 func (t *Tracker) activeOn(e *ntconv.Event) *open {
 	process := processOf(e)

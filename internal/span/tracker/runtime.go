@@ -200,7 +200,7 @@ func (t *Tracker) activeFor(e *ntconv.Event) span.Context {
 		c, _ := t.opts.Active(e)
 		return c
 	}
-	if o := t.activeOn(e); o != nil && !o.omit {
+	if o := t.activeOn(e); o != nil && !o.omit && !t.isUnknown(o) {
 		return o.Context
 	}
 	return span.Context{}

@@ -36,7 +36,10 @@ const (
 
 // Options may be nil.
 type Options struct {
-	Sources    Sources // 0 means Default
+	Sources Sources // 0 means Default
+	// Context are sources of spans that are not passed on and still are parents of others if the trace holds their IDs. It can hold
+	// Labels and Activities, whose spans the program may have exported itself.
+	Context    Sources
 	Unfinished Unfinished
 	// MaxEvents limits the events of a span that the tracker makes, 0 means 128. Those beyond it are counted in DroppedEvents. It does
 	// not apply to the events of Activities and imported spans.
@@ -63,6 +66,8 @@ const (
 // Counts is what a Tracker has seen.
 type Counts struct {
 	Spans      int64 // passed to emit
+	Intervals  int64 // of which are intervals of the runtime
+	Linked     int64 // of which are children of, or have a link to, the span that was active on their thread
 	Unfinished int64 // of which the trace does not show the end, whether or not they were passed to emit
 	Evicted    int64 // that ended early because too many were open
 	MadeIDs    int64 // passed to emit, with IDs that the trace does not hold
@@ -142,6 +147,8 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	if t.opts.Sources == 0 {
 		t.opts.Sources = Default
 	}
+	t.opts.Context &^= t.opts.Sources
+	t.opts.Sources |= t.opts.Context
 	if t.opts.MaxEvents <= 0 {
 		t.opts.MaxEvents = defaultMaxEvents
 	}
