@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -387,6 +388,28 @@ func TestSlowReceiver(t *testing.T) {
 		})
 	}
 }
+
+// TestProgress checks that progress never goes back, also with several uploads at a time.
+func TestProgress(t *testing.T) {
+	const spans = 20_000
+	last := int64(0)
+	s := newTestSink(t.Context(), instant{}, &Options{BatchSpans: 1, Concurrency: 8, Progress: func(n int64) {
+		if n < last {
+			t.Errorf("%d spans after %d", n, last)
+		}
+		last = n
+		runtime.Gosched()
+	}})
+	send(s, spans)
+	if err := s.Close(); err != nil || last != spans {
+		t.Errorf("%v, progress ends at %d", err, last)
+	}
+}
+
+// instant is an Uploader that takes everything at once.
+type instant struct{}
+
+func (instant) UploadTraces(context.Context, []*tracepb.ResourceSpans) error { return nil }
 
 // counting is an Uploader with statistics.
 type counting struct{ *receiver }
