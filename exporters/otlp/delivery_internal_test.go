@@ -153,6 +153,31 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// TestBatchBytes checks that no batch exceeds the limit, also not the first one of a process: its resource is made when the batch leaves.
+func TestBatchBytes(t *testing.T) {
+	const limit = 20_000
+	r := &receiver{t: t}
+	s := newTestSink(t.Context(), r, &Options{
+		BatchBytes: limit, ServiceName: strings.Repeat("s", 3000), Resource: ntconv.Attrs{{Key: "k", Value: strings.Repeat("v", 3000)}},
+	})
+	for i := range 300 {
+		p := &ntconv.Process{PID: uint64(i / 100), Name: "shop"}
+		s.processes.of(p).command = strings.Repeat("c", 3000)
+		s.add(numbered(i, p))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if sum := s.Summary(); sum.Sent != 300 {
+		t.Errorf("%+v", sum)
+	}
+	for i, data := range r.raw {
+		if _, n := marshal(t, data.ResourceSpans); n > limit {
+			t.Errorf("batch %d of %d has %d bytes", i, len(r.raw), n)
+		}
+	}
+}
+
 // TestTooLarge checks that all spans arrive once and in order however small the requests must be, and that a span that is too large by
 // itself is rejected and no other.
 func TestTooLarge(t *testing.T) {

@@ -227,6 +227,9 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 		setText(&p.command, known.CommandLine)
 		setText(&p.name, known.Name)
 	}
+	if p.row.pb == nil {
+		p.row.size = p.maxSize(&s.o)
+	}
 	return &p.row
 }
 

@@ -157,6 +157,17 @@ func hostArch(s string) string {
 	return strings.ToLower(s)
 }
 
+// maxSize returns at least the size of the resource that describe will make of what is known now.
+func (p *process) maxSize(o *Options) int {
+	const perAttribute = 64 // for a key of describe, and all tags and lengths
+	size := 9*perAttribute + max(len(o.ServiceName), len(p.command), len(p.name), len(unknownService)) +
+		len(p.command) + len(p.runtime) + len(p.version) + len(p.os) + len(p.arch) + len(p.host)
+	for _, a := range o.Resource {
+		size += perAttribute + len(a.Key) + len(a.Value)
+	}
+	return size
+}
+
 // describe sets the resource of a process.
 func (p *process) describe(t *table, o *Options) {
 	var list []span.Attribute
