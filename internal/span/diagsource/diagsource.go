@@ -21,7 +21,7 @@ type Options struct {
 	// start time, thread. Its IDs are those that ended gets for the same Activity. Both arguments are borrowed until it returns. It may
 	// be nil.
 	Started func(e *ntconv.Event, s *span.Span)
-	// Report counts payloads that cannot be decoded. It may be nil.
+	// Report counts payloads that cannot be decoded (CodePayload) and evictions (CodeNotCarried). It may be nil.
 	Report *ntconv.Report
 }
 
