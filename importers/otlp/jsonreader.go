@@ -32,7 +32,8 @@ func signalOfField(name string) (s signal, ok bool) {
 
 // recognizeJSON reports whether text begins with an object that has a field of OTLP.
 func recognizeJSON(head []byte) bool {
-	dec := jsontext.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, byteOrderMark)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	text := bytes.NewReader(bytes.TrimPrefix(head, byteOrderMark))
+	dec := jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for depth := 0; ; {
 		t, err := dec.ReadToken()
 		if err != nil {

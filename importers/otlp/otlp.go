@@ -11,13 +11,14 @@
 //
 // Logs, metrics and profiles are refused with an error that names them and wraps ntconv.ErrUnsupported.
 //
-// The source holds one ResourceSpans message at a time, and tables of processes and threads.
+// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events come in the order of the input unless
+// Options.ByTime is set.
 //
 // # Time
 //
-// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if it has no end. It is later if the end
-// is before 1970, or if the spans are not in order of time so that their events would be out of order (CodeOutOfOrder); the payload
-// always has the exact times.
+// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end. It is later if that
+// is before 1970. It is also later if the span is so much out of order that its event would belong before a sequence point, which
+// the source inserts every 65,536 events or more (CodeOutOfOrder). The payload always has the exact times.
 //
 // # Processes and threads
 //
@@ -40,6 +41,9 @@ import (
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
+	// ByTime delivers the events in time order and not in the order of the input. The source then holds up to 131,072 events or 64 MiB of
+	// their payloads.
+	ByTime bool
 	Limits Limits
 	Report *ntconv.Report // may be nil
 }
@@ -76,6 +80,9 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		return nil, s.err
 	}
 	s.describe()
+	if s.o.ByTime {
+		return &sorter{source: s}, nil
+	}
 	return s, nil
 }
 
@@ -123,6 +130,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 			s.lane.seq++
 			e.Seq = s.lane.seq
 			s.owners.events++
+			s.owners.bytes += len(e.Payload)
 			return e, nil
 		}
 		s.lane = nil

@@ -235,6 +235,9 @@ func (c *otlpCreator) formOf(name string) otlp.Form {
 	return otlp.JSONLines
 }
 
+// Binary implements FormChooser, for standard output: it has no extension.
+func (c *otlpCreator) Binary() bool { return c.formOf("") != otlp.JSONLines }
+
 // A flushed writes to an output whose reader may be waiting: each write, which is a batch, reaches it at once.
 type flushed struct {
 	w      io.Writer // member, or what compresses to it

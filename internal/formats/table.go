@@ -143,6 +143,12 @@ type Creator interface {
 	Stage() func(ntconv.Source) ntconv.Source
 }
 
+// A FormChooser is a Creator whose flags decide whether its output is for terminals, instead of Out.Binary.
+type FormChooser interface {
+	Creator
+	Binary() bool
+}
+
 // plain is the part of a Creator that writes one file of unchanged events with stacks of any depth.
 type plain struct{}
 

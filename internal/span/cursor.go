@@ -6,23 +6,25 @@ import (
 	"math"
 )
 
-// A cursor reads a payload. After the first error every getter returns zero, no list has elements, and failed stays set.
+// A cursor reads a payload from pos. After the first error every getter returns zero, no list has elements, and failed stays set.
 type cursor struct {
-	s string
+	s   string
+	pos int
 	// wide means that lists and strings have their number of elements as a varuint and not in 16 bits, so that they can have any size.
 	wide   bool
 	failed bool
 }
 
-func (c *cursor) fail() { c.s, c.failed = "", true }
+func (c *cursor) fail() { c.pos, c.failed = len(c.s), true }
 
 // take returns the next n bytes.
 func (c *cursor) take(n int) (s string) {
-	if n < 0 || n > len(c.s) {
+	if n < 0 || n > len(c.s)-c.pos {
 		c.fail()
 		return ""
 	}
-	s, c.s = c.s[:n], c.s[n:]
+	s = c.s[c.pos : c.pos+n]
+	c.pos += n
 	return s
 }
 
@@ -46,14 +48,14 @@ func (c *cursor) u64() uint64 {
 }
 
 func (c *cursor) varuint() (n uint64) {
-	for i := range len(c.s) {
-		b := c.s[i]
+	for i := range len(c.s) - c.pos {
+		b := c.s[c.pos+i]
 		if i == binary.MaxVarintLen64-1 && b > 1 {
 			break
 		}
 		n |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
-			c.s = c.s[i+1:]
+			c.pos += i + 1
 			return n
 		}
 	}
@@ -93,7 +95,7 @@ func (c *cursor) count() int {
 	} else {
 		n = uint64(c.u16())
 	}
-	if n > uint64(len(c.s)) {
+	if n > uint64(len(c.s)-c.pos) {
 		c.fail()
 		return 0
 	}
@@ -141,7 +143,7 @@ func (c *cursor) skipAttributes() {
 	}
 }
 
-func (c *cursor) texts() (list []string) {
+func (c *cursor) strings() (list []string) {
 	for n := c.count(); n > 0 && !c.failed; n-- {
 		list = append(list, c.text())
 	}
@@ -196,7 +198,7 @@ func (c *cursor) resource() *Resource {
 	r.Attributes = c.attributes(nil)
 	r.DroppedAttributes = c.small()
 	for n := c.count(); n > 0 && !c.failed; n-- {
-		r.Entities = append(r.Entities, Entity{c.text(), c.text(), c.texts(), c.texts()})
+		r.Entities = append(r.Entities, Entity{c.text(), c.text(), c.strings(), c.strings()})
 	}
 	return r
 }
