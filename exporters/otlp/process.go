@@ -112,7 +112,7 @@ func (t *processes) learn(e *ntconv.Event) {
 // skuCore is the field Sku of a RuntimeInformation event of every runtime but .NET Framework.
 const skuCore = "2"
 
-// read returns fields of an event as text. What is absent is empty.
+// read returns fields of an event as text, "" for absent ones.
 func (t *processes) read(e *ntconv.Event, fields ...string) []string {
 	p, _ := t.schemas.Of(e).Project(fields...)
 	values := make([]ntconv.Value, len(fields))
