@@ -200,6 +200,9 @@ func TestTooLarge(t *testing.T) {
 		if sum.Sent != 700 || sum.Halved != sum.Batches-2 || slices.Max(r.sizes()) > limit {
 			t.Errorf("limit %d: %+v, batches %v", limit, sum, r.sizes())
 		}
+		if n := len(r.sizes()); n > 2*700/limit+2 {
+			t.Errorf("limit %d: %d requests: the parts are not halves", limit, n)
+		}
 	}
 	report := new(ntconv.Report)
 	r := &receiver{t: t, answer: func(context.Context, int, int) error { return tooLarge }}

@@ -87,6 +87,7 @@ type spansResult struct {
 	MadeIDs     int64  `json:"synthetic,omitempty"`
 	Unfinished  int64  `json:"unfinished,omitempty"`
 	Evicted     int64  `json:"evicted,omitempty"`
+	Clamped     int64  `json:"clamped,omitempty"`
 	Exporter    int64  `json:"exporter,omitempty"`
 	Invalid     int64  `json:"invalid,omitempty"`
 	notes       []string
@@ -97,7 +98,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	r.made = made{Items: s.Sent, Unit: "span"}
 	r.Spans, r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Spans, s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
 	r.Doubled, r.Retries, r.Halved, r.MadeIDs, r.Unfinished = s.Doubled, s.Retries, s.Halved, s.MadeIDs, s.Unfinished
-	r.Evicted, r.Exporter, r.Invalid = s.Evicted, s.Exporter, s.Invalid
+	r.Evicted, r.Clamped, r.Exporter, r.Invalid = s.Evicted, s.Clamped, s.Exporter, s.Invalid
 	why := ""
 	if s.Message != "" {
 		why = ": " + s.Message
@@ -117,6 +118,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.MadeIDs, "with synthetic IDs")
 	add(s.Unfinished, "without an end in the trace")
 	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
+	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
 }
