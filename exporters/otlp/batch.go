@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"encoding/binary"
 	"time"
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
@@ -110,8 +111,12 @@ func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 	return all, size
 }
 
-// maxInterned bounds the resources and scopes that a table keeps after a batch.
-const maxInterned = 1024
+// Limits on the resources and scopes that a table keeps after a batch: their number, and the bytes of their encodings, of which they need
+// a small multiple.
+const (
+	maxInterned      = 1024
+	maxInternedBytes = 4 << 20
+)
 
 // A table finds equal resources and scopes, because a decoder may return another pointer for each span. It is emptied between
 // batches when it is large: a row that is needed again is another one then, which separates nothing within a batch.
@@ -122,6 +127,7 @@ type table struct {
 	resourceKeys map[string]*resourceRow
 	scopeKeys    map[string]*scopeRow
 	key          []byte
+	bytes        int // of all keys that were made, also of equal ones
 
 	lastResource *span.Resource
 	resourceRow  *resourceRow
@@ -131,7 +137,7 @@ type table struct {
 
 // trim empties the table if it is large. Call it between batches.
 func (t *table) trim() {
-	if t.resources == nil || len(t.resources)+len(t.scopes) > maxInterned {
+	if t.resources == nil || len(t.resources)+len(t.scopes) > maxInterned || t.bytes > maxInternedBytes {
 		*t = table{
 			resources: make(map[*span.Resource]*resourceRow), scopes: make(map[*span.Scope]*scopeRow),
 			resourceKeys: make(map[string]*resourceRow), scopeKeys: make(map[string]*scopeRow),
@@ -192,7 +198,8 @@ func (t *table) keyOf(m proto.Message, schemaURL string, absent bool) []byte {
 	if absent {
 		t.key[0] = 'a'
 	}
-	t.key = append(append(t.key, schemaURL...), 0)
+	t.key = append(binary.AppendUvarint(t.key, uint64(len(schemaURL))), schemaURL...)
 	t.key, _ = proto.MarshalOptions{Deterministic: true}.MarshalAppend(t.key, m) // cannot fail: all strings are valid
+	t.bytes += len(t.key)
 	return t.key
 }

@@ -58,14 +58,14 @@ const (
 	Convention
 )
 
-// ByteOrder is the order of the bytes of the label SpanId, an integer of 8 bytes. The specification of nettrace 6 does not define
-// it.
+// ByteOrder is the order in which a trace holds the 8 bytes of a SpanId label. The specification of nettrace 6 does not define how they
+// become a span ID of W3C trace context.
 type ByteOrder uint8
 
 const (
-	// BigEndian writes the most significant byte of the number first: the span ID is the number in hexadecimal.
+	// BigEndian means that the label has the bytes in the order of the W3C text form.
 	BigEndian ByteOrder = iota
-	// LittleEndian writes the least significant byte first.
+	// LittleEndian means that the label is a little-endian number: the W3C text form shows its bytes from last to first.
 	LittleEndian
 )
 

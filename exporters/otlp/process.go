@@ -124,7 +124,7 @@ func (t *processes) learn(e *ntconv.Event) {
 // skuCore is the field Sku of a RuntimeInformation event of every runtime but .NET Framework.
 const skuCore = "2"
 
-// read returns fields of an event as text. What is absent is empty.
+// read returns fields of an event as text, "" for absent ones.
 func (t *processes) read(e *ntconv.Event, fields ...string) []string {
 	p, _ := t.schemas.Of(e).Project(fields...)
 	values := make([]ntconv.Value, len(fields))
@@ -167,6 +167,17 @@ func hostArch(s string) string {
 		return ""
 	}
 	return strings.ToLower(s)
+}
+
+// maxSize returns at least the size of the resource that describe will make of what is known now.
+func (p *process) maxSize(o *Options) int {
+	const perAttribute = 64 // for a key of describe, and all tags and lengths
+	size := 9*perAttribute + max(len(o.ServiceName), len(p.command), len(p.name), len(unknownService)) +
+		len(p.command) + len(p.runtime) + len(p.version) + len(p.os) + len(p.arch) + len(p.host)
+	for _, a := range o.Resource {
+		size += perAttribute + len(a.Key) + len(a.Value)
+	}
+	return size
 }
 
 // describe sets the resource of a process.

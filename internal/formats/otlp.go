@@ -55,7 +55,7 @@ depend on the environment.
 A trace from a pipe is read in file order, so that spans leave as they arrive. --order time is exact where events of several
 threads belong together, but waits until the trace has passed a point where all threads were in step.`
 
-// spanAdvice tells users of traces without spans how to record some.
+// spanAdvice is the next step for traces without spans: how to record some.
 const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
 
 // An otlpCreator has the flags of ntconv to otlp.
@@ -96,7 +96,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 		{"drop", otlp.DropUnfinished}, {"open", otlp.OpenUnfinished}, {"close", otlp.CloseUnfinished},
 	}}, "unfinished", "spans whose end the trace does not contain: drop them, leave them open, or close them with the trace")
 	flags.Var(&choice[otlp.ByteOrder]{&o.SpanIDOrder, []choiceValue[otlp.ByteOrder]{{"be", otlp.BigEndian}, {"le", otlp.LittleEndian}}},
-		"span-id-order", "byte order of the label SpanId: be shows the number in hexadecimal, le reverses its bytes")
+		"span-id-order", "order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse")
 	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
 	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")

@@ -126,6 +126,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.MadeIDs, "with synthetic IDs")
 	add(s.Unfinished, "without an end in the trace")
 	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
+	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
 	if s.Intervals > 0 {

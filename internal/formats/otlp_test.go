@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -255,5 +257,30 @@ func TestResourceFromEnvironment(t *testing.T) {
 	b, _, err := writeOTLP(t, "spans-stop", "a.jsonl")
 	if err != nil || bytes.Contains(b, []byte("from the environment")) {
 		t.Errorf("%v: the environment is in the file", err)
+	}
+}
+
+// Each number of a summary that says what is not as in the trace is in the text for users and in the JSON of the result.
+func TestOTLPResult(t *testing.T) {
+	hidden := []string{"Spans", "Sent", "Batches", "Bytes", "Warnings", "Message"} // shown otherwise, or of no interest
+	unused := []string{"NotRecorded", "Unmatched"}                                 // of options that the command does not have, or no spans
+	values := reflect.ValueOf(otlp.Summary{}).Type()
+	for i := range values.NumField() {
+		name := values.Field(i).Name
+		if slices.Contains(hidden, name) || slices.Contains(unused, name) {
+			continue
+		}
+		var s otlp.Summary
+		reflect.ValueOf(&s).Elem().Field(i).SetInt(4711)
+		var r spansResult
+		r.set(s)
+		text, _ := r.Detail()
+		data, err := json.Marshal(&r)
+		if err != nil || !bytes.Contains(data, []byte("4711")) {
+			t.Errorf("%s is not in %s, %v", name, data, err)
+		}
+		if inError := name == "Unsent" || name == "Unconfirmed"; !inError && !strings.Contains(text, "4,711 ") {
+			t.Errorf("%s is not in %q", name, text)
+		}
 	}
 }

@@ -127,6 +127,32 @@ func encode(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
+// TestUnreadableAnswer checks that an answer of success that cannot be decoded is a warning, because it may say that spans were rejected.
+func TestUnreadableAnswer(t *testing.T) {
+	whole := encode(t, partly(2, "quota"))
+	for _, a := range []webAnswer{
+		{header: []string{"Content-Type", "application/x-protobuf"}, body: whole[:len(whole)-1]},
+		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"2"`)},
+		{header: []string{"Content-Type", "application/json"}, body: []byte("ok")},
+		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"two"}}`)},
+		{header: []string{"Content-Type", "application/x-protobuf"}, body: bytes.Repeat(whole, maxAnswer/len(whole)+1)},
+	} {
+		a.status = http.StatusOK
+		_, url := web(t, a)
+		c, err := New(&Config{Endpoint: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var partial *otlp.PartialSuccessError
+		if err := c.UploadTraces(t.Context(), batch(3)); !errors.As(err, &partial) || partial.Rejected != 0 || !strings.Contains(partial.Message, "cannot be decoded") {
+			t.Errorf("%v: %v", a.header, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func partly(n int64, why string) *coltracepb.ExportTraceServiceResponse {
 	return &coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: n, ErrorMessage: why}}
 }
@@ -186,7 +212,6 @@ func TestHTTPAnswers(t *testing.T) {
 		"partial in JSON":     {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old"}}`)}}, want{requests: 1, rejected: 2, err: "old"}},
 		"partial as a number": {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":3}}`)}}, want{requests: 1, rejected: 3, err: "3 spans"}},
 		"negative":            {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":-3}}`)}}, want{requests: 1}},
-		"not JSON":            {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess`)}}, want{requests: 1}},
 		"too large":           {[]webAnswer{{status: 413}}, want{requests: 1, err: "413", is: otlp.ErrTooLarge}},
 		"unavailable":         {[]webAnswer{{status: 503}, ok}, want{requests: 2}},
 		"seconds":             {[]webAnswer{{status: 429, header: []string{"Retry-After", "1"}}, ok}, want{requests: 2, atLeast: time.Second}},

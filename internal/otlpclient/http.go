@@ -77,11 +77,9 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 		out.change(func(f *outcomeFields) { f.failed(err) })
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	_ = answer.Body.Close() // the answer is complete, or what is missing is not needed
-	if err != nil {
-		body = nil // the status counts; what it says in detail is lost
-	}
+	// If the body is incomplete, the status counts. A success that cannot be decoded then becomes a warning.
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	out.change(func(f *outcomeFields) { f.answered(answer, body) })
 	return answer, nil
@@ -130,7 +128,11 @@ func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	}
 }
 
-// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer.
+// unreadable is the warning for an answer that may say that spans were rejected.
+const unreadable = "the answer of the receiver cannot be decoded, so rejected spans are not known"
+
+// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer. Bodies of other types than those of OTLP
+// are ignored.
 func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 	switch kind {
 	case "application/x-protobuf":
@@ -138,6 +140,7 @@ func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 		if proto.Unmarshal(body, &m) == nil {
 			return m.GetPartialSuccess().GetRejectedSpans(), shorten(m.GetPartialSuccess().GetErrorMessage())
 		}
+		return 0, unreadable
 	case "application/json":
 		var m struct {
 			PartialSuccess struct {
@@ -145,10 +148,20 @@ func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 				ErrorMessage  string
 			}
 		}
-		if json.Unmarshal(body, &m) == nil {
-			rejected, _ = strconv.ParseInt(strings.Trim(string(m.PartialSuccess.RejectedSpans), `"`), 10, 64)
-			return rejected, shorten(m.PartialSuccess.ErrorMessage)
+		if len(body) == 0 {
+			return 0, ""
 		}
+		if json.Unmarshal(body, &m) != nil {
+			return 0, unreadable
+		}
+		if number := strings.Trim(string(m.PartialSuccess.RejectedSpans), `"`); number != "" && number != "null" {
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				return 0, unreadable
+			}
+			rejected = n
+		}
+		return rejected, shorten(m.PartialSuccess.ErrorMessage)
 	}
 	return 0, ""
 }

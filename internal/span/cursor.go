@@ -134,7 +134,7 @@ func (c *cursor) attributes(dst []Attribute) []Attribute {
 	return dst
 }
 
-// skipAttributes passes over a list without decoding it.
+// skipAttributes skips a list without decoding it.
 func (c *cursor) skipAttributes() {
 	for n := c.count(); n > 0 && !c.failed; n-- {
 		c.text()
@@ -159,7 +159,7 @@ func (c *cursor) flag() bool {
 	return n == 1
 }
 
-// skipScope passes over a Scope.
+// skipScope skips a Scope.
 func (c *cursor) skipScope() {
 	c.varuint()
 	c.text()
@@ -176,7 +176,7 @@ func (c *cursor) scope() *Scope {
 	return s
 }
 
-// skipResource passes over a Resource.
+// skipResource skips a Resource.
 func (c *cursor) skipResource() {
 	c.varuint()
 	c.text()

@@ -218,6 +218,9 @@ func TestOpenLimit(t *testing.T) {
 	}
 	events = append(events, event("ActivityStop", 9, 0, "Shop", "3", "TraceId="+traceText, "SpanId=0000000000000004"))
 	got := spansOf(t, diagsource.Options{MaxOpen: 2}, events...)
+	if n := got.report.Count(ntconv.CodeNotCarried); n != 3 {
+		t.Errorf("%d evictions are reported: %v", n, got.report.Entries())
+	}
 	var names []string
 	for _, s := range got.spans {
 		names = append(names, fmt.Sprint(s.Name, s.Unfinished))

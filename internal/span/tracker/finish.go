@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// Attributes that tell what the tracker did to a span.
+// Attributes that state what the tracker did to a span.
 const (
 	attrSynthetic  = "ntconv.synthetic"
 	attrUnfinished = "ntconv.unfinished"

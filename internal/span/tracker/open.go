@@ -238,8 +238,8 @@ func (t *Tracker) newList() *list {
 	return new(list)
 }
 
-// forget removes a span from everything by which events find it. The span keeps its data until release.
-func (t *Tracker) forget(o *open) {
+// hide removes a span from everything by which events find it. The span keeps its data until release.
+func (t *Tracker) hide(o *open) {
 	unlink(o, chainThread)
 	if l := unlink(o, chainActivity); l != nil {
 		delete(t.activities, activityKey{o.Process, o.Activity})
@@ -262,7 +262,7 @@ func (t *Tracker) forget(o *open) {
 
 // release gives the memory of a span back.
 func (t *Tracker) release(o *open) {
-	t.forget(o)
+	t.hide(o)
 	unlink(o, chainAge)
 	t.count--
 	if cap(o.Events) > maxKept || cap(o.Attributes) > maxKept || len(t.free) >= maxFree {
@@ -283,8 +283,8 @@ func (t *Tracker) release(o *open) {
 	t.free = append(t.free, o)
 }
 
-// Memory of ended spans is used again up to these bounds, which are 13 MB in the worst case: so many spans, with so many attributes and events,
-// and a quarter of that in attributes of each event.
+// Limits on the memory of ended spans that is reused: spans, and attributes and events of each. Each event has at most a quarter of maxKept
+// attributes. In the worst case this is 13 MB.
 const (
 	maxFree = 128
 	maxKept = 64
