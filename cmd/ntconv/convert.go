@@ -158,7 +158,6 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			return a.sum.Result.Empty()
 		},
 		advice: c.to.Out.Advice,
-		advise: c.to.Out.AdviseAlways,
 	}
 }
 

@@ -30,7 +30,6 @@ func otlpFormat() *Format {
 			Live:         true,
 			Compressions: []string{".gz", ".zst"},
 			Advice:       spanAdvice,
-			AdviseAlways: true,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindOTLP(flags) },
 			Examples: []Example{
 				{"send the spans to a collector, over gRPC", "ntconv to otlp trace.nettrace --endpoint http://localhost:4317"},
