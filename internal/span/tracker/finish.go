@@ -192,12 +192,7 @@ func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, paren
 	}
 	serial := uint64(0)
 	if e.Thread != nil {
-		th := t.threadOf(e.Thread)
-		if th.tick[kind] != e.Time {
-			th.tick[kind], th.begun[kind] = e.Time, 0
-		}
-		serial = th.begun[kind]
-		th.begun[kind]++
+		serial = t.threadOf(e.Thread).numbers[kind].number(e.Time)
 	}
 	if o.TraceID, o.ParentID = parent.TraceID, parent.ID; o.TraceID.IsZero() {
 		t.identify(o, e, provider, task, serial)
