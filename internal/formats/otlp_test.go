@@ -13,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/otlpclient"
 	"github.com/spf13/pflag"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -281,6 +283,51 @@ func TestOTLPResult(t *testing.T) {
 		}
 		if inError := name == "Unsent" || name == "Unconfirmed"; !inError && !strings.Contains(text, "4,711 ") {
 			t.Errorf("%s is not in %q", name, text)
+		}
+	}
+}
+
+// Each flag of the connection sets its member of the configuration and overrides its environment variable.
+func TestConnectionConfig(t *testing.T) {
+	for name, value := range map[string]string{
+		"ENDPOINT": "http://env:1", "PROTOCOL": "grpc", "HEADERS": "a=env,b=2", "TIMEOUT": "1000", "COMPRESSION": "gzip", "CERTIFICATE": "env.ca",
+		"CLIENT_CERTIFICATE": "env.cert", "CLIENT_KEY": "env.key",
+	} {
+		t.Setenv("OTEL_EXPORTER_OTLP_"+name, value)
+	}
+	environment := otlpclient.Config{
+		Endpoint: "http://env:1", Path: otlpclient.PathBase, Protocol: otlpclient.GRPC, Headers: map[string]string{"a": "env", "b": "2"}, Gzip: true,
+		Timeout: time.Second, RetryFor: otlpclient.DefaultRetryFor, CA: "env.ca", Cert: "env.cert", Key: "env.key",
+	}
+	for _, c := range []struct {
+		flag string
+		set  func(c *otlpclient.Config)
+	}{
+		{"", func(*otlpclient.Config) {}},
+		{"--endpoint=http://flag:2/x", func(c *otlpclient.Config) { c.Endpoint, c.Path = "http://flag:2/x", otlpclient.PathGiven }},
+		{"--protocol=http/json", func(c *otlpclient.Config) { c.Protocol = otlpclient.HTTPJSON }},
+		{"--compression=none", func(c *otlpclient.Config) { c.Gzip = false }},
+		{"--header=A=flag", func(c *otlpclient.Config) { c.Headers = map[string]string{"a": "flag", "b": "2"} }},
+		{"--ca=x", func(c *otlpclient.Config) { c.CA = "x" }},
+		{"--cert=x", func(c *otlpclient.Config) { c.Cert = "x" }},
+		{"--key=x", func(c *otlpclient.Config) { c.Key = "x" }},
+		{"--insecure-skip-verify", func(c *otlpclient.Config) { c.SkipVerify = true }},
+		{"--timeout=3s", func(c *otlpclient.Config) { c.Timeout = 3 * time.Second }},
+		{"--retry-for=0", func(c *otlpclient.Config) { c.RetryFor, c.Patient = 0, true }},
+	} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		link := bindConnection(flags)
+		var args []string
+		if c.flag != "" {
+			args = []string{c.flag}
+		}
+		if err := flags.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		want := environment
+		c.set(&want)
+		if got, err := link.config(); err != nil || !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %v, got %+v, want %+v", c.flag, err, got, want)
 		}
 	}
 }

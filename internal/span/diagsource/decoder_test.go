@@ -323,3 +323,15 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoteParentOfStart keeps what only the Start event says about the parent.
+func TestRemoteParentOfStart(t *testing.T) {
+	ids := []string{"TraceId=" + traceText, "SpanId=" + idText, "ActivityTraceFlags=Recorded"}
+	for text, want := range map[string]uint32{"True": 0x301, "False": 0x101} {
+		got := spansOf(t, diagsource.Options{},
+			event("ActivityStart", 1, 0, "Shop", "a", append(ids, "HasRemoteParent="+text)...), event("ActivityStop", 2, 0, "Shop", "a", ids...))
+		if len(got.spans) != 1 || got.spans[0].Flags != want {
+			t.Errorf("%s: %d spans, flags %#x, want %#x", text, len(got.spans), got.spans[0].Flags, want)
+		}
+	}
+}
