@@ -202,6 +202,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"refused later":       {[]webAnswer{ok, {status: 500, header: js, body: []byte(`{"code":13,"message":"broken"}`)}}, want{requests: 1, err: "broken", rejected: 3, twoBefore: true}},
 		"denied":              {[]webAnswer{ok, {status: 401}}, want{requests: 1, err: "--header", twoBefore: true}},
 		"no such path":        {[]webAnswer{{status: 404, header: []string{"Content-Type", "text/plain"}, body: []byte("404 page not found")}}, want{requests: 1, err: "page not found; check the path"}},
+		"web page":            {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html; charset=utf-8"}, body: []byte("<html>")}}, want{requests: 1, err: "web page"}},
 		"redirect":            {[]webAnswer{{status: 307, header: []string{"Location", "/elsewhere"}}}, want{requests: 1, err: "redirects"}},
 		"never":               {[]webAnswer{{hang: true}}, want{requests: 1, err: "no answer within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
 		"always unavailable":  {[]webAnswer{{status: 503}}, want{requests: 1, err: "raise --retry-for", retryFor: -1}},

@@ -99,6 +99,11 @@ func (f *outcomeFields) failed(err error) {
 // answered notes what a receiver answered (OTLP specification, "OTLP/HTTP Response").
 func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.StatusCode/100 == 2 && kind == "text/html" { // a login page or the user interface of a backend: nothing was received
+		f.verdict, f.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
+		f.advice = "check host, port and path of the endpoint; most receivers take spans at " + DefaultPath
+		return
+	}
 	if r.StatusCode/100 == 2 {
 		f.verdict = accepted
 		f.rejected, f.message = partialSuccess(kind, body)
