@@ -112,7 +112,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 // Destination implements Creator. A file is written if the user names one; without an endpoint and a file the environment decides.
 func (c *otlpCreator) Destination() (Destination, string) {
 	switch {
-	case c.link.endpoint != "":
+	case c.flags.Changed(flagEndpoint): // also to "": a script whose variable is empty wants no file
 		return ToNothing, "--" + flagEndpoint
 	case c.flags.Lookup("output") == nil || c.flags.Changed("output"):
 		return ToFile, "" // ntconv convert writes files only

@@ -131,7 +131,7 @@ func (f *connectionFlags) config() (*otlpclient.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.endpoint != "" {
+	if f.flags.Changed(flagEndpoint) {
 		c.Endpoint, c.Path = f.endpoint, otlpclient.PathGiven
 	}
 	for _, set := range []struct {

@@ -176,7 +176,7 @@ func TestOTLPFlags(t *testing.T) {
 	for _, bad := range [][]string{
 		{"--spans=foo"}, {"--spans=gc,"}, {"--attributes=typed"}, {"--form=xml"}, {"--batch=0"}, {"--resource=x"}, {"--resource==x"}, {"--flush-every=-1s"},
 		{"--unfinished=no"}, {"--span-id-order=x"}, {"--max-open-spans=-1"},
-		{"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
+		{"--endpoint="}, {"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
 		{"--endpoint=http://localhost:1", "--protocol=udp"}, {"--endpoint=http://localhost:1", "--timeout=0s"}, {"--endpoint=http://localhost:1", "--retry-for=-1s"},
 		{"--endpoint=http://localhost:1", "--ca=x"}, {"--endpoint=https://localhost:1", "--ca=/no/such.pem"}, {"--endpoint=http://localhost:1", "--compression=zstd"},
 	} {
@@ -218,6 +218,7 @@ func TestOTLPDestination(t *testing.T) {
 		{nil, false, "http://localhost:1", ToFile},
 		{[]string{"--output=x"}, true, "http://localhost:1", ToFile},
 		{[]string{"--endpoint=http://localhost:1"}, true, "", ToNothing},
+		{[]string{"--endpoint="}, true, "", ToNothing},                                 // an error, see TestOTLPFlags
 		{[]string{"--endpoint=http://localhost:1", "--output=x"}, true, "", ToNothing}, // which the command refuses
 	} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.env)
