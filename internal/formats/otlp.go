@@ -190,6 +190,7 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	o := c.options
 	w := io.Writer(member)
 	sink := &otlpSink{}
+	sink.result.fate = fateOf(c.options.Unfinished)
 	name, compression := CutCompression(out.Name())
 	if compression != "" {
 		z, err := iox.NewCompressor(w, compression)

@@ -19,6 +19,7 @@ func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
 		return nil, err
 	}
 	sink := &otlpSink{finish: client.Close}
+	sink.result.fate = fateOf(c.options.Unfinished)
 	o := c.options
 	if !c.flags.Changed(flagFlushEvery) {
 		o.FlushEvery = defaultFlush
@@ -90,6 +91,7 @@ type spansResult struct {
 	Exporter    int64  `json:"exporter,omitempty"`
 	Invalid     int64  `json:"invalid,omitempty"`
 	notes       []string
+	fate        string // of unfinished spans
 }
 
 // set sets the counts and the detail.
@@ -115,10 +117,21 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Retries, "requests were repeated")
 	add(s.Halved, "batches were too large and were halved")
 	add(s.MadeIDs, "with synthetic IDs")
-	add(s.Unfinished, "without an end in the trace")
+	add(s.Unfinished, "without an end in the trace, "+r.fate)
 	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
+}
+
+// fateOf returns what happens to unfinished spans.
+func fateOf(u otlp.Unfinished) string {
+	switch u {
+	case otlp.OpenUnfinished:
+		return "left open"
+	case otlp.CloseUnfinished:
+		return "closed with the trace"
+	}
+	return "omitted (--unfinished keeps them)"
 }
 
 // Empty returns what is missing. Spans that were rejected are not missing.
