@@ -100,8 +100,8 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
 	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")
-	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes (default: by the command line of each)")
-	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes; repeatable")
+	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes and imported spans (default: by the command line of each)")
+	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes and imported spans; repeatable")
 	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
 	flags.Var(&c.bytes, "batch-bytes", "size of a batch, before compression (default 3.5MiB)")
@@ -167,7 +167,10 @@ func (c *otlpCreator) complete(t *Target) error {
 	if c.flush < 0 {
 		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
 	}
-	o.Resource = nil
+	o.Resource, o.ImportedResource = nil, nil
+	if o.ServiceName != "" {
+		o.ImportedResource = ntconv.Attrs{{Key: "service.name", Value: o.ServiceName}}
+	}
 	for _, pair := range c.resource {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
@@ -175,6 +178,7 @@ func (c *otlpCreator) complete(t *Target) error {
 		}
 		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
 	}
+	o.ImportedResource = append(o.ImportedResource, o.Resource...) // the environment does not describe the programs of an import
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -256,5 +257,24 @@ func TestResourceFromEnvironment(t *testing.T) {
 	b, _, err := writeOTLP(t, "spans-stop", "a.jsonl")
 	if err != nil || bytes.Contains(b, []byte("from the environment")) {
 		t.Errorf("%v: the environment is in the file", err)
+	}
+}
+
+// The flags describe imported spans, too. The environment does not: it says nothing about the programs of an import.
+func TestResourceOfImportedSpans(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	c := bindOTLP(flags)
+	if err := flags.Parse([]string{"--service-name=shop", "--resource=a=b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.complete(&Target{}); err != nil {
+		t.Fatal(err)
+	}
+	o := c.options
+	if _, err := resourceFromEnvironment(&o, func(string) string { return "c=d" }); err != nil || len(o.Resource) != 2 {
+		t.Fatalf("%+v, %v", o.Resource, err)
+	}
+	if got := fmt.Sprint(o.ImportedResource); got != "[{service.name shop} {a b}]" {
+		t.Error(got)
 	}
 }
