@@ -446,3 +446,17 @@ func FuzzAnswer(f *testing.F) {
 		_, _ = json.Marshal(why)
 	})
 }
+
+// A receiver without TLS does not get it by asking again, so the upload fails at once with the scheme to use.
+func TestReceiverWithoutTLS(t *testing.T) {
+	r, url := web(t, webAnswer{status: 200})
+	c := client(t, &Config{Endpoint: strings.Replace(url, "http:", "https:", 1), Timeout: 10 * time.Second, RetryFor: time.Minute})
+	begin := time.Now()
+	err := c.UploadTraces(t.Context(), batch(1))
+	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(fmt.Sprint(err), "use http://") || len(r.requests) > 0 {
+		t.Errorf("%v, %d requests", err, len(r.requests))
+	}
+	if took := time.Since(begin); took > firstContact {
+		t.Errorf("tried for %s", took)
+	}
+}

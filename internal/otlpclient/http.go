@@ -91,8 +91,12 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *outcomeFields) failed(err error) {
 	f.err = err
 	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &certificate):
 		f.verdict, f.advice = denied, "name the authority of the receiver's certificate with --ca"
+	case errors.As(err, &record):
+		f.verdict, f.advice = denied, "the receiver does not use TLS; use http:// instead of https://"
 	}
 }
 
