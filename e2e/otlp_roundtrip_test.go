@@ -65,6 +65,37 @@ func TestOTLPRoundTrip(t *testing.T) {
 	roundTrip(t, path, protobuf(t, allTypes(t)))
 }
 
+// The example of opentelemetry-proto (examples/trace.json) has upper-case IDs and times that are numbers, in JSON over several lines.
+const protoExample = `{
+  "resourceSpans": [{
+    "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "my.service"}}]},
+    "scopeSpans": [{
+      "scope": {"name": "my.library", "version": "1.0.0", "attributes": [{"key": "my.scope.attribute", "value": {"stringValue": "some scope attribute"}}]},
+      "spans": [{
+        "traceId": "5B8EFFF798038103D269B633813FC60C", "spanId": "EEE19B7EC3C1B174", "parentSpanId": "EEE19B7EC3C1B173",
+        "name": "I'm a server span", "startTimeUnixNano": 1544712660000000000, "endTimeUnixNano": 1544712661000000000, "kind": 2,
+        "attributes": [{"key": "my.span.attr", "value": {"stringValue": "some value"}}]
+      }]
+    }]
+  }]
+}
+`
+
+// The same for the example of the protocol.
+func TestOTLPOfProtoExample(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.json")
+	if err := os.WriteFile(path, []byte(protoExample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	traces, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces([]byte(protoExample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := spanSet{}
+	want.add(t, traces)
+	checkTraceEvent(t, roundTrip(t, path, want), 1)
+}
+
 // The same for what an SDK has sent, and Microsoft's TraceEvent library reads the trace in between without complaint.
 func TestOTLPOfSDK(t *testing.T) {
 	inputs := 0

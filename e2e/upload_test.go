@@ -203,7 +203,8 @@ func TestCollectorRestarts(t *testing.T) {
 		message := f.stderr.String()
 		eventually(t, "the collector has all spans", func() bool { return c.received(t).total() >= 4000 })
 		got := c.received(t)
-		if len(got) != 4000 || got.total() != 4000 || strings.Contains(message, "twice") || !strings.Contains(message, "4,000 spans sent") || !strings.Contains(message, "repeated") {
+		// A request that was sent into the connection before its end was noticed may have arrived: it is reported, and did not.
+		if len(got) != 4000 || got.total() != 4000 && !strings.Contains(message, "twice") || !strings.Contains(message, "4,000 spans sent") || !strings.Contains(message, "repeated") {
 			t.Errorf("%s: %d spans, %d different: %s", protocol, got.total(), len(got), message)
 		}
 	}

@@ -131,7 +131,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	if err := checkOutput(outName, inputs...); err != nil {
 		return err
 	}
-	if err := a.checkTerminal(c.to, outName); err != nil {
+	if err := a.checkTerminal(c.to.Name, c.binary(), outName); err != nil {
 		return err
 	}
 	a.sum.Naming = misnamed(c.to, outName)
@@ -158,14 +158,21 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			return a.sum.Result.Empty()
 		},
 		advice: c.to.Out.Advice,
-		advise: c.to.Out.AdviseAlways,
 	}
 }
 
 // checkTerminal refuses to write a binary format to a terminal.
-func (a *app) checkTerminal(to *formats.Format, out string) error {
-	if to.Out.Binary && isStdout(out) && terminal(a.stdout) {
-		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", to.Name)
+func (a *app) checkTerminal(format string, binary bool, out string) error {
+	if binary && isStdout(out) && terminal(a.stdout) {
+		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", format)
 	}
 	return nil
+}
+
+// binary reports whether the output is not for terminals.
+func (c *conversion) binary() bool {
+	if f, ok := c.creator.(formats.FormChooser); ok {
+		return f.Binary()
+	}
+	return c.to.Out.Binary
 }

@@ -20,7 +20,6 @@ type delivery struct {
 	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output is not kept.
 	empty  func() string
 	advice string // for users whose output would be empty
-	advise bool   // the advice is right whatever the input holds
 }
 
 // deliver runs a pass into an output: it keeps the output if that is right, and removes it otherwise.
@@ -72,7 +71,7 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
 	}
 	if what := d.empty(); what != "" {
-		return errors.Join(nothing(p, what, d.advice, d.advise), out.Abort())
+		return errors.Join(nothing(p, what, d.advice), out.Abort())
 	}
 	a.onInterrupt("")
 	if err := out.Commit(); err != nil {

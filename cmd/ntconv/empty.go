@@ -12,9 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// nothing is the error of a pass that leaves nothing to write: it says what there is instead, and what to do. always adds the advice
-// to what there is instead.
-func nothing(p *pass.Pass, what, advice string, always bool) error {
+// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead.
+func nothing(p *pass.Pass, what, advice string) error {
 	sel := p.Plan.Selection
 	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
 	switch {
@@ -29,11 +28,8 @@ func nothing(p *pass.Pass, what, advice string, always bool) error {
 	case p.Input.Again():
 		has, use := content(p)
 		text += " (" + has + ")"
-		switch {
-		case use != "" && always:
+		if use != "" {
 			advice += "; " + use
-		case use != "":
-			advice = use
 		}
 	}
 	if p.Cause != nil {

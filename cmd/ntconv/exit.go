@@ -94,9 +94,10 @@ func (a *app) show(text string) error {
 	return nil
 }
 
-// outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without words.
+// outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without words. The
+// connection of an upload is not such a pipe.
 func outputFailure(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
+	if of := (*iox.Error)(nil); errors.As(err, &of) && errors.Is(of, syscall.EPIPE) {
 		return fail(exitSignal+int(syscall.SIGPIPE), errQuiet)
 	}
 	return fail(exitOutput, err)

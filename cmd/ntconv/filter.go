@@ -76,7 +76,7 @@ func (a *app) filterCmd() *cobra.Command {
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	a.sum = &summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out)}
-	if err := a.checkTerminal(f.to, f.out); err != nil {
+	if err := a.checkTerminal(f.to.Name, f.to.Out.Binary, f.out); err != nil {
 		return err
 	}
 	if err := checkOutput(f.out, f.in); err != nil {

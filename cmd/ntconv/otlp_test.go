@@ -3,141 +3,117 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
-	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/internal/testing/spangen"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/writer"
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// A sentSpan is a span as a file holds it.
-type sentSpan struct {
-	TraceID, SpanID, ParentSpanID, Name string
-	Attributes                          []struct {
-		Key   string
-		Value struct{ StringValue string }
+// accept starts a receiver that accepts everything, and returns its URL.
+func accept(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1/traces"
+}
+
+// Each way in which sending can end has its exit code, and a message that says what became of the spans.
+func TestSendingExitCodes(t *testing.T) {
+	url := accept(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		text []string
+	}{
+		"sent":        {[]string{trace(t, "spans-stop"), "--endpoint", url}, exitOK, []string{"41 spans sent to " + url + " in 1 batch, from 57 events of"}},
+		"selected":    {[]string{trace(t, "spans-stop"), "--endpoint", url, "--provider", "Microsoft-Diagnostics-*"}, exitOK, []string{"spans sent to", "from 56 of 57 events in"}},
+		"no spans":    {[]string{trace(t, "cpu-env"), "--endpoint", url}, exitEmpty, []string{"no spans among 1,786 events", "dotnet-trace collect --providers", "ntconv to pprof --kind wall"}},
+		"a limit":     {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"--max-types", "0 spans sent to " + url + " before that"}},
+		"two outputs": {[]string{trace(t, "spans-stop"), "--endpoint", url, "-o", "x"}, exitUsage, []string{"-o x: --endpoint writes no file"}},
+		"no secret":   {[]string{trace(t, "spans-stop"), "--endpoint", url, "--header", "secret"}, exitUsage, []string{"--header: want key=value"}},
+		"no effect":   {[]string{trace(t, "spans-stop"), "-o", "y.jsonl", "--protocol", "grpc"}, exitOK, []string{"--protocol has no effect"}},
+		"truncated":   {[]string{"cut.nettrace", "--endpoint", url}, exitIncomplete, []string{"spans sent to", "truncated"}},
+	} {
+		dir := t.TempDir()
+		write(t, dir, "cut.nettrace", unpacked(t, "spans-stop")[:60_000])
+		r := invoke(t, dir, nil, append([]string{"to", "otlp"}, c.args...)...)
+		if r.code != c.code || r.stdout != "" || strings.Contains(r.stderr, "secret") {
+			t.Errorf("%s: code %d: %s%s", name, r.code, r.stdout, r.stderr)
+		}
+		for _, text := range c.text {
+			if !strings.Contains(r.stderr, text) {
+				t.Errorf("%s: no %q in %s", name, text, r.stderr)
+			}
+		}
 	}
 }
 
-func readSpans(t *testing.T, lines []byte) (all []sentSpan) {
-	t.Helper()
-	for line := range bytes.Lines(lines) {
-		var message struct {
-			ResourceSpans []struct{ ScopeSpans []struct{ Spans []sentSpan } }
+// The command line that names a process is known to the first batch although .NET writes it last, but not if a pipe is read once.
+func TestServiceNameIsKnown(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"to", "otlp", "--batch", "1", "-o", "out.jsonl", "-f"}
+	for _, c := range []struct {
+		input string
+		stdin []byte
+		args  []string
+		want  string // of the first line
+	}{
+		{trace(t, "spans-stop"), nil, nil, `"shop"`},
+		{"-", unpacked(t, "spans-stop"), nil, `"unknown_service:dotnet"`},
+		{"-", unpacked(t, "spans-stop"), []string{"--service-name", "mine"}, `"mine"`},
+	} {
+		if r := invoke(t, dir, c.stdin, append(append(args, c.args...), c.input)...); r.code != exitOK {
+			t.Fatalf("%s: %s", c.input, r.stderr)
 		}
-		if err := json.Unmarshal(line, &message); err != nil {
+		b, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range message.ResourceSpans {
-			for _, s := range r.ScopeSpans {
-				all = append(all, s.Spans...)
-			}
+		first, _, _ := bytes.Cut(b, []byte("\n"))
+		if !bytes.Contains(first, []byte(`{"key":"service.name","value":{"stringValue":`+c.want+`}}`)) {
+			t.Errorf("%s %q: %.300s", c.input, c.args, first)
 		}
-	}
-	return all
-}
-
-// waitTrace is a recording of the ends of Activities, with a wait for a lock after each sample.
-func waitTrace(t *testing.T) []byte {
-	t.Helper()
-	src, err := reader.NewBytes(corpus.SharedTrace(t, "otel/otel-cpu").Data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	w, err := writer.New(&b, src.Info(), &writer.Options{Renumber: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	isSample := func(e *ntconv.Event) bool { return clr.ClassOf(e.Type) == clr.ClassSample }
-	if _, err := ntconv.Copy(w, spangen.Waits(src, isSample)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// Intervals of the runtime belong to Activities of which only the end is recorded, if the input can be read twice, and samples at the
-// same times to the same spans. A note says so if it cannot.
-func TestIntervalsOfStopOnlyTraces(t *testing.T) {
-	data, dir := waitTrace(t), t.TempDir()
-	write(t, dir, "in.nettrace", data)
-	if r := invoke(t, dir, nil, "to", "otlp", "--spans", "default,contention", "in.nettrace", "-o", "out.jsonl"); r.code != 0 ||
-		!strings.Contains(r.stderr, "intervals of the runtime linked to spans") || strings.Contains(r.stderr, "only once") {
-		t.Fatalf("%d %s", r.code, r.stderr)
-	}
-	spans := map[string]string{}
-	sent := readSpans(t, corpus.Read(t, filepath.Join(dir, "out.jsonl")))
-	for _, s := range sent {
-		spans[s.TraceID+s.SpanID] = s.Name
-	}
-	waits := map[string]int{}
-	for _, s := range sent {
-		if s.Name == "Lock contention" && s.ParentSpanID != "" {
-			waits[spans[s.TraceID+s.ParentSpanID]]++
-		}
-	}
-	p, _, _ := convertProfile(t, "--span-name", filepath.Join(dir, "in.nettrace"))
-	samples := totals(p, 0, "span_name")
-	for _, name := range []string{"scan", "pay"} {
-		if waits[name] < 5 || int64(waits[name]) != samples[name] || waits[""] > 0 {
-			t.Errorf("%s: %d waits, %d samples; %v", name, waits[name], samples[name], waits)
-		}
-	}
-	r := invoke(t, dir, data, "to", "otlp", "--spans", "default,contention", "-")
-	if n := len(readSpans(t, []byte(r.stdout))); r.code != 0 || n != len(sent) || !strings.Contains(r.stderr, "the input can be read only once") {
-		t.Errorf("standard input: %d, %d spans, %s", r.code, n, r.stderr)
-	}
-	if r = invoke(t, dir, data, "to", "otlp", "-"); strings.Contains(r.stderr, "only once") {
-		t.Errorf("no intervals: %s", r.stderr)
 	}
 }
 
-// Spans without the name of their program are reported. The input of a pipe ends with it.
-func TestUnnamedSpans(t *testing.T) {
-	data := corpus.Trace(t, "spans-stop").Data
-	const want = "41 as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --service-name"
-	for _, c := range []struct {
-		args  []string
-		input []byte
-		named bool
-	}{
-		{[]string{"-"}, data, false},
-		{[]string{"-", "--service-name", "shop"}, data, true},
-		{[]string{"-", "--batch", "512"}, data, true}, // one batch
-		{[]string{trace(t, "spans-stop")}, nil, true},
+// The JSON summary of an upload has its counts, also if it failed.
+func TestSendingReport(t *testing.T) {
+	for url, want := range map[string]map[string]any{
+		accept(t):                        {"items": 41.0, "spans": 41.0, "batches": 1.0, "unit": "span", "exit": 0.0},
+		"http://127.0.0.1:1/no/receiver": {"unsent": 41.0, "spans": 41.0, "exit": 6.0},
 	} {
-		r := invoke(t, t.TempDir(), c.input, append([]string{"to", "otlp", "--batch", "5", "--flush-every", "0", "-o", "-"}, c.args...)...)
-		if r.code != 0 || strings.Contains(r.stderr, want) == c.named || strings.Contains(r.stdout, "unknown_service") == c.named {
-			t.Errorf("%v: %d %s", c.args, r.code, r.stderr)
+		r := invoke(t, t.TempDir(), nil, "to", "otlp", trace(t, "spans-stop"), "--endpoint", url, "--report", "json", "--retry-for", "0")
+		var got map[string]any
+		if err := json.Unmarshal([]byte(r.stderr), &got); err != nil {
+			t.Fatalf("%v: %s", err, r.stderr)
+		}
+		for key, value := range want {
+			if got[key] != value {
+				t.Errorf("%s: %s is %v, want %v: %s", url, key, got[key], value, r.stderr)
+			}
 		}
 	}
 }
 
-// --profile-id adds the label span_id of the samples of a span to its attributes.
-func TestProfileID(t *testing.T) {
-	path, dir := spanTrace(t), t.TempDir()
-	if r := invoke(t, dir, nil, "to", "otlp", "--profile-id", "-o", "spans.jsonl", path); r.code != 0 {
-		t.Fatalf("%d %s", r.code, r.stderr)
-	}
-	p, _, _ := convertProfile(t, path)
-	samples := totals(p, 0, "span_id")
-	for _, s := range readSpans(t, corpus.Read(t, filepath.Join(dir, "spans.jsonl"))) {
-		found := ""
-		for _, a := range s.Attributes {
-			if a.Key == "pyroscope.profile.id" {
-				found += a.Value.StringValue
-			}
-		}
-		if samples[found] == 0 || found != s.SpanID {
-			t.Errorf("%s has the profile %q", s.Name, found)
+// A connection that the receiver closed is an error with a message, although its cause is that of a pipe without a reader.
+func TestBrokenConnectionIsNoBrokenPipe(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{&iox.Error{Name: iox.StdoutName, Op: "write", Err: syscall.EPIPE}, exitSignal + int(syscall.SIGPIPE)},
+		{fmt.Errorf("http://collector:4318: %w", &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}), exitOutput},
+	} {
+		if got := outputFailure(c.err); codeOf(got) != c.code || (c.code == exitOutput) != (got.Error() != "") {
+			t.Errorf("%v: code %d", c.err, codeOf(got))
 		}
 	}
 }

@@ -36,8 +36,14 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 
 // Binary output does not go to a terminal, and the error says where else.
 func TestBinaryToTerminal(t *testing.T) {
+	refusesTerminal(t, "to", "pprof", "-o", "-", trace(t, "cpu-env"))
+	refusesTerminal(t, "to", "otlp", "--form", "proto", "-o", "-", trace(t, "spans-stop"))
+}
+
+func refusesTerminal(t *testing.T, args ...string) {
+	t.Helper()
 	master, slave := openTerminal(t)
-	cmd := command(t, t.TempDir(), "to", "pprof", "-o", "-", trace(t, "cpu-env"))
+	cmd := command(t, t.TempDir(), args...)
 	cmd.Stdout = slave
 	var errs strings.Builder
 	cmd.Stderr = &errs

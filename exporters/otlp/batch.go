@@ -1,8 +1,11 @@
 package otlp
 
 import (
+	"encoding/binary"
+	"slices"
 	"time"
 
+	"github.com/ntconv/ntconv"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -110,8 +113,12 @@ func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 	return all, size
 }
 
-// maxInterned bounds the resources and scopes that a table keeps after a batch.
-const maxInterned = 1024
+// Limits on the resources and scopes that a table keeps after a batch: their number, and the bytes of their encodings, of which they need
+// a small multiple.
+const (
+	maxInterned      = 1024
+	maxInternedBytes = 4 << 20
+)
 
 // A table finds equal resources and scopes, because a decoder may return another pointer for each span. It is emptied between
 // batches when it is large: a row that is needed again is another one then, which separates nothing within a batch.
@@ -122,6 +129,8 @@ type table struct {
 	resourceKeys map[string]*resourceRow
 	scopeKeys    map[string]*scopeRow
 	key          []byte
+	bytes        int          // of all keys that were made, also of equal ones
+	added        ntconv.Attrs // of all resources of imported spans
 
 	lastResource *span.Resource
 	resourceRow  *resourceRow
@@ -131,11 +140,11 @@ type table struct {
 
 // trim empties the table if it is large. Call it between batches.
 func (t *table) trim() {
-	if t.resources == nil || len(t.resources)+len(t.scopes) > maxInterned {
+	if t.resources == nil || len(t.resources)+len(t.scopes) > maxInterned || t.bytes > maxInternedBytes {
 		*t = table{
 			resources: make(map[*span.Resource]*resourceRow), scopes: make(map[*span.Scope]*scopeRow),
 			resourceKeys: make(map[string]*resourceRow), scopeKeys: make(map[string]*scopeRow),
-			converter: converter{repaired: t.repaired},
+			converter: converter{repaired: t.repaired}, added: t.added,
 		}
 	}
 }
@@ -152,9 +161,13 @@ func (t *table) resourceOf(r *span.Resource) *resourceRow {
 	}
 	row := t.resources[r]
 	if row == nil {
-		made := &resourceRow{pb: t.resource(r), schemaURL: t.text(r.SchemaURL)}
+		whole := *r
+		if len(t.added) > 0 {
+			whole.Attributes, whole.Absent = withAttributes(slices.Clone(r.Attributes), t.added), false
+		}
+		made := &resourceRow{pb: t.resource(&whole), schemaURL: t.text(r.SchemaURL)}
 		made.measure()
-		key := t.keyOf(made.pb, made.schemaURL, r.Absent)
+		key := t.keyOf(made.pb, made.schemaURL, whole.Absent)
 		if row = t.resourceKeys[string(key)]; row == nil {
 			row = made
 			t.resourceKeys[string(key)] = row
@@ -192,7 +205,8 @@ func (t *table) keyOf(m proto.Message, schemaURL string, absent bool) []byte {
 	if absent {
 		t.key[0] = 'a'
 	}
-	t.key = append(append(t.key, schemaURL...), 0)
+	t.key = append(binary.AppendUvarint(t.key, uint64(len(schemaURL))), schemaURL...)
 	t.key, _ = proto.MarshalOptions{Deterministic: true}.MarshalAppend(t.key, m) // cannot fail: all strings are valid
+	t.bytes += len(t.key)
 	return t.key
 }

@@ -88,6 +88,17 @@ func TestGrouping(t *testing.T) {
 	}
 }
 
+// TestResourceKeys checks that resources are distinguished although the bytes of their schema URL and attributes are the same in a row.
+func TestResourceKeys(t *testing.T) {
+	var tab table
+	tab.trim()
+	a := tab.resourceOf(&span.Resource{SchemaURL: "x\x00\n\x04\n\x02k"})
+	b := tab.resourceOf(&span.Resource{SchemaURL: "x", Attributes: []span.Attribute{{Key: "k\x00"}}})
+	if a == b {
+		t.Error("different resources have the same key")
+	}
+}
+
 // TestBatchLimit checks that a span that does not fit is not added, unless it is the first.
 func TestBatchLimit(t *testing.T) {
 	var tab table

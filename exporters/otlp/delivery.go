@@ -3,6 +3,7 @@ package otlp
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +101,7 @@ func (d *delivery) work() {
 			d.changed.Wait()
 		}
 		b := d.queue[0]
-		d.queue = append(d.queue[:0], d.queue[1:]...)
+		d.queue = slices.Delete(d.queue, 0, 1)
 		d.active++
 		failed := d.err != nil
 		d.mu.Unlock()
@@ -169,13 +170,20 @@ func (d *delivery) count(n int64, size int, err error) {
 		}
 		d.failLocked(err)
 	}
-	sent := d.done.Sent
 	d.mu.Unlock()
 	if d.progress != nil && (err == nil || partial != nil) {
-		d.progressMu.Lock()
-		d.progress(sent)
-		d.progressMu.Unlock()
+		d.showProgress()
 	}
+}
+
+// showProgress reads the count under progressMu, so that it never decreases from one call to the next.
+func (d *delivery) showProgress() {
+	d.progressMu.Lock()
+	defer d.progressMu.Unlock()
+	d.mu.Lock()
+	sent := d.done.Sent
+	d.mu.Unlock()
+	d.progress(sent)
 }
 
 // explain keeps the first message of the receiver.

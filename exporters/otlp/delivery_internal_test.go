@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -152,6 +153,31 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// TestBatchBytes checks that no batch exceeds the limit, also not the first one of a process: its resource is made when the batch leaves.
+func TestBatchBytes(t *testing.T) {
+	const limit = 20_000
+	r := &receiver{t: t}
+	s := newTestSink(t.Context(), r, &Options{
+		BatchBytes: limit, ServiceName: strings.Repeat("s", 3000), Resource: ntconv.Attrs{{Key: "k", Value: strings.Repeat("v", 3000)}},
+	})
+	for i := range 300 {
+		p := &ntconv.Process{PID: uint64(i / 100), Name: "shop"}
+		s.processes.of(p).command = strings.Repeat("c", 3000)
+		s.add(numbered(i, p))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if sum := s.Summary(); sum.Sent != 300 {
+		t.Errorf("%+v", sum)
+	}
+	for i, data := range r.raw {
+		if _, n := marshal(t, data.ResourceSpans); n > limit {
+			t.Errorf("batch %d of %d has %d bytes", i, len(r.raw), n)
+		}
+	}
+}
+
 // TestTooLarge checks that all spans arrive once and in order however small the requests must be, and that a span that is too large by
 // itself is rejected and no other.
 func TestTooLarge(t *testing.T) {
@@ -173,6 +199,9 @@ func TestTooLarge(t *testing.T) {
 		checkSummary(t, sum)
 		if sum.Sent != 700 || sum.Halved != sum.Batches-2 || slices.Max(r.sizes()) > limit {
 			t.Errorf("limit %d: %+v, batches %v", limit, sum, r.sizes())
+		}
+		if n := len(r.sizes()); n > 2*700/limit+2 {
+			t.Errorf("limit %d: %d requests: the parts are not halves", limit, n)
 		}
 	}
 	report := new(ntconv.Report)
@@ -387,6 +416,28 @@ func TestSlowReceiver(t *testing.T) {
 		})
 	}
 }
+
+// TestProgress checks that progress never goes back, also with several uploads at a time.
+func TestProgress(t *testing.T) {
+	const spans = 20_000
+	last := int64(0)
+	s := newTestSink(t.Context(), instant{}, &Options{BatchSpans: 1, Concurrency: 8, Progress: func(n int64) {
+		if n < last {
+			t.Errorf("%d spans after %d", n, last)
+		}
+		last = n
+		runtime.Gosched()
+	}})
+	send(s, spans)
+	if err := s.Close(); err != nil || last != spans {
+		t.Errorf("%v, progress ends at %d", err, last)
+	}
+}
+
+// instant is an Uploader that takes everything at once.
+type instant struct{}
+
+func (instant) UploadTraces(context.Context, []*tracepb.ResourceSpans) error { return nil }
 
 // counting is an Uploader with statistics.
 type counting struct{ *receiver }

@@ -169,6 +169,35 @@ func TestManyResources(t *testing.T) {
 	}
 }
 
+// TestLargeResources checks that what identifies large resources and scopes is bounded by its size, and not only by its number.
+func TestLargeResources(t *testing.T) {
+	const size = 1 << 20
+	large := strings.Repeat("x", size)
+	for _, c := range []struct {
+		name string
+		set  func(sp *span.Span, text string)
+		kept func(*table) int
+	}{
+		{"resources", func(sp *span.Span, text string) {
+			sp.Resource = &span.Resource{Attributes: []span.Attribute{{Key: "k", Value: span.String(text)}}}
+		}, func(t *table) int { return len(t.resources) }},
+		{"scopes", func(sp *span.Span, text string) { sp.Scope = &span.Scope{Name: text} }, func(t *table) int { return len(t.scopes) }},
+	} {
+		s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
+		for i := range 50 {
+			sp := numbered(i, nil)
+			c.set(sp, fmt.Sprint(i)+large)
+			s.add(sp)
+		}
+		if n := c.kept(&s.table); n*size > maxInternedBytes+defaultBatchBytes {
+			t.Errorf("%d %s of %d bytes are kept", n, c.name, size)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // write returns the only span of a file.
 func write(t *testing.T, o *Options, sp *span.Span) *span.Span {
 	t.Helper()

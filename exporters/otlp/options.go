@@ -58,14 +58,14 @@ const (
 	Convention
 )
 
-// ByteOrder is the order of the bytes of the label SpanId, an integer of 8 bytes. The specification of nettrace 6 does not define
-// it.
+// ByteOrder is the order in which a trace holds the 8 bytes of a SpanId label. The specification of nettrace 6 does not define how they
+// become a span ID of W3C trace context.
 type ByteOrder uint8
 
 const (
-	// BigEndian writes the most significant byte of the number first: the span ID is the number in hexadecimal.
+	// BigEndian means that the label has the bytes in the order of the W3C text form.
 	BigEndian ByteOrder = iota
-	// LittleEndian writes the least significant byte first.
+	// LittleEndian means that the label is a little-endian number: the W3C text form shows its bytes from last to first.
 	LittleEndian
 )
 
@@ -109,6 +109,9 @@ type Options struct {
 	// Resource are attributes of all processes. They replace attributes with the same key. Neither they nor ServiceName change the
 	// resources of imported spans.
 	Resource ntconv.Attrs
+	// ImportedResource are attributes of the resources of all imported spans. They replace attributes with the same key. If there are
+	// none, imported spans keep their resources.
+	ImportedResource ntconv.Attrs
 	// ThreadAttributes adds the operating system's ID and, if known, the name of the thread on which a span started to its attributes.
 	ThreadAttributes bool
 	// ProfileIDs adds the attribute pyroscope.profile.id to spans, with their ID in hexadecimal. Grafana needs it to show the profile of

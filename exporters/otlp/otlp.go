@@ -4,6 +4,9 @@
 //	_, err := ntconv.Copy(sink, src)
 //	err = errors.Join(err, sink.Close())
 //
+// client is an Uploader, such as a client of otlptracegrpc or otlptracehttp. The caller starts it before New and stops it after Close.
+// NewFile writes a file and needs no client. Close completes the Summary, which says how many spans arrived.
+//
 // Spans come from Activities that a DiagnosticSource recorded, from events with the labels TraceId and SpanId, from Start and Stop
 // events of event sources, and from spans that were imported from OTLP; docs/otlp.md specifies the mapping.
 //
@@ -94,12 +97,14 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 		s.namer = ntconv.NoNames()
 	}
 	s.o.setDefaults()
+	s.table.added = s.o.ImportedResource
 	s.table.trim()
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
 	return s
 }
 
-// Write adds an event to the spans that it belongs to, and borrows it until Write returns. The error is an *UploadError if a batch
+// Write adds an event to the spans that it belongs to, and borrows it until Write returns. Events must come in time order
+// (reader.ByTime): an event that comes before the Start of its span, or after the Stop, is not a part of it. The error is an *UploadError if a batch
 // could not be sent, which may have been an earlier one.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.Watch(e)
@@ -230,6 +235,9 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 		known := s.namer.Process(sp.Process)
 		setText(&p.command, known.CommandLine)
 		setText(&p.name, known.Name)
+	}
+	if p.row.pb == nil {
+		p.row.size = p.maxSize(&s.o)
 	}
 	return &p.row
 }

@@ -124,7 +124,7 @@ func (t *processes) learn(e *ntconv.Event) {
 // skuCore is the field Sku of a RuntimeInformation event of every runtime but .NET Framework.
 const skuCore = "2"
 
-// read returns fields of an event as text. What is absent is empty.
+// read returns fields of an event as text, "" for absent ones.
 func (t *processes) read(e *ntconv.Event, fields ...string) []string {
 	p, _ := t.schemas.Of(e).Project(fields...)
 	values := make([]ntconv.Value, len(fields))
@@ -169,6 +169,17 @@ func hostArch(s string) string {
 	return strings.ToLower(s)
 }
 
+// maxSize returns at least the size of the resource that describe will make of what is known now.
+func (p *process) maxSize(o *Options) int {
+	const perAttribute = 64 // for a key of describe, and all tags and lengths
+	size := 9*perAttribute + max(len(o.ServiceName), len(p.command), len(p.name), len(unknownService)) +
+		len(p.command) + len(p.runtime) + len(p.version) + len(p.os) + len(p.arch) + len(p.host)
+	for _, a := range o.Resource {
+		size += perAttribute + len(a.Key) + len(a.Value)
+	}
+	return size
+}
+
 // describe sets the resource of a process.
 func (p *process) describe(t *table, o *Options) {
 	var list []span.Attribute
@@ -193,7 +204,13 @@ func (p *process) describe(t *table, o *Options) {
 	text("os.type", p.os)
 	text("host.arch", p.arch)
 	text("host.name", p.host)
-	for _, a := range o.Resource {
+	p.row.pb = t.resource(&span.Resource{Attributes: withAttributes(list, o.Resource)})
+	p.row.measure()
+}
+
+// withAttributes adds attributes to a list, or replaces those with the same keys.
+func withAttributes(list []span.Attribute, attrs ntconv.Attrs) []span.Attribute {
+	for _, a := range attrs {
 		own := span.Attribute{Key: a.Key, Value: span.String(a.Value)}
 		if i := slices.IndexFunc(list, func(b span.Attribute) bool { return b.Key == a.Key }); i >= 0 {
 			list[i] = own
@@ -201,8 +218,7 @@ func (p *process) describe(t *table, o *Options) {
 			list = append(list, own)
 		}
 	}
-	p.row.pb = t.resource(&span.Resource{Attributes: list})
-	p.row.measure()
+	return list
 }
 
 const attrServiceName = "service.name"

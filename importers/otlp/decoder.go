@@ -78,7 +78,8 @@ func (d *decoder) tooDeep() span.Value {
 // link adds a link if its IDs are valid: absent, or of the right length.
 func (d *decoder) link(l span.Link, ids idLengths) {
 	if ids.trace != 0 && ids.trace != len(l.TraceID) || ids.span != 0 && ids.span != len(l.ID) {
-		d.report.Note(ntconv.CodeRowSkipped, 1, d.place.offset, fmt.Sprintf("link skipped: %v: IDs of %d and %d bytes; want 16 and 8", d.place, ids.trace, ids.span))
+		why := fmt.Sprintf("link skipped: %v: IDs of %d and %d bytes; want 16 and 8", d.place, ids.trace, ids.span)
+		d.report.Note(ntconv.CodeRowSkipped, 1, d.place.offset, why)
 		return
 	}
 	d.s.Links = append(d.s.Links, l)

@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
+	"github.com/ntconv/ntconv/ntconvtest"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -272,7 +273,8 @@ func TestOrder(t *testing.T) {
 	const n = 150_000
 	for name, end := range map[string]func(i int) uint64{
 		"forward": func(i int) uint64 { return uint64(i) }, "backward": func(i int) uint64 { return uint64(n - i) },
-		"mixed": func(i int) uint64 { return uint64(i*7919) % n }, "mixed within messages": func(i int) uint64 { return uint64(i/500*500 + i*7919%500) }, "before 1970": func(i int) uint64 { return uint64(-i) },
+		"mixed":                 func(i int) uint64 { return uint64(i*7919) % n },
+		"mixed within messages": func(i int) uint64 { return uint64(i/500*500 + i*7919%500) }, "before 1970": func(i int) uint64 { return uint64(-i) },
 		"open": func(i int) uint64 { return 0 },
 	} {
 		var input []byte
@@ -307,6 +309,46 @@ func TestOrder(t *testing.T) {
 		}
 		if len(threads) > 256 || name == "mixed within messages" && len(threads) > 30 || name == "forward" && len(threads) != 1 || marks != n>>16 {
 			t.Errorf("%s: %d threads, %d marks", name, len(threads), marks)
+		}
+	}
+}
+
+// In time order the events are those of the order of the input, sorted.
+func TestByTime(t *testing.T) {
+	const n = 70_000
+	for name, at := range map[string]func(i int) int{
+		"backward": func(i int) int { return n - i }, "mixed": func(i int) int { return i * 7919 % n }, "equal": func(int) int { return 7 },
+	} {
+		var spans []*tracepb.Span
+		for i := range n {
+			s := validSpan(fmt.Sprint(i))
+			s.EndTimeUnixNano = uint64(at(i))
+			spans = append(spans, s)
+		}
+		input := marshal(t, oneScope(spans...))
+		got, err := read(bytes.NewReader(input[:len(input)-1]), &otlp.Options{ByTime: true})
+		if !errors.Is(err, ntconv.ErrTruncated) || len(got) != n-1 {
+			t.Fatal(name, len(got), err)
+		}
+		src, err := otlp.New(bytes.NewReader(input), &otlp.Options{ByTime: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, events := ntconv.Ticks(0), 0
+		for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
+			if err != nil || e.Time < last {
+				t.Fatalf("%s: event %d at %d after %d: %v", name, events, e.Time, last, err)
+			}
+			last = e.Time
+			if e.Kind == ntconv.KindEvent {
+				if v, _ := e.Field("name"); name == "equal" && v.String() != fmt.Sprint(events) {
+					t.Fatalf("event %d is %v", events, v)
+				}
+				events++
+			}
+		}
+		if events != n {
+			t.Errorf("%s: %d events", name, events)
 		}
 	}
 }

@@ -237,7 +237,7 @@ func (n node) str() (string, bool) {
 	}
 	for _, c := range n.b[n.from+1 : n.to-1] {
 		if c == '\\' {
-			b, _ := jsontext.AppendUnquote(nil, n.b[n.from:n.to]) // the error tells of invalid UTF-8, which was replaced
+			b, _ := jsontext.AppendUnquote(nil, n.b[n.from:n.to]) // an error means that invalid UTF-8 was replaced
 			return string(b), true
 		}
 	}
@@ -306,7 +306,7 @@ func (n node) float() (float64, bool) {
 
 func (n node) bool() (v, ok bool) { return n.kind() == 't', n.kind() == 't' || n.kind() == 'f' }
 
-// hex decodes an ID into dst and returns its length in bytes. Of an ID of another length nothing is stored.
+// hex decodes an ID into dst and returns its length in bytes. It stores nothing if the length is not that of dst.
 func (n node) hex(dst []byte) (size int, ok bool) {
 	clear(dst)
 	s, ok := n.str()

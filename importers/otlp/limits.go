@@ -38,7 +38,8 @@ const (
 	maxThreads   = 100_000 // threads that spans state; spans of further threads have none
 	maxLanes     = 256     // capture threads of a process
 
-	// Events between two sequence points, so that readers and writers can discard labels: the least, and the most within a message.
-	markEvents    = 1 << 16
-	maxMarkEvents = 1 << 19
+	// Events and bytes of payloads between two sequence points, so that readers and writers can discard labels, and the source can sort:
+	// the least, and half of the most.
+	windowEvents = 1 << 16
+	windowBytes  = 32 << 20
 )

@@ -1,5 +1,5 @@
-// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event otlp/Span, or several
-// if it is large, as package internal/span defines them. exporters/otlp restores the spans.
+// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event otlp/Span. A large span
+// also has events otlp/SpanPart before it, see docs/otlp.md. exporters/otlp restores the spans.
 //
 // New recognizes the form of the input:
 //
@@ -11,13 +11,14 @@
 //
 // Logs, metrics and profiles are refused with an error that names them and wraps ntconv.ErrUnsupported.
 //
-// The source holds one ResourceSpans message at a time, and tables of processes and threads.
+// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events come in the order of the input unless
+// Options.ByTime is set.
 //
 // # Time
 //
-// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if it has no end. It is later if the end
-// is before 1970, or if the spans are not in order of time so that their events would be out of order (CodeOutOfOrder); the payload
-// always has the exact times.
+// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end. It is later if that
+// is before 1970. It is also later if the span is so much out of order that its event would belong before a sequence point, which
+// the source inserts every 65,536 events or more (CodeOutOfOrder). The payload always has the exact times.
 //
 // # Processes and threads
 //
@@ -40,6 +41,9 @@ import (
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
+	// ByTime delivers the events in time order and not in the order of the input. The source then holds up to 131,072 events or 64 MiB of
+	// their payloads.
+	ByTime bool
 	Limits Limits
 	Report *ntconv.Report // may be nil
 }
@@ -48,7 +52,8 @@ type Options struct {
 //
 // Errors are *ntconv.FormatError with the place, unless r returned them, and wrap ntconv.ErrFormat if the input is not OTLP,
 // ntconv.ErrUnsupported if it holds another signal than traces, ErrCorrupt, ErrLimit, or ErrTruncated. The report counts spans that are
-// skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt), fields that the model does not have
+// skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt parts of JSON that another object of
+// traces follows (CodeCorrupt), fields that the model does not have
 // (CodeNotCarried), and invalid UTF-8 (CodeRepaired).
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{encoder: span.NewEncoder()}
@@ -76,6 +81,9 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		return nil, s.err
 	}
 	s.describe()
+	if s.o.ByTime {
+		return &sorter{source: s}, nil
+	}
 	return s, nil
 }
 
@@ -123,6 +131,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 			s.lane.seq++
 			e.Seq = s.lane.seq
 			s.owners.events++
+			s.owners.bytes += len(e.Payload)
 			return e, nil
 		}
 		s.lane = nil

@@ -49,6 +49,8 @@ func drain(src ntconv.Source) (spans []*span.Span, err error) {
 		}
 		if e.Kind == ntconv.KindMark {
 			barrier = e.Time
+		}
+		if e.Kind != ntconv.KindEvent {
 			continue
 		}
 		if e.Time < last[e.Capture] || e.Time < barrier || e.Seq != seq[e.Capture]+1 {

@@ -23,6 +23,7 @@ type owners struct {
 	latest ntconv.Ticks // time of the latest event
 	floor  ntconv.Ticks // time of the latest sequence point
 	events int          // since then
+	bytes  int          // of their payloads
 }
 
 type hostPID struct {
@@ -172,10 +173,11 @@ func text(r *span.Resource, key string) (s string) {
 // markDue returns a sequence point before the span s if enough events have come since the last one. Producers group the spans of a message
 // by scope, so these are out of order, while most messages are in order: if possible, sequence points are between messages.
 func (o *owners) markDue(s *span.Span) *ntconv.Mark {
-	if o.events < markEvents || s.Resource == o.lastResource && o.events < maxMarkEvents {
+	due := func(windows int) bool { return o.events >= windows*windowEvents || o.bytes >= windows*windowBytes }
+	if !due(1) || s.Resource == o.lastResource && !due(2) {
 		return nil
 	}
-	o.events, o.floor = 0, o.latest
+	o.events, o.bytes, o.floor = 0, 0, o.latest
 	m := &ntconv.Mark{Kind: ntconv.MarkSequencePoint}
 	for _, p := range o.list {
 		for _, l := range p.lanes {

@@ -82,7 +82,7 @@ func (d *decoder) spanMessage(m *message) {
 	m.corrupt = m.corrupt || sub.corrupt
 }
 
-// fill copies an ID and returns its length. Of an ID of another length nothing is copied.
+// fill copies an ID and returns its length. It copies nothing if the length is not that of dst.
 func fill(dst, src []byte) int {
 	clear(dst)
 	if len(src) == len(dst) {

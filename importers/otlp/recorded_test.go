@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,25 +16,32 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/writer"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
-// recordings returns the paths of what the official .NET SDK sent, by name.
+// recordings returns the paths of what the official .NET SDK sent, by name: those of testdata, and more if there are any.
 func recordings(t testing.TB) map[string]string {
-	dir := corpus.Shared(t, "data", "otel")
-	paths, err := filepath.Glob(filepath.Join(dir, "*.otlp.binpb"))
-	if err != nil || len(paths) == 0 {
-		t.Fatal(len(paths), err)
-	}
 	files := map[string]string{}
-	for _, p := range paths {
-		files[strings.TrimSuffix(filepath.Base(p), ".otlp.binpb")] = p
+	add := func(dir string) {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.otlp.binpb"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(len(paths), err)
+		}
+		for _, p := range paths {
+			files[strings.TrimSuffix(filepath.Base(p), ".otlp.binpb")] = p
+		}
+	}
+	add("testdata")
+	if dir, err := corpus.Find("data", "otel"); err == nil {
+		add(dir)
 	}
 	return files
 }
 
-// What the SDK sent is what google.golang.org/protobuf decodes, and JSON of the same has the same spans.
+// The importer decodes the same spans from recordings of the SDK as google.golang.org/protobuf, and the same from their JSON.
 func TestRecordedSpans(t *testing.T) {
 	for name, path := range recordings(t) {
 		if name == "otel-metrics" {
@@ -102,5 +111,72 @@ func TestRecordedMetrics(t *testing.T) {
 		if _, err := otlp.New(bytes.NewReader(input), nil); !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), "OTLP metrics") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Recorded spans are equal after they were written to nettrace and read again, and TraceEvent reads that file without complaint.
+func TestRecordedSpansSurviveNettrace(t *testing.T) {
+	for name, path := range recordings(t) {
+		if name == "otel-metrics" {
+			continue
+		}
+		input := corpus.Read(t, path)
+		want, err := read(bytes.NewReader(input), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := otlp.New(bytes.NewReader(input), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		w, err := writer.New(&file, src.Info(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ntconv.Copy(w, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var report ntconv.Report
+		back, err := reader.New(bytes.NewReader(file.Bytes()), &reader.Options{Order: reader.FileOrder, Report: &report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := drain(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSpans(t, want, got)
+		if entries := report.Entries(); len(entries) > 0 {
+			t.Errorf("%s: %v", name, entries)
+		}
+		referenceReads(t, name, file.Bytes(), len(want))
+	}
+}
+
+// referenceReads asks TraceEvent for the number of events, losses and inversions of time.
+func referenceReads(t *testing.T, name string, file []byte, events int) {
+	t.Helper()
+	program, err := corpus.Find("oracle", "traceevent")
+	if err != nil || testing.Short() {
+		return
+	}
+	path := filepath.Join(t.TempDir(), name+".nettrace")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "summary", path).Output()
+	if err != nil {
+		t.Skipf("%s: the reference reader failed: %v", name, err)
+	}
+	var summary struct{ Events, EventsLost, TimeInversions int }
+	if err := json.Unmarshal(out, &summary); err != nil {
+		t.Fatal(err)
+	}
+	if summary.Events != events || summary.EventsLost != 0 || summary.TimeInversions != 0 {
+		t.Errorf("%s: want %d events in order, got %+v", name, events, summary)
 	}
 }

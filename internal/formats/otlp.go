@@ -30,7 +30,6 @@ func otlpFormat() *Format {
 			Live:         true,
 			Compressions: []string{".gz", ".zst"},
 			Advice:       spanAdvice,
-			AdviseAlways: true,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindOTLP(flags) },
 			Examples: []Example{
 				{"send the spans to a collector, over gRPC", "ntconv to otlp trace.nettrace --endpoint http://localhost:4317"},
@@ -62,7 +61,7 @@ same ID in the label span_id.
 A trace from a pipe is read in file order, so that spans leave as they arrive. --order time is exact where events of several
 threads belong together, but waits until the trace has passed a point where all threads were in step.`
 
-// spanAdvice tells users of traces without spans how to record some.
+// spanAdvice is the next step for traces without spans: how to record some.
 const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
 
 // An otlpCreator has the flags of ntconv to otlp.
@@ -103,12 +102,12 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 		{"drop", otlp.DropUnfinished}, {"open", otlp.OpenUnfinished}, {"close", otlp.CloseUnfinished},
 	}}, "unfinished", "spans whose end the trace does not contain: drop them, leave them open, or close them with the trace")
 	flags.Var(&choice[otlp.ByteOrder]{&o.SpanIDOrder, []choiceValue[otlp.ByteOrder]{{"be", otlp.BigEndian}, {"le", otlp.LittleEndian}}},
-		"span-id-order", "byte order of the label SpanId: be shows the number in hexadecimal, le reverses its bytes")
+		"span-id-order", "order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse")
 	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
 	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")
-	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes (default: by the command line of each)")
-	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes; repeatable")
+	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes and imported spans (default: by the command line of each)")
+	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes and imported spans; repeatable")
 	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
 	flags.BoolVar(&o.ProfileIDs, "profile-id", false, "add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)")
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
@@ -120,7 +119,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 // Destination implements Creator. A file is written if the user names one; without an endpoint and a file the environment decides.
 func (c *otlpCreator) Destination() (Destination, string) {
 	switch {
-	case c.link.endpoint != "":
+	case c.flags.Changed(flagEndpoint): // also to "": a script whose variable is empty wants no file
 		return ToNothing, "--" + flagEndpoint
 	case c.flags.Lookup("output") == nil || c.flags.Changed("output"):
 		return ToFile, "" // ntconv convert writes files only
@@ -194,7 +193,10 @@ func (c *otlpCreator) complete(t *Target) error {
 	if c.flush < 0 {
 		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
 	}
-	o.Resource = nil
+	o.Resource, o.ImportedResource = nil, nil
+	if o.ServiceName != "" {
+		o.ImportedResource = ntconv.Attrs{{Key: "service.name", Value: o.ServiceName}}
+	}
 	for _, pair := range c.resource {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
@@ -202,6 +204,7 @@ func (c *otlpCreator) complete(t *Target) error {
 		}
 		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
 	}
+	o.ImportedResource = append(o.ImportedResource, o.Resource...) // the environment does not describe the programs of an import
 	return nil
 }
 
@@ -222,6 +225,7 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	o := c.options
 	w := io.Writer(member)
 	sink := &otlpSink{}
+	sink.result.fate = fateOf(c.options.Unfinished)
 	name, compression := CutCompression(out.Name())
 	if compression != "" {
 		z, err := iox.NewCompressor(w, compression)
@@ -267,6 +271,9 @@ func (c *otlpCreator) formOf(name string) otlp.Form {
 	}
 	return otlp.JSONLines
 }
+
+// Binary implements FormChooser, for standard output: it has no extension.
+func (c *otlpCreator) Binary() bool { return c.formOf("") != otlp.JSONLines }
 
 // A flushed writes to an output whose reader may be waiting: each write, which is a batch, reaches it at once.
 type flushed struct {

@@ -3,6 +3,7 @@ package formats
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/otlp"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
 )
 
@@ -25,7 +26,7 @@ func (otlpOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return otlp.New(r, &otlp.Options{Report: o.Report})
+	return otlp.New(r, &otlp.Options{Report: o.Report, ByTime: o.Order == reader.ByTime})
 }
 
 func (otlpOpener) Notes() []string { return nil }

@@ -6,15 +6,20 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/otlpclient"
 	"github.com/spf13/pflag"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -176,7 +181,7 @@ func TestOTLPFlags(t *testing.T) {
 	for _, bad := range [][]string{
 		{"--spans=foo"}, {"--spans=gc,"}, {"--attributes=typed"}, {"--form=xml"}, {"--batch=0"}, {"--resource=x"}, {"--resource==x"}, {"--flush-every=-1s"},
 		{"--unfinished=no"}, {"--span-id-order=x"}, {"--max-open-spans=-1"},
-		{"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
+		{"--endpoint="}, {"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
 		{"--endpoint=http://localhost:1", "--protocol=udp"}, {"--endpoint=http://localhost:1", "--timeout=0s"}, {"--endpoint=http://localhost:1", "--retry-for=-1s"},
 		{"--endpoint=http://localhost:1", "--ca=x"}, {"--endpoint=https://localhost:1", "--ca=/no/such.pem"}, {"--endpoint=http://localhost:1", "--compression=zstd"},
 	} {
@@ -218,6 +223,7 @@ func TestOTLPDestination(t *testing.T) {
 		{nil, false, "http://localhost:1", ToFile},
 		{[]string{"--output=x"}, true, "http://localhost:1", ToFile},
 		{[]string{"--endpoint=http://localhost:1"}, true, "", ToNothing},
+		{[]string{"--endpoint="}, true, "", ToNothing},                                 // an error, see TestOTLPFlags
 		{[]string{"--endpoint=http://localhost:1", "--output=x"}, true, "", ToNothing}, // which the command refuses
 	} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.env)
@@ -255,5 +261,94 @@ func TestResourceFromEnvironment(t *testing.T) {
 	b, _, err := writeOTLP(t, "spans-stop", "a.jsonl")
 	if err != nil || bytes.Contains(b, []byte("from the environment")) {
 		t.Errorf("%v: the environment is in the file", err)
+	}
+}
+
+// Each number of a summary that says what is not as in the trace is in the text for users and in the JSON of the result.
+func TestOTLPResult(t *testing.T) {
+	hidden := []string{"Spans", "Sent", "Batches", "Bytes", "Warnings", "Message"} // shown otherwise, or of no interest
+	unused := []string{"NotRecorded", "Unmatched"}                                 // of options that the command does not have, or no spans
+	values := reflect.ValueOf(otlp.Summary{}).Type()
+	for i := range values.NumField() {
+		name := values.Field(i).Name
+		if slices.Contains(hidden, name) || slices.Contains(unused, name) {
+			continue
+		}
+		s := otlp.Summary{Intervals: 1} // Linked is a part of it
+		reflect.ValueOf(&s).Elem().Field(i).SetInt(4711)
+		var r spansResult
+		r.set(s)
+		text, _ := r.Detail()
+		data, err := json.Marshal(&r)
+		if err != nil || !bytes.Contains(data, []byte("4711")) {
+			t.Errorf("%s is not in %s, %v", name, data, err)
+		}
+		if inError := name == "Unsent" || name == "Unconfirmed"; !inError && !strings.Contains(text, "4,711 ") {
+			t.Errorf("%s is not in %q", name, text)
+		}
+	}
+}
+
+// Each flag of the connection sets its member of the configuration and overrides its environment variable.
+func TestConnectionConfig(t *testing.T) {
+	for name, value := range map[string]string{
+		"ENDPOINT": "http://env:1", "PROTOCOL": "grpc", "HEADERS": "a=env,b=2", "TIMEOUT": "1000", "COMPRESSION": "gzip", "CERTIFICATE": "env.ca",
+		"CLIENT_CERTIFICATE": "env.cert", "CLIENT_KEY": "env.key",
+	} {
+		t.Setenv("OTEL_EXPORTER_OTLP_"+name, value)
+	}
+	environment := otlpclient.Config{
+		Endpoint: "http://env:1", Path: otlpclient.PathBase, Protocol: otlpclient.GRPC, Headers: map[string]string{"a": "env", "b": "2"}, Gzip: true,
+		Timeout: time.Second, RetryFor: otlpclient.DefaultRetryFor, CA: "env.ca", Cert: "env.cert", Key: "env.key",
+	}
+	for _, c := range []struct {
+		flag string
+		set  func(c *otlpclient.Config)
+	}{
+		{"", func(*otlpclient.Config) {}},
+		{"--endpoint=http://flag:2/x", func(c *otlpclient.Config) { c.Endpoint, c.Path = "http://flag:2/x", otlpclient.PathGiven }},
+		{"--protocol=http/json", func(c *otlpclient.Config) { c.Protocol = otlpclient.HTTPJSON }},
+		{"--compression=none", func(c *otlpclient.Config) { c.Gzip = false }},
+		{"--header=A=flag", func(c *otlpclient.Config) { c.Headers = map[string]string{"a": "flag", "b": "2"} }},
+		{"--ca=x", func(c *otlpclient.Config) { c.CA = "x" }},
+		{"--cert=x", func(c *otlpclient.Config) { c.Cert = "x" }},
+		{"--key=x", func(c *otlpclient.Config) { c.Key = "x" }},
+		{"--insecure-skip-verify", func(c *otlpclient.Config) { c.SkipVerify = true }},
+		{"--timeout=3s", func(c *otlpclient.Config) { c.Timeout = 3 * time.Second }},
+		{"--retry-for=0", func(c *otlpclient.Config) { c.RetryFor, c.Patient = 0, true }},
+	} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		link := bindConnection(flags)
+		var args []string
+		if c.flag != "" {
+			args = []string{c.flag}
+		}
+		if err := flags.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		want := environment
+		c.set(&want)
+		if got, err := link.config(); err != nil || !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %v, got %+v, want %+v", c.flag, err, got, want)
+		}
+	}
+}
+
+// The flags describe imported spans, too. The environment does not: it says nothing about the programs of an import.
+func TestResourceOfImportedSpans(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	c := bindOTLP(flags)
+	if err := flags.Parse([]string{"--service-name=shop", "--resource=a=b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.complete(&Target{}); err != nil {
+		t.Fatal(err)
+	}
+	o := c.options
+	if _, err := resourceFromEnvironment(&o, func(string) string { return "c=d" }); err != nil || len(o.Resource) != 2 {
+		t.Fatalf("%+v, %v", o.Resource, err)
+	}
+	if got := fmt.Sprint(o.ImportedResource); got != "[{service.name shop} {a b}]" {
+		t.Error(got)
 	}
 }

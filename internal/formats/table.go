@@ -102,10 +102,9 @@ type Out struct {
 	Compressions []string
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs hold.
 	InFlags bool
-	// Advice tells users of traces that hold nothing for the format how to record one that does. If package inventory knows what the
-	// trace holds instead, the command shows that, in addition if AdviseAlways is set: nothing in a trace replaces what it lacks.
-	Advice       string
-	AdviseAlways bool
+	// Advice tells users of traces that hold nothing for the format how to record one that does. The command also shows what the trace
+	// holds instead, if package inventory knows it.
+	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
 	// Bind defines the flags of the format and returns what creates its sinks once the flags are parsed.
@@ -137,6 +136,12 @@ type Creator interface {
 	Ahead() []Ahead
 	// Stage returns what selected events pass before they reach the sink, nil if nothing changes them.
 	Stage() func(ntconv.Source) ntconv.Source
+}
+
+// A FormChooser is a Creator whose flags decide whether its output is for terminals, instead of Out.Binary.
+type FormChooser interface {
+	Creator
+	Binary() bool
 }
 
 // An Ahead is something that must be known about the whole trace before its first event is written. It takes another reading of the trace,

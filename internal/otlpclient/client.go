@@ -13,7 +13,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// A Client sends batches of spans. It is an otlp.Uploader and may be used by several goroutines.
+// A Client sends batches of spans. It is an otlp.Uploader and is safe for concurrent use, except for Close.
 type Client struct {
 	target   *target
 	config   Config
@@ -33,7 +33,7 @@ func New(c *Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The clients of OpenTelemetry read the environment, too. What they log about it is an error of FromEnvironment or without effect.
+	// The clients of OpenTelemetry read the environment, too. FromEnvironment has reported invalid values that have an effect.
 	otel.SetLogger(logr.Discard())
 	client := &Client{target: t, config: *c, idle: func() {}}
 	if client.config.Timeout == 0 {

@@ -127,6 +127,32 @@ func encode(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
+// TestUnreadableAnswer checks that an answer of success that cannot be decoded is a warning, because it may say that spans were rejected.
+func TestUnreadableAnswer(t *testing.T) {
+	whole := encode(t, partly(2, "quota"))
+	for _, a := range []webAnswer{
+		{header: []string{"Content-Type", "application/x-protobuf"}, body: whole[:len(whole)-1]},
+		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"2"`)},
+		{header: []string{"Content-Type", "application/json"}, body: []byte("ok")},
+		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"two"}}`)},
+		{header: []string{"Content-Type", "application/x-protobuf"}, body: bytes.Repeat(whole, maxAnswer/len(whole)+1)},
+	} {
+		a.status = http.StatusOK
+		_, url := web(t, a)
+		c, err := New(&Config{Endpoint: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var partial *otlp.PartialSuccessError
+		if err := c.UploadTraces(t.Context(), batch(3)); !errors.As(err, &partial) || partial.Rejected != 0 || !strings.Contains(partial.Message, "cannot be decoded") {
+			t.Errorf("%v: %v", a.header, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func partly(n int64, why string) *coltracepb.ExportTraceServiceResponse {
 	return &coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: n, ErrorMessage: why}}
 }
@@ -186,7 +212,6 @@ func TestHTTPAnswers(t *testing.T) {
 		"partial in JSON":     {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old"}}`)}}, want{requests: 1, rejected: 2, err: "old"}},
 		"partial as a number": {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":3}}`)}}, want{requests: 1, rejected: 3, err: "3 spans"}},
 		"negative":            {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":-3}}`)}}, want{requests: 1}},
-		"not JSON":            {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess`)}}, want{requests: 1}},
 		"too large":           {[]webAnswer{{status: 413}}, want{requests: 1, err: "413", is: otlp.ErrTooLarge}},
 		"unavailable":         {[]webAnswer{{status: 503}, ok}, want{requests: 2}},
 		"seconds":             {[]webAnswer{{status: 429, header: []string{"Retry-After", "1"}}, ok}, want{requests: 2, atLeast: time.Second}},
@@ -202,6 +227,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"refused later":       {[]webAnswer{ok, {status: 500, header: js, body: []byte(`{"code":13,"message":"broken"}`)}}, want{requests: 1, err: "broken", rejected: 3, twoBefore: true}},
 		"denied":              {[]webAnswer{ok, {status: 401}}, want{requests: 1, err: "--header", twoBefore: true}},
 		"no such path":        {[]webAnswer{{status: 404, header: []string{"Content-Type", "text/plain"}, body: []byte("404 page not found")}}, want{requests: 1, err: "page not found; check the path"}},
+		"web page":            {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html; charset=utf-8"}, body: []byte("<html>")}}, want{requests: 1, err: "web page"}},
 		"redirect":            {[]webAnswer{{status: 307, header: []string{"Location", "/elsewhere"}}}, want{requests: 1, err: "redirects"}},
 		"never":               {[]webAnswer{{hang: true}}, want{requests: 1, err: "no answer within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
 		"always unavailable":  {[]webAnswer{{status: 503}}, want{requests: 1, err: "raise --retry-for", retryFor: -1}},
@@ -444,4 +470,18 @@ func FuzzAnswer(f *testing.F) {
 		}
 		_, _ = json.Marshal(why)
 	})
+}
+
+// A receiver without TLS does not get it by asking again, so the upload fails at once with the scheme to use.
+func TestReceiverWithoutTLS(t *testing.T) {
+	r, url := web(t, webAnswer{status: 200})
+	c := client(t, &Config{Endpoint: strings.Replace(url, "http:", "https:", 1), Timeout: 10 * time.Second, RetryFor: time.Minute})
+	begin := time.Now()
+	err := c.UploadTraces(t.Context(), batch(1))
+	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(fmt.Sprint(err), "use http://") || len(r.requests) > 0 {
+		t.Errorf("%v, %d requests", err, len(r.requests))
+	}
+	if took := time.Since(begin); took > firstContact {
+		t.Errorf("tried for %s", took)
+	}
 }

@@ -95,3 +95,27 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// Whatever an endpoint or a variable contains, there is no panic, and no error repeats it: it may be a secret.
+func FuzzConfig(f *testing.F) {
+	f.Add("http://user:secret@localhost:4317/path?key=secret", "a=b%20c,d=e")
+	f.Add("grpcs://[::1]:1", "=,==")
+	f.Fuzz(func(t *testing.T, endpoint, list string) {
+		for _, rule := range []PathRule{PathGiven, PathBase, PathExact} {
+			c := Config{Endpoint: "http://user:7secret7@" + endpoint, Path: rule}
+			got, err := c.target()
+			if err != nil && strings.Contains(err.Error(), "7secret7") || err == nil && strings.Contains(got.String(), "7secret7") {
+				t.Errorf("%q shows the password: %v, %v", endpoint, got, err)
+			}
+		}
+		c, err := FromEnvironment(env("OTEL_EXPORTER_OTLP_HEADERS=" + list))
+		if err != nil {
+			return
+		}
+		for key, value := range c.Headers {
+			if !isToken(key) || !isHeaderValue(value) {
+				t.Errorf("%q: header %q: %q", list, key, value)
+			}
+		}
+	})
+}

@@ -55,14 +55,14 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 // intercept notes the outcome of each request.
 func intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	err := invoke(ctx, method, request, reply, conn, opts...)
-	size := 0
-	if m, ok := request.(proto.Message); ok {
-		size = proto.Size(m)
-	}
 	out := outcomeOf(ctx)
 	out.change(func(f *outcomeFields) {
 		f.begun = true
 		if err != nil {
+			size := 0
+			if m, ok := request.(proto.Message); ok {
+				size = proto.Size(m)
+			}
 			f.refusedBy(status.Convert(err), size)
 			return
 		}

@@ -77,11 +77,9 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 		out.change(func(f *outcomeFields) { f.failed(err) })
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	_ = answer.Body.Close() // the answer is complete, or what is missing is not needed
-	if err != nil {
-		body = nil // the status counts; what it says in detail is lost
-	}
+	// If the body is incomplete, the status counts. A success that cannot be decoded then becomes a warning.
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	out.change(func(f *outcomeFields) { f.answered(answer, body) })
 	return answer, nil
@@ -91,14 +89,23 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *outcomeFields) failed(err error) {
 	f.err = err
 	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &certificate):
 		f.verdict, f.advice = denied, "name the authority of the receiver's certificate with --ca"
+	case errors.As(err, &record):
+		f.verdict, f.advice = denied, "the receiver does not use TLS; use http:// instead of https://"
 	}
 }
 
 // answered notes what a receiver answered (OTLP specification, "OTLP/HTTP Response").
 func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.StatusCode/100 == 2 && kind == "text/html" { // a login page or the user interface of a backend: nothing was received
+		f.verdict, f.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
+		f.advice = "check host, port and path of the endpoint; most receivers take spans at " + DefaultPath
+		return
+	}
 	if r.StatusCode/100 == 2 {
 		f.verdict = accepted
 		f.rejected, f.message = partialSuccess(kind, body)
@@ -130,7 +137,11 @@ func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	}
 }
 
-// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer.
+// unreadable is the warning for an answer that may say that spans were rejected.
+const unreadable = "the answer of the receiver cannot be decoded, so rejected spans are not known"
+
+// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer. Bodies of other types than those of OTLP
+// are ignored.
 func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 	switch kind {
 	case "application/x-protobuf":
@@ -138,6 +149,7 @@ func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 		if proto.Unmarshal(body, &m) == nil {
 			return m.GetPartialSuccess().GetRejectedSpans(), shorten(m.GetPartialSuccess().GetErrorMessage())
 		}
+		return 0, unreadable
 	case "application/json":
 		var m struct {
 			PartialSuccess struct {
@@ -145,10 +157,20 @@ func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 				ErrorMessage  string
 			}
 		}
-		if json.Unmarshal(body, &m) == nil {
-			rejected, _ = strconv.ParseInt(strings.Trim(string(m.PartialSuccess.RejectedSpans), `"`), 10, 64)
-			return rejected, shorten(m.PartialSuccess.ErrorMessage)
+		if len(body) == 0 {
+			return 0, ""
 		}
+		if json.Unmarshal(body, &m) != nil {
+			return 0, unreadable
+		}
+		if number := strings.Trim(string(m.PartialSuccess.RejectedSpans), `"`); number != "" && number != "null" {
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				return 0, unreadable
+			}
+			rejected = n
+		}
+		return rejected, shorten(m.PartialSuccess.ErrorMessage)
 	}
 	return 0, ""
 }

@@ -6,23 +6,25 @@ import (
 	"math"
 )
 
-// A cursor reads a payload. After the first error every getter returns zero, no list has elements, and failed stays set.
+// A cursor reads a payload from pos. After the first error every getter returns zero, no list has elements, and failed stays set.
 type cursor struct {
-	s string
+	s   string
+	pos int
 	// wide means that lists and strings have their number of elements as a varuint and not in 16 bits, so that they can have any size.
 	wide   bool
 	failed bool
 }
 
-func (c *cursor) fail() { c.s, c.failed = "", true }
+func (c *cursor) fail() { c.pos, c.failed = len(c.s), true }
 
 // take returns the next n bytes.
 func (c *cursor) take(n int) (s string) {
-	if n < 0 || n > len(c.s) {
+	if n < 0 || n > len(c.s)-c.pos {
 		c.fail()
 		return ""
 	}
-	s, c.s = c.s[:n], c.s[n:]
+	s = c.s[c.pos : c.pos+n]
+	c.pos += n
 	return s
 }
 
@@ -46,14 +48,14 @@ func (c *cursor) u64() uint64 {
 }
 
 func (c *cursor) varuint() (n uint64) {
-	for i := range len(c.s) {
-		b := c.s[i]
+	for i := range len(c.s) - c.pos {
+		b := c.s[c.pos+i]
 		if i == binary.MaxVarintLen64-1 && b > 1 {
 			break
 		}
 		n |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
-			c.s = c.s[i+1:]
+			c.pos += i + 1
 			return n
 		}
 	}
@@ -93,7 +95,7 @@ func (c *cursor) count() int {
 	} else {
 		n = uint64(c.u16())
 	}
-	if n > uint64(len(c.s)) {
+	if n > uint64(len(c.s)-c.pos) {
 		c.fail()
 		return 0
 	}
@@ -132,7 +134,7 @@ func (c *cursor) attributes(dst []Attribute) []Attribute {
 	return dst
 }
 
-// skipAttributes passes over a list without decoding it.
+// skipAttributes skips a list without decoding it.
 func (c *cursor) skipAttributes() {
 	for n := c.count(); n > 0 && !c.failed; n-- {
 		c.text()
@@ -141,7 +143,7 @@ func (c *cursor) skipAttributes() {
 	}
 }
 
-func (c *cursor) texts() (list []string) {
+func (c *cursor) strings() (list []string) {
 	for n := c.count(); n > 0 && !c.failed; n-- {
 		list = append(list, c.text())
 	}
@@ -157,7 +159,7 @@ func (c *cursor) flag() bool {
 	return n == 1
 }
 
-// skipScope passes over a Scope.
+// skipScope skips a Scope.
 func (c *cursor) skipScope() {
 	c.varuint()
 	c.text()
@@ -174,7 +176,7 @@ func (c *cursor) scope() *Scope {
 	return s
 }
 
-// skipResource passes over a Resource.
+// skipResource skips a Resource.
 func (c *cursor) skipResource() {
 	c.varuint()
 	c.text()
@@ -196,7 +198,7 @@ func (c *cursor) resource() *Resource {
 	r.Attributes = c.attributes(nil)
 	r.DroppedAttributes = c.small()
 	for n := c.count(); n > 0 && !c.failed; n-- {
-		r.Entities = append(r.Entities, Entity{c.text(), c.text(), c.texts(), c.texts()})
+		r.Entities = append(r.Entities, Entity{c.text(), c.text(), c.strings(), c.strings()})
 	}
 	return r
 }

@@ -65,7 +65,7 @@ func (d *Decoder) Decode(e *ntconv.Event) (s *Span, ok bool) {
 	d.s.Scope = d.scopes.get(&c, (*cursor).skipScope, (*cursor).scope)
 	d.s.Resource = d.resources.get(&c, (*cursor).skipResource, (*cursor).resource)
 	n := int(c.small())
-	if c.failed || c.s != "" {
+	if c.failed || c.pos < len(c.s) {
 		d.bad(e, "payload is not a span")
 		return nil, false
 	}
@@ -153,7 +153,7 @@ func (d *Decoder) addPart(e *ntconv.Event) {
 	}
 	switch {
 	case p.invalid:
-	case c.failed || c.s != "" || n != p.n || d.openBytes+len(data) > maxOpenBytes:
+	case c.failed || c.pos < len(c.s) || n != p.n || d.openBytes+len(data) > maxOpenBytes:
 		d.bad(e, "SpanPart is invalid, or an earlier one is missing")
 		d.openBytes -= len(p.data)
 		p.data, p.invalid = nil, true
@@ -209,7 +209,7 @@ func (d *Decoder) decodeWide(ctx Context, data []byte) bool {
 	d.head(&c)
 	d.lists(&c)
 	d.s.Scope, d.s.Resource = c.scope(), c.resource()
-	return !c.failed && c.s == ""
+	return !c.failed && c.pos == len(c.s)
 }
 
 // head decodes the fields of header.
@@ -266,8 +266,8 @@ type kept[T any] struct {
 // get decodes the value at c, or returns an equal one. An encoding has its own end, so that a text which begins with a known encoding has
 // that value.
 func (k *kept[T]) get(c *cursor, skip func(*cursor), decode func(*cursor) *T) *T {
-	if k.last != "" && strings.HasPrefix(c.s, k.last) {
-		c.s = c.s[len(k.last):]
+	if k.last != "" && strings.HasPrefix(c.s[c.pos:], k.last) {
+		c.pos += len(k.last)
 		return k.latest
 	}
 	end := *c
@@ -276,7 +276,7 @@ func (k *kept[T]) get(c *cursor, skip func(*cursor), decode func(*cursor) *T) *T
 		c.fail()
 		return nil
 	}
-	encoding := c.s[:len(c.s)-len(end.s)]
+	encoding := c.s[c.pos:end.pos]
 	v := k.all[encoding]
 	if v == nil {
 		encoding = strings.Clone(encoding) // so that what is kept does not pin the payload

@@ -203,7 +203,7 @@ func (p *payload) count(n int) {
 	p.b = binary.LittleEndian.AppendUint16(p.b, uint16(n))
 }
 
-// text appends a string. Bytes that are in vain are not copied.
+// text appends a string, without its bytes if the payload cannot be used anyway.
 func (p *payload) text(s string) {
 	if p.count(len(s)); !p.over {
 		p.b = append(p.b, s...)

@@ -37,7 +37,7 @@ func (h *Hash) Span() (id ID) {
 	return id
 }
 
-// sum keeps the two kinds of IDs apart, so that neither is a prefix of the other.
+// sum distinguishes the two kinds of IDs, so that neither is a prefix of the other.
 func (h *Hash) sum(kind byte) [sha256.Size]byte {
 	sum := sha256.Sum256(append(h.buf, kind))
 	h.buf = h.buf[:0]

@@ -33,6 +33,6 @@
 //
 // The times of an Activity are from its payload, because the recorder may write the event late. They are on the wall clock, which the
 // header of a trace states to the millisecond only and which may drift. The index measures the difference between the two clocks at the
-// ends of the neighboring Activities and takes the median, so that a start is exact to the usual delay between the end of an Activity
+// ends of the neighboring Activities and takes the first quartile, so that a start is exact to the usual delay between the end of an Activity
 // and its event: microseconds.
 package active

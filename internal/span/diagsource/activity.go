@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// activity is what one event says about an Activity. Its memory is used again for the next one.
+// activity is what one event says about an Activity. Its memory is reused for the next one.
 type activity struct {
 	span   span.Span // without times
 	times  times
@@ -92,7 +92,7 @@ func (d *Decoder) flags(k *kind) (flags uint32, notRecorded bool) {
 	return flags, notRecorded
 }
 
-// attributes sets the attributes of a span: its tags, then the request that a listener reports, then keys that are no properties.
+// attributes sets the attributes of a span: its tags, then the request that a listener reports, then keys that are not properties.
 func (d *Decoder) attributes(a *activity, k *kind) {
 	v := &d.values
 	s := &a.span

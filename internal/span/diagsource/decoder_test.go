@@ -218,6 +218,9 @@ func TestOpenLimit(t *testing.T) {
 	}
 	events = append(events, event("ActivityStop", 9, 0, "Shop", "3", "TraceId="+traceText, "SpanId=0000000000000004"))
 	got := spansOf(t, diagsource.Options{MaxOpen: 2}, events...)
+	if n := got.report.Count(ntconv.CodeNotCarried); n != 3 {
+		t.Errorf("%d evictions are reported: %v", n, got.report.Entries())
+	}
 	var names []string
 	for _, s := range got.spans {
 		names = append(names, fmt.Sprint(s.Name, s.Unfinished))
@@ -317,6 +320,18 @@ func TestLayouts(t *testing.T) {
 		cut.Payload = cut.Payload[:n]
 		if got := spansOf(t, diagsource.Options{}, &cut); len(got.spans) != 0 || got.counts.Invalid != 1 || got.report.Count(ntconv.CodePayload) != 1 {
 			t.Fatalf("%d of %d bytes: %d spans, counts %+v", n, len(usualEvent.Payload), len(got.spans), got.counts)
+		}
+	}
+}
+
+// TestRemoteParentOfStart keeps what only the Start event says about the parent.
+func TestRemoteParentOfStart(t *testing.T) {
+	ids := []string{"TraceId=" + traceText, "SpanId=" + idText, "ActivityTraceFlags=Recorded"}
+	for text, want := range map[string]uint32{"True": 0x301, "False": 0x101} {
+		got := spansOf(t, diagsource.Options{},
+			event("ActivityStart", 1, 0, "Shop", "a", append(ids, "HasRemoteParent="+text)...), event("ActivityStop", 2, 0, "Shop", "a", ids...))
+		if len(got.spans) != 1 || got.spans[0].Flags != want {
+			t.Errorf("%s: %d spans, flags %#x, want %#x", text, len(got.spans), got.spans[0].Flags, want)
 		}
 	}
 }

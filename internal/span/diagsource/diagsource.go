@@ -21,7 +21,7 @@ type Options struct {
 	// start time, thread. Its IDs are those that ended gets for the same Activity. Both arguments are borrowed until it returns. It may
 	// be nil.
 	Started func(e *ntconv.Event, s *span.Span)
-	// Report counts payloads that cannot be decoded. It may be nil.
+	// Report counts payloads that cannot be decoded (CodePayload) and evictions (CodeNotCarried). It may be nil.
 	Report *ntconv.Report
 }
 
@@ -81,7 +81,7 @@ func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Option
 }
 
 // Add borrows an event of Provider and its schema until it returns. It reports whether the event started or stopped an Activity, and
-// so is no ordinary event of an event source.
+// so is not an ordinary event of an event source.
 func (d *Decoder) Add(e *ntconv.Event, s *schema.Schema) bool {
 	k := d.kind(s)
 	if k.phase == phaseNone || e.Kind != ntconv.KindEvent {

@@ -10,7 +10,7 @@
 //
 // Start and Stop are joined by the process and the span ID. Without an ID they are joined by the request (TraceIdentifier), else by the
 // activity ID of the events, else by the thread, where the Activity that started last stops first. A Stop event makes a span without its
-// Start event. What both record is taken from the Stop event, because a program may change an Activity while it runs.
+// Start event. A property that both record comes from the Stop event, because a program may change an Activity while it runs.
 //
 // # Values
 //
@@ -29,7 +29,7 @@
 //     "],["; a text k:v, k:v is split at ", " if what follows up to a colon has no white space. Other text belongs to the value before it.
 //   - Attributes are strings. With Options.Convention those that semantic conventions define as numbers or Booleans are such if their
 //     text is one.
-//   - A listener's request has attributes with the keys of semantic conventions (http.request.method, url.path, ...). Keys that are no
+//   - A listener's request has attributes with the keys of semantic conventions (http.request.method, url.path, ...). Keys that are not
 //     properties are attributes, but for names of types.
 //
 // A span for which an SDK would not have sent anything has NotRecorded set.

@@ -1,6 +1,8 @@
 package diagsource
 
 import (
+	"fmt"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
 )
@@ -29,9 +31,19 @@ func (d *Decoder) start(e *ntconv.Event, k *kind) {
 		d.options.Started(e, s)
 	}
 	if d.open.n > d.options.MaxOpen {
-		d.counts.Evicted++
-		d.giveUp(d.open.oldest())
+		d.evict()
 	}
+}
+
+// evict gives up the Activity that started first.
+func (d *Decoder) evict() {
+	detail := ""
+	if d.counts.Evicted == 0 {
+		detail = fmt.Sprintf("spans ended early: more than %d Activities were open at a time; raise the limit on open spans", d.options.MaxOpen)
+	}
+	d.options.Report.Note(ntconv.CodeNotCarried, 1, -1, detail)
+	d.counts.Evicted++
+	d.giveUp(d.open.oldest())
 }
 
 // stop takes the event that stopped an Activity.

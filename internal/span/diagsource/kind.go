@@ -25,7 +25,7 @@ type kind struct {
 	task     string // what events of one pair have in common
 }
 
-// kindOf returns the kind of the events of a schema. Events of the provider go by their names, because their IDs differ from process to process.
+// kindOf returns the kind of the events of a schema. Names identify the events of the provider, because their IDs differ from process to process.
 func kindOf(s *schema.Schema) *kind {
 	k := &kind{task: s.Name}
 	if s.Provider != Provider {

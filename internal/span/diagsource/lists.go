@@ -21,7 +21,7 @@ const (
 	listEnd   = ")]"
 )
 
-// lists are the events and links of one Activity, with memory that is used again.
+// lists are the events and links of one Activity, with memory that is reused.
 type lists struct {
 	events     []span.Event
 	links      []span.Link

@@ -37,7 +37,7 @@ const (
 	propRemoteParent
 	propRecorded
 	propAllData
-	propWhole // a property that nobody asks for: the Activity was recorded as a whole
+	propWhole // a property that no specification asks for: the Activity was recorded as a whole
 	propRequestID
 	propMethod
 	propPath
@@ -80,8 +80,8 @@ var requestProperties = map[string]property{
 	"host": propHost, "port": propPort, "querystring": propQuery, "requesturi": propURL,
 }
 
-// propertyOf returns what a key is about. Anybody may name the keys of an explicit specification, so case, punctuation, and a prefix
-// Activity do not count: ActivityTraceId, trace_id and TraceId are the same property. An Activity of a source has no properties of
+// propertyOf returns what a key is about. Users name the keys of an explicit specification, so case, punctuation, and a prefix
+// Activity are ignored: ActivityTraceId, trace_id and TraceId are the same property. An Activity of a source has no properties of
 // requests: keys with their names are attributes.
 func propertyOf(key string, listener bool) property {
 	name := normalize(key)
@@ -97,7 +97,7 @@ func propertyOf(key string, listener bool) property {
 	return propOther
 }
 
-// normalize returns the ASCII letters and digits of a key in lower case, and other characters that are no punctuation.
+// normalize returns the ASCII letters and digits of a key in lower case, and other characters that are not punctuation.
 func normalize(key string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

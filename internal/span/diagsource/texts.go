@@ -83,7 +83,7 @@ func parseID(dst, raw []byte) {
 	}
 }
 
-// parseDecimal returns a decimal number in UTF-16, and false if raw is none or it exceeds 64 bits.
+// parseDecimal returns a decimal number in UTF-16, and false if raw is not a number or exceeds 64 bits.
 func parseDecimal(raw []byte) (int64, bool) {
 	negative := len(raw) >= 2 && raw[0] == '-' && raw[1] == 0
 	if negative {

@@ -26,7 +26,7 @@ func (s set) any(ps ...property) bool {
 	return false
 }
 
-// other is a key that is no property, and its value.
+// other is a key that is not a property, and its value.
 type other struct {
 	name string
 	raw  []byte
@@ -37,7 +37,7 @@ const (
 	ticksPerSecond = 10_000_000
 	// minDateTicks distinguishes a DateTime from a TimeSpan: a time after the year 100, and no duration of 100 years.
 	minDateTicks = 100 * 365 * 24 * 3600 * ticksPerSecond
-	typeNames    = "System." // namespace of the types whose names stand for values that .NET does not show
+	typeNames    = "System." // namespace of the types whose names replace values that .NET does not show
 )
 
 // read collects the properties of an event and reports whether all pairs are complete.

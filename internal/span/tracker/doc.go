@@ -65,7 +65,7 @@
 //
 // Live knowledge of the span that is active on the thread of an event is, in this order: the span of its labels; the open span with its
 // activity ID or the longest prefix of it, and none if no such span is open; the innermost span without an activity ID on its thread.
-// Threads that the trace reports as removed are forgotten.
+// The tracker discards threads that the trace reports as removed.
 //
 // # IDs
 //

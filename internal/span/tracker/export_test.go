@@ -20,3 +20,6 @@ func (t *Tracker) Open() int { return t.count }
 
 // Threads returns how many threads are known.
 func (t *Tracker) Threads() int { return len(t.threads) }
+
+// Integer is integer.
+var Integer = integer

@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// Attributes that tell what the tracker did to a span.
+// Attributes that state what the tracker did to a span.
 const (
 	attrSynthetic  = "ntconv.synthetic"
 	attrUnfinished = "ntconv.unfinished"
@@ -192,12 +192,7 @@ func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, paren
 	}
 	serial := uint64(0)
 	if e.Thread != nil {
-		th := t.threadOf(e.Thread)
-		if th.tick[kind] != e.Time {
-			th.tick[kind], th.begun[kind] = e.Time, 0
-		}
-		serial = th.begun[kind]
-		th.begun[kind]++
+		serial = t.threadOf(e.Thread).numbers[kind].number(e.Time)
 	}
 	if o.TraceID, o.ParentID = parent.TraceID, parent.ID; o.TraceID.IsZero() {
 		t.identify(o, e, provider, task, serial)

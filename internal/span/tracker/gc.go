@@ -62,7 +62,7 @@ func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 	o.End, o.EndThread = t.unix(e.Time), e.Thread
 	if h := t.heaps[o.Process]; h != nil {
 		if p := h.pause.get(); p != nil && len(p.gcs) < maxCollections {
-			t.forget(o)
+			t.hide(o)
 			o.held = true
 			p.gcs = append(p.gcs, o.ref())
 			return

@@ -17,7 +17,7 @@ type labelInfo struct {
 	hasOpcode         bool
 }
 
-// read decodes labels. Of labels of one kind the last one counts.
+// read decodes labels. The last one of each kind counts.
 func (t *Tracker) read(l *ntconv.Labels) labelInfo {
 	n := labelInfo{of: l}
 	list := l.List()

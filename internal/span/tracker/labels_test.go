@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
@@ -116,6 +117,15 @@ var labelSpanTests = []struct {
 			tr.add(6, a, "Third", 1, traceLabel(1), spanLabel(4))
 		},
 		[]string{"1/1<0 Shop/Outer 1..5 Shop/Outer@1 Shop/Outer@5", "1/2<1 Shop/First 2..3 Shop/First@2 Shop/First@3", "1/3<1 Shop/Second 4..4 Shop/Second@4", "1/4<0 Shop/Third 6..6 Shop/Third@6"},
+	},
+	{
+		"a span that begins at the time of the last event is inside",
+		func(tr *trace, a, b *ntconv.Thread) {
+			tr.add(1, a, "Outer", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, a, "Outer", 1, traceLabel(1), spanLabel(1))
+			tr.add(2, a, "Inner", 1, traceLabel(1), spanLabel(2))
+		},
+		[]string{"1/1<0 Shop/Outer 1..2 Shop/Outer@1 Shop/Outer@2", "1/2<1 Shop/Inner 2..2 Shop/Inner@2"},
 	},
 	{
 		"a trace ID alone makes no span",
@@ -318,5 +328,18 @@ func TestClampedEnd(t *testing.T) {
 	spans, counts := tr.spans(nil)
 	if v, ok := attribute(spans[0], "ntconv.end_time_unix_nano"); !ok || v.Int() != int64(at(2)) || spans[0].End != spans[0].Start || counts.Clamped != 1 {
 		t.Errorf("span is %s, counts are %+v", describe(spans[0]), counts)
+	}
+}
+
+// TestOverEpoch checks that a span from 1969 to 1970 keeps its end: times before 1970 are large numbers without a sign.
+func TestOverEpoch(t *testing.T) {
+	tr := newTrace(t)
+	tr.info.Clock.Wall = time.Unix(0, -500)
+	th := tr.thread(1)
+	tr.add(100, th, "OrderStart", 1)
+	tr.add(700, th, "OrderStop", 1)
+	spans, counts := track(t, tr.source(), nil)
+	if len(spans) != 1 || int64(spans[0].Start) != -400 || spans[0].End != 200 || counts.Clamped != 0 {
+		t.Errorf("spans %v, counts %+v", spans, counts)
 	}
 }

@@ -119,11 +119,27 @@ type activityKey struct {
 // A thread is what is known of a thread that spans began on.
 type thread struct {
 	open    list
-	current ref // the span of its latest event with labels of a span
-	// tick is the time of the latest spans that began here and have no recorded ID; begun says how many have begun then: pairs, and
-	// intervals of the runtime.
-	tick  [2]ntconv.Ticks
-	begun [2]uint64
+	current ref          // the span of its latest event with labels of a span
+	numbers [2]numbering // of the spans that began here and have no recorded ID: pairs, and intervals of the runtime
+}
+
+// A numbering distinguishes spans that begin at one time: each gets another number. Spans of later times begin with 0 again.
+type numbering struct {
+	tick ntconv.Ticks // the latest time of a span
+	next uint64
+}
+
+func (n *numbering) number(at ntconv.Ticks) uint64 {
+	if at > n.tick { // not if time goes back, because it may return to tick
+		n.tick, n.next = at, 0
+	}
+	n.next++
+	return n.next - 1
+}
+
+// include makes the numbers up to the time of m distinct from those of m.
+func (n *numbering) include(m numbering) {
+	n.tick, n.next = max(n.tick, m.tick), max(n.next, m.next)
 }
 
 // stateOf returns what is known of a thread, nil if nothing is.
@@ -140,7 +156,7 @@ func (t *Tracker) threadOf(th *ntconv.Thread) *thread {
 	}
 	s := t.threads[th]
 	if s == nil {
-		s = new(thread)
+		s = &thread{numbers: t.removed}
 		t.threads[th] = s
 	}
 	t.lastThread, t.lastState = th, s
@@ -155,6 +171,9 @@ func (t *Tracker) removeThread(th *ntconv.Thread) {
 	}
 	for s.open.first != nil {
 		unlink(s.open.first, chainThread)
+	}
+	for kind := range s.numbers {
+		t.removed[kind].include(s.numbers[kind])
 	}
 	delete(t.threads, th)
 	t.lastThread, t.lastState = nil, nil
@@ -238,8 +257,8 @@ func (t *Tracker) newList() *list {
 	return new(list)
 }
 
-// forget removes a span from everything by which events find it. The span keeps its data until release.
-func (t *Tracker) forget(o *open) {
+// hide removes a span from everything by which events find it. The span keeps its data until release.
+func (t *Tracker) hide(o *open) {
 	unlink(o, chainThread)
 	if l := unlink(o, chainActivity); l != nil {
 		delete(t.activities, activityKey{o.Process, o.Activity})
@@ -262,7 +281,7 @@ func (t *Tracker) forget(o *open) {
 
 // release gives the memory of a span back.
 func (t *Tracker) release(o *open) {
-	t.forget(o)
+	t.hide(o)
 	unlink(o, chainAge)
 	t.count--
 	if cap(o.Events) > maxKept || cap(o.Attributes) > maxKept || len(t.free) >= maxFree {
@@ -283,8 +302,8 @@ func (t *Tracker) release(o *open) {
 	t.free = append(t.free, o)
 }
 
-// Memory of ended spans is used again up to these bounds, which are 13 MB in the worst case: so many spans, with so many attributes and events,
-// and a quarter of that in attributes of each event.
+// Limits on the memory of ended spans that is reused: spans, and attributes and events of each. Each event has at most a quarter of maxKept
+// attributes. In the worst case this is 13 MB.
 const (
 	maxFree = 128
 	maxKept = 64

@@ -51,7 +51,7 @@ func (t *Tracker) nearest(process *ntconv.Process, id ntconv.GUID) *open {
 	if !ok {
 		return nil
 	}
-	// The first number is the application domain, which is no activity.
+	// The first number is the application domain, which is not an activity.
 	for depth := path.Depth() - 1; depth > 1; depth-- {
 		if l := t.activities[activityKey{process, path.Ancestor(depth)}]; l != nil {
 			return l.last

@@ -17,7 +17,7 @@ type role struct {
 	version uint8
 	use     use
 	schema  *schema.Schema
-	sample  bool        // a sample of a profiler, which lies within a span and is no event of it
+	sample  bool        // a sample of a profiler, which lies within a span and is not an event of it
 	thrown  bool        // an exception
 	label   string      // provider/event
 	scope   *span.Scope // never nil

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
@@ -280,7 +281,7 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 	case m.generation:
 		return span.String("gen" + strconv.FormatUint(v.Uint(), 10))
 	case m.integer && v.Kind() == ntconv.ValueFloat:
-		return span.Int(int64(v.Float()))
+		return integer(v.Float())
 	case r.schema.HasValueNames(m.field):
 		name := r.schema.ValueName(m.field, v.Uint())
 		if name == "" { // newer runtimes have values that the manifest does not name
@@ -289,4 +290,12 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 		return span.String(name)
 	}
 	return t.scalar(v)
+}
+
+// integer returns a number that counts something. Converting one that exceeds 64 bits depends on the machine, so it stays as it is.
+func integer(f float64) span.Value {
+	if math.Abs(f) < 1<<63 {
+		return span.Int(int64(f))
+	}
+	return span.Float(f)
 }

@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -205,5 +206,19 @@ func TestExceptionsTruth(t *testing.T) {
 	}
 	if thrown != want {
 		t.Errorf("%d exceptions, the program threw %d", thrown, want)
+	}
+}
+
+// TestIntegerFields checks that a number without a place in an integer stays as it is, because its conversion depends on the machine.
+func TestIntegerFields(t *testing.T) {
+	for _, f := range []float64{0, 1.5, -3, 1 << 62} {
+		if v := tracker.Integer(f); v.Kind() != span.ValueInt || v.Int() != int64(f) {
+			t.Errorf("%g: %d", f, v.Int())
+		}
+	}
+	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1 << 63, -1e300} {
+		if v := tracker.Integer(f); v.Kind() != span.ValueFloat || math.Float64bits(v.Float()) != math.Float64bits(f) {
+			t.Errorf("%g: kind %d, %g", f, v.Kind(), v.Float())
+		}
 	}
 }

@@ -107,6 +107,7 @@ type Tracker struct {
 	free       []*open
 	freeLists  []*list
 	threads    map[*ntconv.Thread]*thread
+	removed    [2]numbering // of threads that are gone, because their IDs and times may come again
 	lastThread *ntconv.Thread
 	lastState  *thread
 	byID       map[spanKey]*open

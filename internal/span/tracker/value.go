@@ -40,7 +40,7 @@ func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ 
 }
 
 // appendField appends a field as an attribute. The members of an object without a name, in which .NET wraps the payload of a
-// self-describing event, are attributes of their own. A field after the end of the payload is none.
+// self-describing event, are attributes of their own. A field after the end of the payload is absent.
 func (t *Tracker) appendField(dst []span.Attribute, name string, v ntconv.Value) (_ []span.Attribute, dropped uint32) {
 	switch {
 	case v.Kind() == ntconv.ValueNull:
