@@ -51,6 +51,13 @@ _COMPRESSION, _INSECURE, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY, and 
 are sent, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the processes of the trace, not ntconv. Files do not
 depend on the environment.
 
+Intervals of the runtime, such as waits for locks, are children of the span that was active on their thread. Most recordings
+show a span only when it ends, so ntconv reads the trace twice to know which span that was. A pipe can be read only once: there,
+only spans with a start event get intervals.
+
+--profile-id lets Grafana show the profile of a span (Traces to profiles): the samples that ntconv to pprof writes have the
+same ID in the label span_id.
+
 A trace from a pipe is read in file order, so that spans leave as they arrive. --order time is exact where events of several
 threads belong together, but waits until the trace has passed a point where all threads were in step.`
 
