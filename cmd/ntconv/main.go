@@ -11,6 +11,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -20,6 +22,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		paceCollector()
 	}
+	log.SetOutput(io.Discard) // net/http logs what receivers do wrong; errors say what matters
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

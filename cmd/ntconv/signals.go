@@ -34,7 +34,7 @@ func (a *app) catchSignals() (stop func()) {
 		a.signaled.Store(true)
 		_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
 		a.temps.remove()
-		if message := a.interruptMessage.Load(); message != nil && s == os.Interrupt {
+		if message := a.interruptMessage.Load(); message != nil && s != syscall.SIGHUP { // a terminal that went away shows nothing
 			text := "ntconv: " + (*message)()
 			if terminal(a.stderr) { // a bar may stand there, or the ^C
 				text = "\n" + text

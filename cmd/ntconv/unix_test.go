@@ -91,9 +91,9 @@ func TestSignals(t *testing.T) {
 		{syscall.SIGINT, 130, []string{"print", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
 		{syscall.SIGINT, 130, []string{"print", "-q", "-o", "out", "-"}, ""},
 		{syscall.SIGINT, 130, []string{"print", "--report", "json", "-o", "out", "-"}, ""},
-		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}, ""},
+		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
 		{syscall.SIGHUP, 129, []string{"to", "nettrace", "-o", "out", "-"}, ""},
-		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}, ""},
+		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
 	} {
 		dir := t.TempDir()
 		cmd := command(t, dir, c.args...)
