@@ -185,7 +185,8 @@ func TestExitCodes(t *testing.T) {
 		{name: "cut", stdin: cut, args: []string{"to", "pprof", "-", "-o", "x"}, code: 3, stderr: []string{"standard input: nettrace 4: byte ", "truncated", "kept", "x: wall profile"}, files: []string{"x"}},
 		{name: "losses told to fail", args: []string{"print", "--fail-on-loss", "-o", "x", trace(t, "stress-drop")}, code: 3, stderr: []string{"19,336"}, files: []string{"x"}},
 
-		{name: "no samples", args: []string{"to", "pprof", trace(t, "sources")}, code: 4, stderr: []string{"no samples among 80 events (Shop-Free 46", "dotnet-trace collect"}},
+		{name: "no samples", args: []string{"to", "pprof", trace(t, "threads")}, code: 4, stderr: []string{"no samples among 1,214 events (", "dotnet-trace collect"}},
+		{name: "no samples but spans", args: []string{"to", "pprof", trace(t, "sources")}, code: 4, stderr: []string{"no samples among 80 events (Shop-Free 46", "ntconv to otlp"}},
 		{name: "other samples", args: []string{"to", "pprof", "--kind", "cpu", cpu}, code: 4, stderr: []string{"ntconv to pprof --kind wall"}},
 		{name: "nothing imported", args: []string{"top", "--kind", "imported", cpu}, code: 4, stderr: []string{"--kind wall"}},
 		{name: "nothing selected", args: []string{"to", "pprof", "--pid", "1", cpu}, code: 4, stderr: []string{"--pid 1", "ntconv info"}},

@@ -44,10 +44,10 @@ func linked(t *testing.T, f corpus.File, after func(*ntconv.Event) bool, o Optio
 	return spans, sink.Summary()
 }
 
-// A wait for a lock is a child of the Activity that was active on its thread, although only the ends of Activities are recorded. The program
-// states when it computed in which Activity; the waits are at the times of its samples.
-func TestIntervalsInStopOnlyActivities(t *testing.T) {
-	f := corpus.SharedTrace(t, "otel/otel-cpu")
+// busyTimes returns the spans in which the program computed, by the times of the samples that it took then: name and parent. The program
+// states when and on which thread that was.
+func busyTimes(t *testing.T, f corpus.File) map[string]string {
+	t.Helper()
 	var truth struct {
 		Busy []struct {
 			TID                               uint64
@@ -79,6 +79,14 @@ func TestIntervalsInStopOnlyActivities(t *testing.T) {
 			}
 		}
 	}
+	return want
+}
+
+// A wait for a lock is a child of the Activity that was active on its thread, although only the ends of Activities are recorded. The waits
+// are at the times of the samples.
+func TestIntervalsInStopOnlyActivities(t *testing.T) {
+	f := corpus.SharedTrace(t, "otel/otel-cpu")
+	want := busyTimes(t, f)
 	for _, ahead := range []bool{true, false} {
 		spans, sum := linked(t, f, isSample, Options{Sources: DefaultSources | Contention}, ahead)
 		byID, got := map[span.Context]*span.Span{}, map[string]string{}

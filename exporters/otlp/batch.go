@@ -2,8 +2,10 @@ package otlp
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
+	"github.com/ntconv/ntconv"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -127,7 +129,8 @@ type table struct {
 	resourceKeys map[string]*resourceRow
 	scopeKeys    map[string]*scopeRow
 	key          []byte
-	bytes        int // of all keys that were made, also of equal ones
+	bytes        int          // of all keys that were made, also of equal ones
+	added        ntconv.Attrs // of all resources of imported spans
 
 	lastResource *span.Resource
 	resourceRow  *resourceRow
@@ -141,7 +144,7 @@ func (t *table) trim() {
 		*t = table{
 			resources: make(map[*span.Resource]*resourceRow), scopes: make(map[*span.Scope]*scopeRow),
 			resourceKeys: make(map[string]*resourceRow), scopeKeys: make(map[string]*scopeRow),
-			converter: converter{repaired: t.repaired},
+			converter: converter{repaired: t.repaired}, added: t.added,
 		}
 	}
 }
@@ -158,9 +161,13 @@ func (t *table) resourceOf(r *span.Resource) *resourceRow {
 	}
 	row := t.resources[r]
 	if row == nil {
-		made := &resourceRow{pb: t.resource(r), schemaURL: t.text(r.SchemaURL)}
+		whole := *r
+		if len(t.added) > 0 {
+			whole.Attributes, whole.Absent = withAttributes(slices.Clone(r.Attributes), t.added), false
+		}
+		made := &resourceRow{pb: t.resource(&whole), schemaURL: t.text(r.SchemaURL)}
 		made.measure()
-		key := t.keyOf(made.pb, made.schemaURL, r.Absent)
+		key := t.keyOf(made.pb, made.schemaURL, whole.Absent)
 		if row = t.resourceKeys[string(key)]; row == nil {
 			row = made
 			t.resourceKeys[string(key)] = row

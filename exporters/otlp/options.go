@@ -109,6 +109,9 @@ type Options struct {
 	// Resource are attributes of all processes. They replace attributes with the same key. Neither they nor ServiceName change the
 	// resources of imported spans.
 	Resource ntconv.Attrs
+	// ImportedResource are attributes of the resources of all imported spans. They replace attributes with the same key. If there are
+	// none, imported spans keep their resources.
+	ImportedResource ntconv.Attrs
 	// ThreadAttributes adds the operating system's ID and, if known, the name of the thread on which a span started to its attributes.
 	ThreadAttributes bool
 	// ProfileIDs adds the attribute pyroscope.profile.id to spans, with their ID in hexadecimal. Grafana needs it to show the profile of

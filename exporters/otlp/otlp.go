@@ -97,6 +97,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 		s.namer = ntconv.NoNames()
 	}
 	s.o.setDefaults()
+	s.table.added = s.o.ImportedResource
 	s.table.trim()
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
 	return s

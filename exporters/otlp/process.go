@@ -204,7 +204,13 @@ func (p *process) describe(t *table, o *Options) {
 	text("os.type", p.os)
 	text("host.arch", p.arch)
 	text("host.name", p.host)
-	for _, a := range o.Resource {
+	p.row.pb = t.resource(&span.Resource{Attributes: withAttributes(list, o.Resource)})
+	p.row.measure()
+}
+
+// withAttributes adds attributes to a list, or replaces those with the same keys.
+func withAttributes(list []span.Attribute, attrs ntconv.Attrs) []span.Attribute {
+	for _, a := range attrs {
 		own := span.Attribute{Key: a.Key, Value: span.String(a.Value)}
 		if i := slices.IndexFunc(list, func(b span.Attribute) bool { return b.Key == a.Key }); i >= 0 {
 			list[i] = own
@@ -212,8 +218,7 @@ func (p *process) describe(t *table, o *Options) {
 			list = append(list, own)
 		}
 	}
-	p.row.pb = t.resource(&span.Resource{Attributes: list})
-	p.row.measure()
+	return list
 }
 
 const attrServiceName = "service.name"

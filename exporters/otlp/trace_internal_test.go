@@ -318,3 +318,32 @@ func TestImported(t *testing.T) {
 		}
 	})
 }
+
+// Options.ImportedResource replaces and adds attributes of imported resources, also of an absent one, and leaves the others alone.
+func TestImportedResource(t *testing.T) {
+	old := []span.Attribute{{Key: "service.name", Value: span.String("old")}, {Key: "kept", Value: span.Int(1)}}
+	resources := []*span.Resource{{Attributes: old, SchemaURL: "schema"}, {Absent: true}}
+	var out bytes.Buffer
+	sink := NewFile(&out, JSONLines, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, &Options{ImportedResource: ntconv.Attrs{
+		{Key: "service.name", Value: "new"}, {Key: "a", Value: "b"},
+	}})
+	for i, r := range resources {
+		s := numbered(i, nil)
+		s.Resource = r
+		sink.add(s)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"new"}},{"key":"kept","value":{"intValue":"1"}},{"key":"a","value":{"stringValue":"b"}}]}`,
+		`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"new"}},{"key":"a","value":{"stringValue":"b"}}]}`,
+	} {
+		if n := strings.Count(out.String(), want); n != 1 {
+			t.Errorf("%d times %s in %s", n, want, &out)
+		}
+	}
+	if old[0].Value.Str() != "old" {
+		t.Error("the resource of the source was changed")
+	}
+}

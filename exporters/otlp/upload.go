@@ -9,7 +9,7 @@ import (
 )
 
 // An Uploader sends a batch of spans to a receiver. The clients of go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc
-// and otlptracehttp are Uploaders.
+// and otlptracehttp are Uploaders; call their Start before the first batch and their Stop after Sink.Close.
 //
 // UploadTraces borrows the spans until it returns. Calls are concurrent if Options.Concurrency is more than 1. An
 // Uploader that sends a request again does so within the call and reports it as a StatsReporter. The error says what is known about

@@ -72,7 +72,7 @@ type jsonReader struct {
 
 // A limitedReader fails with a LimitError once more than left bytes were read.
 type limitedReader struct {
-	r           io.Reader
+	r           *rewinder
 	left, limit int
 }
 
@@ -87,7 +87,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 
 func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 	d.place.message = -1
-	j := &jsonReader{decoder: d, in: &limitedReader{in, d.limits.Message, d.limits.Message}}
+	j := &jsonReader{decoder: d, in: &limitedReader{&rewinder{r: in}, d.limits.Message, d.limits.Message}}
 	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
 		_, _ = in.Discard(len(byteOrderMark)) // Peek has read them
 		j.base = int64(len(byteOrderMark))
@@ -113,7 +113,7 @@ func (j *jsonReader) next() (*span.Span, error) {
 		if j.err != nil {
 			return nil, j.err
 		}
-		if err := j.openGroup(); err != nil {
+		if err := j.openGroup(); err != nil && !j.resume(err) {
 			return nil, err
 		}
 	}
@@ -282,7 +282,7 @@ func (j *jsonReader) fail(err error) error {
 	case errors.As(err, &limit):
 		return located(j.place.offset, fmt.Sprintf("resourceSpans %d", j.place.message+1), limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return located(j.base+j.dec.InputOffset(), pointer(j.dec.StackPointer()), ntconv.ErrTruncated)
+		return located(j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())), pointer(j.dec.StackPointer()), ntconv.ErrTruncated)
 	case errors.As(err, &syntax):
 		return located(j.base+syntax.ByteOffset, pointer(syntax.JSONPointer), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
 	}

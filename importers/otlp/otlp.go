@@ -1,5 +1,5 @@
-// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event otlp/Span, or several
-// if it is large, as package internal/span defines them. exporters/otlp restores the spans.
+// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event otlp/Span. A large span
+// also has events otlp/SpanPart before it, see docs/otlp.md. exporters/otlp restores the spans.
 //
 // New recognizes the form of the input:
 //
@@ -52,7 +52,8 @@ type Options struct {
 //
 // Errors are *ntconv.FormatError with the place, unless r returned them, and wrap ntconv.ErrFormat if the input is not OTLP,
 // ntconv.ErrUnsupported if it holds another signal than traces, ErrCorrupt, ErrLimit, or ErrTruncated. The report counts spans that are
-// skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt), fields that the model does not have
+// skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt parts of JSON that another object of
+// traces follows (CodeCorrupt), fields that the model does not have
 // (CodeNotCarried), and invalid UTF-8 (CodeRepaired).
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{encoder: span.NewEncoder()}

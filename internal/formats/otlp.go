@@ -51,6 +51,13 @@ _COMPRESSION, _INSECURE, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY, and 
 are sent, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the processes of the trace, not ntconv. Files do not
 depend on the environment.
 
+Intervals of the runtime, such as waits for locks, are children of the span that was active on their thread. Most recordings
+show a span only when it ends, so ntconv reads the trace twice to know which span that was. A pipe can be read only once: there,
+only spans with a start event get intervals.
+
+--profile-id lets Grafana show the profile of a span (Traces to profiles): the samples that ntconv to pprof writes have the
+same ID in the label span_id.
+
 A trace from a pipe is read in file order, so that spans leave as they arrive. --order time is exact where events of several
 threads belong together, but waits until the trace has passed a point where all threads were in step.`
 
@@ -99,8 +106,8 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
 	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")
-	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes (default: by the command line of each)")
-	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes; repeatable")
+	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes and imported spans (default: by the command line of each)")
+	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes and imported spans; repeatable")
 	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
 	flags.BoolVar(&o.ProfileIDs, "profile-id", false, "add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)")
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
@@ -112,7 +119,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 // Destination implements Creator. A file is written if the user names one; without an endpoint and a file the environment decides.
 func (c *otlpCreator) Destination() (Destination, string) {
 	switch {
-	case c.link.endpoint != "":
+	case c.flags.Changed(flagEndpoint): // also to "": a script whose variable is empty wants no file
 		return ToNothing, "--" + flagEndpoint
 	case c.flags.Lookup("output") == nil || c.flags.Changed("output"):
 		return ToFile, "" // ntconv convert writes files only
@@ -186,7 +193,10 @@ func (c *otlpCreator) complete(t *Target) error {
 	if c.flush < 0 {
 		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
 	}
-	o.Resource = nil
+	o.Resource, o.ImportedResource = nil, nil
+	if o.ServiceName != "" {
+		o.ImportedResource = ntconv.Attrs{{Key: "service.name", Value: o.ServiceName}}
+	}
 	for _, pair := range c.resource {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
@@ -194,6 +204,7 @@ func (c *otlpCreator) complete(t *Target) error {
 		}
 		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
 	}
+	o.ImportedResource = append(o.ImportedResource, o.Resource...) // the environment does not describe the programs of an import
 	return nil
 }
 
@@ -214,6 +225,7 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	o := c.options
 	w := io.Writer(member)
 	sink := &otlpSink{}
+	sink.result.fate = fateOf(c.options.Unfinished)
 	name, compression := CutCompression(out.Name())
 	if compression != "" {
 		z, err := iox.NewCompressor(w, compression)

@@ -60,6 +60,16 @@ func (v *spansValue) String() string {
 
 func (v *spansValue) Type() string { return "list" }
 
+// A wordValue is a flag that takes one of several words. Its value is checked later, with that of the environment variable.
+type wordValue struct {
+	value *string
+	words string // separated by "|", as Choices expects
+}
+
+func (v *wordValue) Set(s string) error { *v.value = s; return nil }
+func (v *wordValue) String() string     { return *v.value }
+func (v *wordValue) Type() string       { return v.words }
+
 // connectionFlags are the flags that say where and how spans are sent. Each has an environment variable of OpenTelemetry, which
 // counts if the flag is not given.
 type connectionFlags struct {
@@ -95,9 +105,9 @@ func connectionNames() []string {
 func bindConnection(flags *pflag.FlagSet) *connectionFlags {
 	f := &connectionFlags{flags: flags}
 	flags.StringVar(&f.endpoint, flagEndpoint, "", "send to the collector at this `URL` or HOST:PORT; https uses TLS, and so does HOST:PORT except for this machine (default: OTEL_EXPORTER_OTLP_ENDPOINT, if -o is not given)")
-	flags.StringVar(&f.protocol, flagProtocol, "", "`name`: grpc, http/protobuf or http/json (default: http/protobuf for port 4318 or a URL with a path, else grpc)")
+	flags.Var(&wordValue{&f.protocol, "grpc|http/protobuf|http/json"}, flagProtocol, "how spans are sent (default: http/protobuf for port 4318 or a URL with a path, else grpc)")
 	flags.StringArrayVar(&f.headers, flagHeader, nil, "send this header `key=value` with each batch; repeatable. OTEL_EXPORTER_OTLP_HEADERS keeps secrets out of the list of processes")
-	flags.StringVar(&f.compression, flagCompression, "", "`method` of compression of what is sent: gzip or none (default none)")
+	flags.Var(&wordValue{&f.compression, "gzip|none"}, flagCompression, "compression of what is sent (default none)")
 	flags.StringVar(&f.ca, flagCA, "", "PEM `file` of the authority of the collector's certificate (default: those of the system)")
 	flags.StringVar(&f.cert, flagCert, "", "PEM `file` of a client certificate")
 	flags.StringVar(&f.key, flagKey, "", "PEM `file` of its key")
@@ -133,7 +143,7 @@ func (f *connectionFlags) config() (*otlpclient.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.endpoint != "" {
+	if f.flags.Changed(flagEndpoint) {
 		c.Endpoint, c.Path = f.endpoint, otlpclient.PathGiven
 	}
 	for _, set := range []struct {

@@ -39,12 +39,17 @@ func TestOTLPOptions(t *testing.T) {
 		"--max-span-events=7":     func(o *otlp.Options) { o.MaxEvents = 7 },
 		"--max-open-spans=7":      func(o *otlp.Options) { o.MaxOpen = 7 },
 		"--omit-exporter":         func(o *otlp.Options) { o.OmitExporter = true },
-		"--service-name=x":        func(o *otlp.Options) { o.ServiceName = "x" },
-		"--resource=a=b=c":        func(o *otlp.Options) { o.Resource = ntconv.Attrs{{Key: "a", Value: "b=c"}} },
-		"--thread-attributes":     func(o *otlp.Options) { o.ThreadAttributes = true },
-		"--batch=7":               func(o *otlp.Options) { o.BatchSpans = 7 },
-		"--batch-bytes=7KiB":      func(o *otlp.Options) { o.BatchBytes = 7 << 10 },
-		"--flush-every=7s":        func(o *otlp.Options) { o.FlushEvery = 7 * time.Second },
+		"--service-name=x": func(o *otlp.Options) {
+			o.ServiceName, o.ImportedResource = "x", ntconv.Attrs{{Key: "service.name", Value: "x"}}
+		},
+		"--resource=a=b=c": func(o *otlp.Options) {
+			o.Resource = ntconv.Attrs{{Key: "a", Value: "b=c"}}
+			o.ImportedResource = o.Resource
+		},
+		"--thread-attributes": func(o *otlp.Options) { o.ThreadAttributes = true },
+		"--batch=7":           func(o *otlp.Options) { o.BatchSpans = 7 },
+		"--batch-bytes=7KiB":  func(o *otlp.Options) { o.BatchBytes = 7 << 10 },
+		"--flush-every=7s":    func(o *otlp.Options) { o.FlushEvery = 7 * time.Second },
 	} {
 		c := creatorOf(t, flag)
 		if err := c.complete(&Target{Report: report}); err != nil {

@@ -19,6 +19,7 @@ func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
 		return nil, err
 	}
 	sink := &otlpSink{finish: client.Close}
+	sink.result.fate = fateOf(c.options.Unfinished)
 	o := c.options
 	if !c.flags.Changed(flagFlushEvery) {
 		o.FlushEvery = defaultFlush
@@ -96,7 +97,8 @@ type spansResult struct {
 	Linked      int64  `json:"linked,omitempty"`    // of Intervals
 	Unnamed     int64  `json:"unnamed,omitempty"`
 	notes       []string
-	live        bool // intervals were linked while the trace was read for the first time
+	live        bool   // intervals were linked while the trace was read for the first time
+	fate        string // of unfinished spans
 }
 
 // set sets the counts and the detail.
@@ -124,7 +126,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Retries, "requests were repeated")
 	add(s.Halved, "batches were too large and were halved")
 	add(s.MadeIDs, "with synthetic IDs")
-	add(s.Unfinished, "without an end in the trace")
+	add(s.Unfinished, "without an end in the trace, "+r.fate)
 	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
 	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
@@ -136,6 +138,17 @@ func (r *spansResult) set(s otlp.Summary) {
 		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
 	}
 	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --"+flagServiceName)
+}
+
+// fateOf returns what happens to unfinished spans.
+func fateOf(u otlp.Unfinished) string {
+	switch u {
+	case otlp.OpenUnfinished:
+		return "left open"
+	case otlp.CloseUnfinished:
+		return "closed with the trace"
+	}
+	return "omitted (--unfinished keeps them)"
 }
 
 // Empty returns what is missing. Spans that were rejected are not missing.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -180,7 +181,7 @@ func TestOTLPFlags(t *testing.T) {
 	for _, bad := range [][]string{
 		{"--spans=foo"}, {"--spans=gc,"}, {"--attributes=typed"}, {"--form=xml"}, {"--batch=0"}, {"--resource=x"}, {"--resource==x"}, {"--flush-every=-1s"},
 		{"--unfinished=no"}, {"--span-id-order=x"}, {"--max-open-spans=-1"},
-		{"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
+		{"--endpoint="}, {"--endpoint=ftp://secret"}, {"--endpoint=http://u:secret@h:x"}, {"--endpoint=http://localhost:1", "--header=secret"},
 		{"--endpoint=http://localhost:1", "--protocol=udp"}, {"--endpoint=http://localhost:1", "--timeout=0s"}, {"--endpoint=http://localhost:1", "--retry-for=-1s"},
 		{"--endpoint=http://localhost:1", "--ca=x"}, {"--endpoint=https://localhost:1", "--ca=/no/such.pem"}, {"--endpoint=http://localhost:1", "--compression=zstd"},
 	} {
@@ -222,6 +223,7 @@ func TestOTLPDestination(t *testing.T) {
 		{nil, false, "http://localhost:1", ToFile},
 		{[]string{"--output=x"}, true, "http://localhost:1", ToFile},
 		{[]string{"--endpoint=http://localhost:1"}, true, "", ToNothing},
+		{[]string{"--endpoint="}, true, "", ToNothing},                                 // an error, see TestOTLPFlags
 		{[]string{"--endpoint=http://localhost:1", "--output=x"}, true, "", ToNothing}, // which the command refuses
 	} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.env)
@@ -329,5 +331,24 @@ func TestConnectionConfig(t *testing.T) {
 		if got, err := link.config(); err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %v, got %+v, want %+v", c.flag, err, got, want)
 		}
+	}
+}
+
+// The flags describe imported spans, too. The environment does not: it says nothing about the programs of an import.
+func TestResourceOfImportedSpans(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	c := bindOTLP(flags)
+	if err := flags.Parse([]string{"--service-name=shop", "--resource=a=b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.complete(&Target{}); err != nil {
+		t.Fatal(err)
+	}
+	o := c.options
+	if _, err := resourceFromEnvironment(&o, func(string) string { return "c=d" }); err != nil || len(o.Resource) != 2 {
+		t.Fatalf("%+v, %v", o.Resource, err)
+	}
+	if got := fmt.Sprint(o.ImportedResource); got != "[{service.name shop} {a b}]" {
+		t.Error(got)
 	}
 }

@@ -227,6 +227,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"refused later":       {[]webAnswer{ok, {status: 500, header: js, body: []byte(`{"code":13,"message":"broken"}`)}}, want{requests: 1, err: "broken", rejected: 3, twoBefore: true}},
 		"denied":              {[]webAnswer{ok, {status: 401}}, want{requests: 1, err: "--header", twoBefore: true}},
 		"no such path":        {[]webAnswer{{status: 404, header: []string{"Content-Type", "text/plain"}, body: []byte("404 page not found")}}, want{requests: 1, err: "page not found; check the path"}},
+		"web page":            {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html; charset=utf-8"}, body: []byte("<html>")}}, want{requests: 1, err: "web page"}},
 		"redirect":            {[]webAnswer{{status: 307, header: []string{"Location", "/elsewhere"}}}, want{requests: 1, err: "redirects"}},
 		"never":               {[]webAnswer{{hang: true}}, want{requests: 1, err: "no answer within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
 		"always unavailable":  {[]webAnswer{{status: 503}}, want{requests: 1, err: "raise --retry-for", retryFor: -1}},
@@ -469,4 +470,18 @@ func FuzzAnswer(f *testing.F) {
 		}
 		_, _ = json.Marshal(why)
 	})
+}
+
+// A receiver without TLS does not get it by asking again, so the upload fails at once with the scheme to use.
+func TestReceiverWithoutTLS(t *testing.T) {
+	r, url := web(t, webAnswer{status: 200})
+	c := client(t, &Config{Endpoint: strings.Replace(url, "http:", "https:", 1), Timeout: 10 * time.Second, RetryFor: time.Minute})
+	begin := time.Now()
+	err := c.UploadTraces(t.Context(), batch(1))
+	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(fmt.Sprint(err), "use http://") || len(r.requests) > 0 {
+		t.Errorf("%v, %d requests", err, len(r.requests))
+	}
+	if took := time.Since(begin); took > firstContact {
+		t.Errorf("tried for %s", took)
+	}
 }

@@ -89,14 +89,23 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *outcomeFields) failed(err error) {
 	f.err = err
 	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &certificate):
 		f.verdict, f.advice = denied, "name the authority of the receiver's certificate with --ca"
+	case errors.As(err, &record):
+		f.verdict, f.advice = denied, "the receiver does not use TLS; use http:// instead of https://"
 	}
 }
 
 // answered notes what a receiver answered (OTLP specification, "OTLP/HTTP Response").
 func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.StatusCode/100 == 2 && kind == "text/html" { // a login page or the user interface of a backend: nothing was received
+		f.verdict, f.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
+		f.advice = "check host, port and path of the endpoint; most receivers take spans at " + DefaultPath
+		return
+	}
 	if r.StatusCode/100 == 2 {
 		f.verdict = accepted
 		f.rejected, f.message = partialSuccess(kind, body)

@@ -54,9 +54,9 @@
 // span of the same trace that was open on the thread of its first event: the one of the latest labeled event of that thread, or else the
 // innermost. A span that has only a first and a last event is not the parent of one that begins after its last event.
 //
-// An interval of the runtime is a child of the span that was active on its thread (Options.Active). On that thread, a compilation, a
-// background compilation and a run of finalizers enclose the intervals that begin in them, and an exception encloses its handlers: these
-// are children of the enclosing interval. Without a parent it is the root of a trace of its own. A garbage collection stops all threads,
+// An interval of the runtime is a child of the span that was active on its thread (Options.Active), which may be one that is not passed on
+// (Options.Context). On that thread, a compilation, a background compilation and a run of finalizers enclose the intervals that begin in
+// them, and an exception encloses its handlers: these are children of the enclosing interval. Without a parent it is the root of a trace of its own. A garbage collection stops all threads,
 // so it always is the root of a trace of its own, with a link to the span that was active on its thread; the pause that it causes is its
 // child, although it begins a little earlier, and its attribute dotnet.gc.pause_ns holds the duration of the pause. Time in a queue is a
 // child of the span that was active where the work was queued.

@@ -1,0 +1,90 @@
+package otlp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+)
+
+// A rewinder is a reader to which bytes can be given back.
+type rewinder struct {
+	r    io.Reader
+	head []byte // read before r, from pos on
+	pos  int
+}
+
+func (w *rewinder) Read(p []byte) (int, error) {
+	if w.pos < len(w.head) {
+		n := copy(p, w.head[w.pos:])
+		w.pos += n
+		return n, nil
+	}
+	w.head, w.pos = nil, 0
+	return w.r.Read(p)
+}
+
+// unread gives back the last bytes that Read returned.
+func (w *rewinder) unread(b []byte) {
+	if len(b) <= w.pos {
+		w.pos -= len(b)
+		return
+	}
+	w.head, w.pos = append(bytes.Clone(b), w.head[w.pos:]...), 0
+}
+
+// searchSize is how many bytes are searched at a time. It is small because what follows a hit is given back.
+const searchSize = 4 << 10
+
+// seek reads up to the next object of traces and returns the number of bytes before it, or io.EOF. Quotation marks inside of JSON strings
+// are escaped, so no string contains the beginning of such an object.
+func (w *rewinder) seek() (skipped int64, err error) {
+	buf := make([]byte, searchSize)
+	for held := 0; ; {
+		n, err := w.Read(buf[held:])
+		held += n
+		at := -1
+		for _, name := range topFields[traces] {
+			if i := bytes.Index(buf[:held], []byte(`{"`+name+`"`)); i >= 0 && (at < 0 || i < at) {
+				at = i
+			}
+		}
+		if at >= 0 {
+			w.unread(buf[at:held])
+			return skipped + int64(at), nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		const overlap = len(`{"resource_spans"`) - 1
+		if cut := held - overlap; cut > 0 {
+			skipped += int64(cut)
+			held = copy(buf, buf[cut:held])
+		}
+	}
+}
+
+// resume continues after a corrupt part of the input at the next object of traces, usually the next line. It reports whether there is one.
+// It searches from the place of the error on, so that no byte is decoded twice.
+func (j *jsonReader) resume(damage error) bool {
+	var at *ntconv.FormatError
+	if !errors.As(damage, &at) || !errors.Is(damage, ntconv.ErrCorrupt) {
+		return false
+	}
+	rest := j.dec.UnreadBuffer()
+	begin := j.base + j.dec.InputOffset()
+	decoded := min(max(0, at.Offset-begin), int64(len(rest)))
+	j.in.r.unread(rest[decoded:])
+	skipped, err := j.in.r.seek()
+	if err != nil {
+		return false
+	}
+	j.report.Note(ntconv.CodeCorrupt, 1, at.Offset, fmt.Sprintf("%s: %v", at.Where, at.Err))
+	j.base = begin + decoded + skipped
+	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	j.inList = false
+	return true
+}
