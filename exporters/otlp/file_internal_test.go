@@ -184,7 +184,7 @@ func TestLargeResources(t *testing.T) {
 		{"scopes", func(sp *span.Span, text string) { sp.Scope = &span.Scope{Name: text} }, func(t *table) int { return len(t.scopes) }},
 	} {
 		s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
-		for i := range 50 {
+		for i := range 20 {
 			sp := numbered(i, nil)
 			c.set(sp, fmt.Sprint(i)+large)
 			s.add(sp)
