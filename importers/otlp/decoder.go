@@ -15,6 +15,7 @@ type decoder struct {
 	report *ntconv.Report
 
 	s          span.Span
+	elements   int              // of the span, resource or scope at hand
 	own        []span.Attribute // of the span
 	attributes []span.Attribute // of its events and links
 	place      place
@@ -34,6 +35,20 @@ func (p place) String() string { return fmt.Sprintf("resourceSpans %d, span %d",
 func (d *decoder) reset() {
 	d.s = span.Span{Events: d.s.Events[:0], Links: d.s.Links[:0]}
 	d.own, d.attributes = d.own[:0], d.attributes[:0]
+	d.elements = 0
+}
+
+// room reports whether the span, resource or scope at hand may have one more element, and counts the element if not.
+func (d *decoder) room() bool {
+	if d.elements++; d.elements <= d.limits.Elements {
+		return true
+	}
+	if d.elements == d.limits.Elements+1 { // there may be millions more
+		d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, fmt.Sprintf("%v: attributes, events, links or elements of arrays after the first %d", d.place, d.limits.Elements))
+	} else {
+		d.report.Add(ntconv.CodeNotCarried, 1, d.place.offset)
+	}
+	return false
 }
 
 // finish completes a span whose message was read. It reports whether the span is valid and counts it if not.

@@ -47,7 +47,7 @@ func FuzzProtobuf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		Recognize(input)
 		var report ntconv.Report
-		d := &decoder{limits: Limits{Depth: span.MaxDepth, Message: 1 << 20}, report: &report}
+		d := &decoder{limits: Limits{Depth: span.MaxDepth, Message: 1 << 20}.Defaults(), report: &report}
 		got, err := collect(newProtoReader(bufio.NewReader(bytes.NewReader(input)), formProto, d))
 		data := new(tracepb.TracesData)
 		if proto.Unmarshal(input, data) != nil {
@@ -86,13 +86,13 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		Recognize(input)
 		var report ntconv.Report
-		d := &decoder{limits: Limits{Depth: 64, Message: 1 << 20}, report: &report}
+		d := &decoder{limits: Limits{Depth: 64, Message: 1 << 20}.Defaults(), report: &report}
 		want, _ := collect(newJSONReader(bufio.NewReader(bytes.NewReader(input)), d))
 		b, err := proto.Marshal(spangen.Proto(want))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d = &decoder{limits: Limits{Depth: 64, Message: 16 << 20}, report: &report}
+		d = &decoder{limits: Limits{Depth: 64, Message: 16 << 20}.Defaults(), report: &report}
 		got, err := collect(newProtoReader(bufio.NewReader(bytes.NewReader(b)), formProto, d))
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("want %d spans, got %d: %v", len(want), len(got), err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -245,6 +246,60 @@ func TestHostileInputs(t *testing.T) {
 		if n := allocated() - before; n > 64<<20 {
 			t.Errorf("%s: allocates %d bytes", test.name, n)
 		}
+	}
+}
+
+// Attributes, events, links and elements of arrays beyond the limit are omitted and counted, wherever they are.
+func TestElementLimit(t *testing.T) {
+	const limit = 10
+	value := func(v *commonpb.AnyValue) []*commonpb.KeyValue { return []*commonpb.KeyValue{{Key: "k", Value: v}} }
+	list := make([]*commonpb.AnyValue, 30)
+	pairs := make([]*commonpb.KeyValue, 30)
+	for i := range list {
+		list[i], pairs[i] = &commonpb.AnyValue{}, &commonpb.KeyValue{Key: "x"}
+	}
+	elements := func(s *tracepb.Span) int {
+		n := len(s.Attributes) + len(s.Events) + len(s.Links)
+		for _, e := range s.Events {
+			n += len(e.Attributes)
+		}
+		for _, a := range s.Attributes {
+			n += len(a.GetValue().GetArrayValue().GetValues()) + len(a.GetValue().GetKvlistValue().GetValues())
+		}
+		return n
+	}
+	for name, s := range map[string]*tracepb.Span{
+		"attributes": {Attributes: pairs},
+		"events":     {Events: slices.Repeat([]*tracepb.Span_Event{{Name: "e"}}, 30)},
+		"links":      {Links: slices.Repeat([]*tracepb.Span_Link{{TraceState: "l"}}, 30)},
+		"of events":  {Events: []*tracepb.Span_Event{{Name: "e", Attributes: pairs}}},
+		"array":      {Attributes: value(&commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: &commonpb.ArrayValue{Values: list}}})},
+		"map":        {Attributes: value(&commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{Values: pairs}}})},
+	} {
+		valid := validSpan("next")
+		s.TraceId, s.SpanId = valid.TraceId, []byte("8 other.")
+		for form, input := range bothForms(t, oneScope(s, valid)) {
+			var report ntconv.Report
+			got, err := read(bytes.NewReader(input), &otlp.Options{Report: &report, Limits: otlp.Limits{Elements: limit}})
+			if err != nil || len(got) != 2 || got[1].Name != "next" {
+				t.Fatalf("%s, %s: %d spans, %v", name, form, len(got), err)
+			}
+			want := uint64(elements(s) - limit)
+			if n := elements(spangen.Proto(got[:1]).ResourceSpans[0].ScopeSpans[0].Spans[0]); n != limit || report.Count(ntconv.CodeNotCarried) != want {
+				t.Errorf("%s, %s: %d elements, %d counted; want %d and %d", name, form, n, report.Count(ntconv.CodeNotCarried), limit, want)
+			}
+		}
+	}
+}
+
+// A span of millions of empty attributes, of 2 bytes each, costs a bounded amount of memory.
+func TestEmptyAttributes(t *testing.T) {
+	item := bytes.Join([][]byte{bytesField(1, []byte("sixteen.letters.")), bytesField(2, []byte("8letters")), bytes.Repeat([]byte{9<<3 | 2, 0}, 5_000_000)}, nil)
+	input := profile(item)
+	before := allocated()
+	got, err := read(bytes.NewReader(input), nil)
+	if n := allocated() - before; err != nil || len(got) != 1 || len(got[0].Attributes) != 1<<18 || n > 500<<20 {
+		t.Errorf("%d spans, %v, %d bytes allocated for %d", len(got), err, n, len(input))
 	}
 }
 

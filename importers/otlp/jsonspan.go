@@ -173,6 +173,9 @@ func (d *decoder) statusJSON(n node) bool {
 }
 
 func (d *decoder) eventJSON(n node) bool {
+	if !d.room() {
+		return true
+	}
 	var e span.Event
 	from := len(d.attributes)
 	ok := eachMember(n, func(key string, v node) (ok bool) {
@@ -196,6 +199,9 @@ func (d *decoder) eventJSON(n node) bool {
 }
 
 func (d *decoder) linkJSON(n node) bool {
+	if !d.room() {
+		return true
+	}
 	var l span.Link
 	var ids idLengths
 	from := len(d.attributes)
@@ -231,6 +237,9 @@ func (d *decoder) attributesJSON(dst []span.Attribute, n node, depth int) ([]spa
 		elem, more := it.next()
 		if !more {
 			return dst, ok
+		}
+		if !d.room() {
+			continue
 		}
 		a, valid := d.attributeJSON(elem, depth)
 		dst, ok = append(dst, a), ok && valid
@@ -318,6 +327,9 @@ func (d *decoder) elemsJSON(n node, depth int) (v span.Value, ok bool) {
 			return true
 		}
 		return eachElem(list, func(n node) bool {
+			if !d.room() {
+				return true
+			}
 			v, ok := span.Empty(), true
 			if n.kind() != 'n' {
 				v, ok = d.anyValueJSON(n, depth)
@@ -348,7 +360,7 @@ func (d *decoder) resourceJSON(r *span.Resource, n node) bool {
 	if n.kind() == 'n' {
 		return true
 	}
-	r.Absent = false
+	r.Absent, d.elements = false, 0
 	return eachMember(n.share(&d.scan), func(key string, v node) (ok bool) {
 		switch key {
 		case "attributes":
@@ -358,6 +370,9 @@ func (d *decoder) resourceJSON(r *span.Resource, n node) bool {
 			return setUint32(&r.DroppedAttributes, v)
 		case "entityRefs", "entity_refs":
 			return eachElem(v, func(n node) bool {
+				if !d.room() {
+					return true
+				}
 				var e span.Entity
 				ok := d.entityJSON(&e, n)
 				r.Entities = append(r.Entities, e)
@@ -399,7 +414,7 @@ func (d *decoder) scopeJSON(s *span.Scope, n node) bool {
 	if n.kind() == 'n' {
 		return true
 	}
-	s.Absent = false
+	s.Absent, d.elements = false, 0
 	return eachMember(n.share(&d.scan), func(key string, v node) (ok bool) {
 		switch key {
 		case "name":

@@ -1,6 +1,10 @@
 package otlp
 
-import "github.com/ntconv/ntconv/internal/span"
+import (
+	"math"
+
+	"github.com/ntconv/ntconv/internal/span"
+)
 
 // LimitMessage is the name of the limit Limits.Message in errors, in bytes.
 const LimitMessage = "ResourceSpans"
@@ -13,6 +17,10 @@ type Limits struct {
 	// Depth is the number of levels of arrays and key-value lists in a value: 64, and at most 1,000. Deeper values become empty, and the
 	// report counts them (CodeNotCarried).
 	Depth int
+	// Elements is the number of attributes, events, links and elements of arrays that a span, a resource or a scope may have in total:
+	// 262,144. Further ones are omitted, and the report counts them (CodeNotCarried), because an empty one takes 2 bytes of the input and
+	// 50 times as many in memory.
+	Elements int
 }
 
 // Defaults returns the limits with the default where a member is zero and the largest value where a member exceeds it.
@@ -25,6 +33,7 @@ func (l Limits) Defaults() Limits {
 	}
 	set(&l.Message, 128<<20, maxMessage)
 	set(&l.Depth, 64, span.MaxDepth)
+	set(&l.Elements, 1<<18, math.MaxInt32)
 	return l
 }
 

@@ -107,6 +107,9 @@ func (d *decoder) status(m *message) {
 }
 
 func (d *decoder) event(m *message) {
+	if !d.room() {
+		return
+	}
 	var e span.Event
 	from := len(d.attributes)
 	for m.next() {
@@ -128,6 +131,9 @@ func (d *decoder) event(m *message) {
 }
 
 func (d *decoder) spanLink(m *message) {
+	if !d.room() {
+		return
+	}
 	var l span.Link
 	var ids idLengths
 	from := len(d.attributes)
@@ -155,6 +161,9 @@ func (d *decoder) spanLink(m *message) {
 
 // keyValue appends a KeyValue (common.proto). parent becomes corrupt if m is.
 func (d *decoder) keyValue(dst []span.Attribute, m message, parent *message) []span.Attribute {
+	if !d.room() {
+		return dst
+	}
 	dst = append(dst, d.attribute(&m, d.limits.Depth))
 	parent.corrupt = parent.corrupt || m.corrupt
 	return dst
@@ -220,6 +229,9 @@ func (d *decoder) elems(elems []span.Value, m *message, depth int) []span.Value 
 			d.unknownField("ArrayValue", m)
 			continue
 		}
+		if !d.room() {
+			continue
+		}
 		sub := m.sub()
 		elems = append(elems, d.anyValue(span.Empty(), &sub, depth))
 		m.corrupt = m.corrupt || sub.corrupt
@@ -233,6 +245,9 @@ func (d *decoder) members(members []span.Attribute, m *message, depth int) []spa
 			d.unknownField("KeyValueList", m)
 			continue
 		}
+		if !d.room() {
+			continue
+		}
 		sub := m.sub()
 		members = append(members, d.attribute(&sub, depth))
 		m.corrupt = m.corrupt || sub.corrupt
@@ -242,7 +257,7 @@ func (d *decoder) members(members []span.Attribute, m *message, depth int) []spa
 
 // resource merges a Resource (resource.proto) into r.
 func (d *decoder) resource(r *span.Resource, b []byte) (ok bool) {
-	r.Absent = false
+	r.Absent, d.elements = false, 0
 	m := newMessage(b)
 	for m.next() {
 		switch {
@@ -252,6 +267,9 @@ func (d *decoder) resource(r *span.Resource, b []byte) (ok bool) {
 			r.DroppedAttributes = uint32(m.n)
 		case m.is(3, lenType):
 			sub := m.sub()
+			if !d.room() {
+				continue
+			}
 			r.Entities = append(r.Entities, d.entity(&sub))
 			m.corrupt = m.corrupt || sub.corrupt
 		default:
@@ -281,7 +299,7 @@ func (d *decoder) entity(m *message) (e span.Entity) {
 
 // scope merges an InstrumentationScope (common.proto) into s.
 func (d *decoder) scope(s *span.Scope, b []byte) (ok bool) {
-	s.Absent = false
+	s.Absent, d.elements = false, 0
 	m := newMessage(b)
 	for m.next() {
 		switch {
