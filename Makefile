@@ -11,7 +11,7 @@ FUZZTIME  ?= 50000x
 MUTATIONS ?= 100000
 # What is measured, where, and for how long each.
 BENCH     ?= .
-BENCHPKGS ?= ./internal/wire/... ./reader ./writer ./symbol ./internal/profile ./exporters/...
+BENCHPKGS ?= ./internal/wire/... ./reader ./writer ./symbol ./internal/profile ./internal/span/... ./exporters/... ./importers/...
 BENCHTIME ?= 1s
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 DEMO      ?= testdata/cpu-env.nettrace.zst
@@ -78,7 +78,7 @@ bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and B
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
 
 .PHONY: big
-big: ## Convert streams of 512 MiB and of more than 4 GiB, and compare the peaks of their memory
+big: ## Convert streams of 512 MiB and of more than 4 GiB, and 1,000,000 spans, and compare the peaks of their memory
 	$(GO) test ./internal/testing/tracegen -run TestPeak -big -v -timeout 4h
 
 .PHONY: speed

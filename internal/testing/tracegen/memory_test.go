@@ -112,6 +112,23 @@ func TestPeak(t *testing.T) {
 	}
 }
 
+// TestPeakOfSpans shows that the whole command sends spans from a pipe to a file within 64 MiB, whatever their number: 1,000,000 with -big.
+func TestPeakOfSpans(t *testing.T) {
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("the peak of a process is not known on this system, or the test is to be short")
+	}
+	spans := "200000"
+	if *big {
+		spans = "1000000"
+	}
+	generator, command := build(t, "./tracegen"), build(t, "../../../cmd/ntconv")
+	for _, form := range []string{"json", "proto", "delimited"} {
+		if peak := peakOf(t, generator, "-spans", spans, "-starts", "4", command, "to", "otlp", "--form", form, "-q", "-f", "-", "-o", os.DevNull); peak > 64<<10 {
+			t.Errorf("%s: peak of %d KiB, want at most 64 MiB", form, peak)
+		}
+	}
+}
+
 // build compiles a command of this module.
 func build(t *testing.T, dir string) string {
 	t.Helper()
@@ -124,10 +141,16 @@ func build(t *testing.T, dir string) string {
 }
 
 // convert feeds a trace to the command, whose output goes nowhere, and returns the most memory that it had, in KiB.
-func convert(t *testing.T, generator string, command []string, o tracegen.Options) (peak int64) {
+func convert(t *testing.T, generator string, command []string, o tracegen.Options) int64 {
 	t.Helper()
 	args := []string{"-version", fmt.Sprint(uint8(o.Version)), "-bytes", fmt.Sprint(o.Bytes), fmt.Sprintf("-unsorted=%v", o.Unsorted)}
-	cmd := exec.Command(generator, slices.Concat(args, command, []string{"-q", "-f", "-", "-o", os.DevNull})...)
+	return peakOf(t, generator, slices.Concat(args, command, []string{"-q", "-f", "-", "-o", os.DevNull})...)
+}
+
+// peakOf runs the generator with a command and returns the most memory that the command had, in KiB.
+func peakOf(t *testing.T, generator string, args ...string) (peak int64) {
+	t.Helper()
+	cmd := exec.Command(generator, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
