@@ -3,6 +3,7 @@ package otlp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,10 @@ type carrier interface {
 	// carry delivers rows and returns their encoded size in bytes. The error is as for an Uploader.
 	carry(ctx context.Context, rows []row) (size int, err error)
 }
+
+// maxTooLarge is how many spans may be too large by themselves before one is received: halving each batch down to its spans would
+// take two requests per span.
+const maxTooLarge = 64
 
 // grace is how long Close waits for an Uploader after the context is done.
 const grace = time.Second
@@ -156,6 +161,9 @@ func (d *delivery) count(n int64, size int, err error) {
 		d.done.Rejected++
 		d.explain(err.Error())
 		d.report.Note(ntconv.CodeRejected, 1, -1, err.Error())
+		if d.done.Sent == 0 && d.done.Rejected == maxTooLarge {
+			d.failLocked(fmt.Errorf("%w: the receiver refuses every request as too large, also of one span: %w", ErrNotReceived, err))
+		}
 	case errors.As(err, &partial):
 		d.received(n, min(max(partial.Rejected, 0), n), size)
 		d.explain(partial.Message)

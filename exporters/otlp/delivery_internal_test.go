@@ -213,6 +213,19 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// TestAllTooLarge checks that the sink gives up on a receiver that refuses every request as too large.
+func TestAllTooLarge(t *testing.T) {
+	r := &receiver{t: t, answer: func(context.Context, int, int) error { return ErrTooLarge }}
+	s := newTestSink(t.Context(), r, nil)
+	send(s, 5000)
+	err := s.Close()
+	sum := s.Summary()
+	checkSummary(t, sum)
+	if !errors.Is(err, ErrNotReceived) || r.calls > 200 || sum.Rejected != maxTooLarge || sum.Unsent != 5000-maxTooLarge {
+		t.Errorf("%v after %d requests, %+v", err, r.calls, sum)
+	}
+}
+
 func TestPartialSuccess(t *testing.T) {
 	report := new(ntconv.Report)
 	rejected := []int64{3, 0, 1 << 40, -1}

@@ -18,7 +18,7 @@ import (
 //   - nil: the receiver has all spans;
 //   - a *PartialSuccessError: the receiver has all spans but the rejected ones, and the sink continues;
 //   - an error that wraps ErrTooLarge: the receiver took nothing because the request is too large. The sink sends each half of the
-//     batch, and so on down to one span, which it counts as rejected;
+//     batch, and so on down to one span, which it counts as rejected. It stops after 64 such spans if the receiver has taken none;
 //   - an error that wraps ErrNotReceived: the receiver certainly took nothing, because there was no connection or because it
 //     refused. The sink stops, and the spans count as Summary.Unsent;
 //   - any other error: the receiver may have all spans, some, or none, because there was no answer, or because the Uploader cannot
