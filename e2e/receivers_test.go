@@ -240,7 +240,7 @@ func TestHTTPReceivers(t *testing.T) {
 			spans: 600, distinct: 600, text: []string{"600 spans sent", "in 24 batches", "18 batches were too large"}, report: `{"items": 600, "halved": 18, "batches": 24}`,
 		}},
 		"takes nothing": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusRequestEntityTooLarge) }, outcome{
-			code: 3, text: []string{"0 spans sent", "600 rejected"}, report: `{"spans": 600, "rejected": 600, "exit": 3}`,
+			code: 6, text: []string{"0 spans delivered", "64 rejected", "refuses every request as too large"}, report: `{"items": null, "rejected": 64, "exit": 6}`,
 		}},
 		"asks to wait": {func(n, _, _ int, w http.ResponseWriter) bool {
 			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", "2")

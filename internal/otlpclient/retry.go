@@ -2,7 +2,6 @@ package otlpclient
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -46,15 +45,25 @@ func (s *sending) attempt(ctx context.Context) outcomeFields {
 		c.doubled.Add(spansOf(s.batch))
 	}
 	s.open = s.open || o.mayHaveArrived()
+	late := expired(ctx)
+	if late && o.verdict == uncertain { // a gRPC server ends a call at its deadline, too, which is no answer
+		o.verdict = unknown
+	}
 	switch {
 	case o.verdict != unknown:
 		c.answered.Store(true)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case late:
 		o.err = fmt.Errorf("no answer within %s", message.Duration(c.config.Timeout))
 	case ctx.Err() != nil:
 		o.err = ctx.Err()
 	}
 	return o
+}
+
+// expired reports whether the deadline of a context has passed. The context itself notices it a little later.
+func expired(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !deadline.After(time.Now())
 }
 
 // result returns what UploadTraces returns if the outcome is final.

@@ -3,7 +3,6 @@ package diagsource_test
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -104,7 +103,7 @@ func TestAllocations(t *testing.T) {
 		i++
 	}
 	add()
-	if n := fewestAllocs(add); n > 1 {
+	if n := testing.AllocsPerRun(1000, add); n > 1 {
 		t.Errorf("%v allocations per span, want 1", n)
 	}
 }
@@ -129,17 +128,7 @@ func TestAllocationsOfPairs(t *testing.T) {
 	for range 10 {
 		add()
 	}
-	if n := fewestAllocs(add); n > 2 {
+	if n := testing.AllocsPerRun(1000, add); n > 2 {
 		t.Errorf("%v allocations per span, want 2", n)
 	}
-}
-
-// fewestAllocs returns the fewest allocations per call of several runs: those of other goroutines, which earlier tests have left, count
-// as well.
-func fewestAllocs(f func()) float64 {
-	fewest := math.Inf(1)
-	for range 5 {
-		fewest = min(fewest, testing.AllocsPerRun(1000, f))
-	}
-	return fewest
 }

@@ -18,6 +18,7 @@ type text struct{ raw, str string }
 
 const (
 	cachedTexts   = 1 << 10
+	ways          = 4       // strings with the same hash that are remembered: with one, two frequent strings may evict each other every time
 	maxCachedText = 256     // bytes of UTF-16; longer strings rarely repeat
 	maxTextBuffer = 1 << 20 // bytes that are kept for the next string
 )
@@ -29,11 +30,16 @@ func (t *texts) of(raw []byte) string {
 	if len(raw) == 0 || len(raw) > maxCachedText {
 		return t.fresh(raw)
 	}
-	e := &t.entries[maphash.Bytes(t.seed, raw)%cachedTexts]
-	if e.raw != string(raw) {
-		*e = text{string(raw), t.fresh(raw)}
+	at := maphash.Bytes(t.seed, raw) % (cachedTexts / ways) * ways
+	set := t.entries[at : at+ways]
+	for i := range set {
+		if set[i].raw == string(raw) {
+			return set[i].str
+		}
 	}
-	return e.str
+	copy(set[1:], set)
+	set[0] = text{string(raw), t.fresh(raw)}
+	return set[0].str
 }
 
 // fresh returns UTF-16 as a new string.
