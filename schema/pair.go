@@ -129,9 +129,9 @@ func (t *Table) pairsOf(s *Schema) (begins, ends []*Pair) {
 		return begins, ends
 	}
 	switch p, opcode := sourcePair(s); opcode {
-	case opcodeStart:
+	case clr.OpcodeStart:
 		begins = []*Pair{t.pair(p)}
-	case opcodeStop:
+	case clr.OpcodeStop:
 		ends = []*Pair{t.pair(p)}
 	}
 	return begins, ends
@@ -153,22 +153,17 @@ func (t *Table) pair(p Pair) *Pair {
 	return &p
 }
 
-const (
-	opcodeStart = 1
-	opcodeStop  = 2
-)
-
 // sourcePair returns the pair of an event source's event, and whether the event begins or ends it: by its opcode, or by its
 // name if the trace does not state an opcode. .NET gives both events the activity ID of what they enclose.
 func sourcePair(s *Schema) (p Pair, opcode uint8) {
 	task, phase := cutPhase(s.Name)
 	switch opcode = s.Opcode; {
-	case opcode > opcodeStop || opcode == 0 && s.typ.HasOpcode || s.Name == "":
+	case opcode > clr.OpcodeStop || opcode == 0 && s.typ.HasOpcode || s.Name == "":
 		return p, 0
-	case phase == "Start" && opcode != opcodeStop:
-		opcode = opcodeStart
-	case phase == "Stop" && opcode != opcodeStart:
-		opcode = opcodeStop
+	case phase == "Start" && opcode != clr.OpcodeStop:
+		opcode = clr.OpcodeStart
+	case phase == "Stop" && opcode != clr.OpcodeStart:
+		opcode = clr.OpcodeStop
 	}
 	p = Pair{Provider: s.Provider, Name: task, Begin: task + "Start", End: [2]string{task + "Stop"}, Key: KeyActivity}
 	if phase != "" {

@@ -107,8 +107,7 @@ func (e *jsonEncoder) resourceSpans(r *tracepb.ResourceSpans) {
 			e.open('{')
 			e.text("name", s.Scope.Name)
 			e.text("version", s.Scope.Version)
-			e.attributes("attributes", s.Scope.Attributes)
-			e.number("droppedAttributesCount", int64(s.Scope.DroppedAttributesCount))
+			e.attributes(s.Scope.Attributes, s.Scope.DroppedAttributesCount)
 			e.close('}')
 		}
 		e.key("spans")
@@ -127,8 +126,7 @@ func (e *jsonEncoder) resourceSpans(r *tracepb.ResourceSpans) {
 
 func (e *jsonEncoder) resource(r *resourcepb.Resource) {
 	e.open('{')
-	e.attributes("attributes", r.Attributes)
-	e.number("droppedAttributesCount", int64(r.DroppedAttributesCount))
+	e.attributes(r.Attributes, r.DroppedAttributesCount)
 	if len(r.EntityRefs) > 0 {
 		e.key("entityRefs")
 		e.open('[')
@@ -169,8 +167,7 @@ func (e *jsonEncoder) span(s *tracepb.Span) {
 	e.number("kind", int64(s.Kind))
 	e.nanos("startTimeUnixNano", s.StartTimeUnixNano)
 	e.nanos("endTimeUnixNano", s.EndTimeUnixNano)
-	e.attributes("attributes", s.Attributes)
-	e.number("droppedAttributesCount", int64(s.DroppedAttributesCount))
+	e.attributes(s.Attributes, s.DroppedAttributesCount)
 	if len(s.Events) > 0 {
 		e.key("events")
 		e.open('[')
@@ -178,8 +175,7 @@ func (e *jsonEncoder) span(s *tracepb.Span) {
 			e.element()
 			e.nanos("timeUnixNano", event.TimeUnixNano)
 			e.text("name", event.Name)
-			e.attributes("attributes", event.Attributes)
-			e.number("droppedAttributesCount", int64(event.DroppedAttributesCount))
+			e.attributes(event.Attributes, event.DroppedAttributesCount)
 			e.close('}')
 		}
 		e.close(']')
@@ -208,20 +204,19 @@ func (e *jsonEncoder) links(links []*tracepb.Span_Link) {
 		e.id("traceId", l.TraceId)
 		e.id("spanId", l.SpanId)
 		e.text("traceState", l.TraceState)
-		e.attributes("attributes", l.Attributes)
-		e.number("droppedAttributesCount", int64(l.DroppedAttributesCount))
+		e.attributes(l.Attributes, l.DroppedAttributesCount)
 		e.number("flags", int64(l.Flags))
 		e.close('}')
 	}
 	e.close(']')
 }
 
-func (e *jsonEncoder) attributes(name string, list []*commonpb.KeyValue) {
-	if len(list) == 0 {
-		return
+func (e *jsonEncoder) attributes(list []*commonpb.KeyValue, dropped uint32) {
+	if len(list) > 0 {
+		e.key("attributes")
+		e.keyValues(list)
 	}
-	e.key(name)
-	e.keyValues(list)
+	e.number("droppedAttributesCount", int64(dropped))
 }
 
 func (e *jsonEncoder) keyValues(list []*commonpb.KeyValue) {

@@ -63,18 +63,6 @@ func drain(src ntconv.Source) (spans []*span.Span, err error) {
 	}
 }
 
-func wantSpans(t rapid.TB, want, got []*span.Span) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("want %d spans, got %d", len(want), len(got))
-	}
-	for i := range want {
-		if err := spangen.Equal(want[i], got[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func marshal(t rapid.TB, m proto.Message) []byte {
 	t.Helper()
 	b, err := proto.Marshal(m)
@@ -122,7 +110,7 @@ func TestProtobuf(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			wantSpans(rt, spans, got)
+			spangen.WantEqual(rt, spans, got)
 			wantClean(rt, &report)
 		}
 	})
@@ -212,7 +200,7 @@ func TestJSON(t *testing.T) {
 			if err != nil {
 				rt.Fatalf("%v: %s", err, input)
 			}
-			wantSpans(rt, want, got)
+			spangen.WantEqual(rt, want, got)
 			wantClean(rt, &report)
 		}
 	})
@@ -249,7 +237,7 @@ func TestChops(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			wantSpans(t, want, got)
+			spangen.WantEqual(t, want, got)
 		}
 	}
 }

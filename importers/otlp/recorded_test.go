@@ -66,14 +66,14 @@ func TestRecordedSpans(t *testing.T) {
 		if err != nil || len(got) == 0 {
 			t.Fatal(name, len(got), err)
 		}
-		wantSpans(t, want, got)
+		spangen.WantEqual(t, want, got)
 		wantClean(t, &report)
 
 		got, err = read(bytes.NewReader(requestLines(t, strings.TrimSuffix(path, ".binpb")+".json.zst")), &otlp.Options{Report: &report})
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		wantSpans(t, withoutNaNs(want), got)
+		spangen.WantEqual(t, withoutNaNs(want), got)
 		wantClean(t, &report)
 	}
 }
@@ -149,7 +149,7 @@ func TestRecordedSpansSurviveNettrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSpans(t, want, got)
+		spangen.WantEqual(t, want, got)
 		if entries := report.Entries(); len(entries) > 0 {
 			t.Errorf("%s: %v", name, entries)
 		}

@@ -94,3 +94,9 @@ func AppendKeywords(dst []byte, provider string, keywords uint64) []byte {
 	}
 	return dst
 }
+
+// Opcodes that all providers share (winmeta.xml).
+const (
+	OpcodeStart = 1
+	OpcodeStop  = 2
+)

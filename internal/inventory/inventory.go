@@ -140,15 +140,12 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 	return t
 }
 
-// opcodeStop is the opcode of events that end something (winmeta.xml).
-const opcodeStop = 2
-
 // countLabels counts an event with labels.
 func (v *Sink) countLabels(t *typeCount, e *ntconv.Event) {
 	if e.Labels != v.lastLabels {
 		opcode := e.Labels.Find(ntconv.LabelOpcode)
 		v.lastLabels, v.inSpan = e.Labels, e.Labels.Find(ntconv.LabelSpanID) != nil
-		v.stops = opcode != nil && opcode.Num == opcodeStop
+		v.stops = opcode != nil && opcode.Num == clr.OpcodeStop
 	}
 	if v.inSpan {
 		t.labeled++

@@ -86,18 +86,6 @@ func decode(t testing.TB, src ntconv.Source) (spans []*span.Span, invalid int64)
 	}
 }
 
-func wantSpans(t rapid.TB, want, got []*span.Span) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("want %d spans, got %d", len(want), len(got))
-	}
-	for i := range want {
-		if err := spangen.Equal(want[i], got[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // Spans are equal after they were written to nettrace and read again.
 func TestSpansSurviveNettrace(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -106,7 +94,7 @@ func TestSpansSurviveNettrace(t *testing.T) {
 		if invalid != 0 {
 			rt.Fatalf("%d invalid", invalid)
 		}
-		wantSpans(rt, spans, got)
+		spangen.WantEqual(rt, spans, got)
 	})
 }
 
@@ -224,7 +212,7 @@ func TestLargeSpansSurviveNettrace(t *testing.T) {
 	if invalid != 0 {
 		t.Errorf("%d invalid", invalid)
 	}
-	wantSpans(t, spans, got)
+	spangen.WantEqual(t, spans, got)
 }
 
 // A span of any size around that of one event survives.
@@ -237,7 +225,7 @@ func TestSizesAroundOneEvent(t *testing.T) {
 		if invalid != 0 {
 			t.Fatalf("%d bytes: invalid", size)
 		}
-		wantSpans(t, []*span.Span{s}, got)
+		spangen.WantEqual(t, []*span.Span{s}, got)
 	}
 }
 
@@ -356,6 +344,6 @@ func FuzzDecoder(f *testing.F) {
 		want := spangen.Clone(s)
 		trace := ntconvtest.Trace{Info: info, Events: encode(thread, want)}
 		got, _ := decode(t, trace.Source())
-		wantSpans(t, []*span.Span{want}, got)
+		spangen.WantEqual(t, []*span.Span{want}, got)
 	})
 }

@@ -203,12 +203,6 @@ const (
 	phaseStop
 )
 
-// Opcodes that all providers share (winmeta.xml).
-const (
-	opcodeStart = 1
-	opcodeStop  = 2
-)
-
 // phase returns the pair of an event source that an event begins or ends. An opcode in its labels overrides that of the type.
 func (t *Tracker) phase(e *ntconv.Event, r *role) (*schema.Pair, phase) {
 	if !t.label.hasOpcode || r.schema.Opcode == e.Opcode() {
@@ -221,9 +215,9 @@ func (t *Tracker) phase(e *ntconv.Event, r *role) (*schema.Pair, phase) {
 		return nil, phaseNone
 	}
 	switch e.Opcode() {
-	case opcodeStart:
+	case clr.OpcodeStart:
 		return t.taskPair(r), phaseStart
-	case opcodeStop:
+	case clr.OpcodeStop:
 		return t.taskPair(r), phaseStop
 	}
 	return nil, phaseNone

@@ -164,6 +164,19 @@ func Spans() *rapid.Generator[[]*span.Span] {
 	})
 }
 
+// WantEqual fails the test unless two lists have equal spans in the same order.
+func WantEqual(t rapid.TB, want, got []*span.Span) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("want %d spans, got %d", len(want), len(got))
+	}
+	for i := range want {
+		if err := Equal(want[i], got[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Equal returns an error that names the first field in which two spans differ. It compares what OTLP holds. Empty and nil lists are equal,
 // and so are doubles with the same bits only.
 func Equal(want, got *span.Span) error {
