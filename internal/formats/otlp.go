@@ -225,7 +225,6 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	o := c.options
 	w := io.Writer(member)
 	sink := &otlpSink{}
-	sink.result.fate = fateOf(c.options.Unfinished)
 	name, compression := CutCompression(out.Name())
 	if compression != "" {
 		z, err := iox.NewCompressor(w, compression)
@@ -246,8 +245,9 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	return sink, nil
 }
 
-// prepare shows the sink what an earlier reading has learned.
+// prepare shows the sink what an earlier reading has learned, and its result what the flags decide.
 func (c *otlpCreator) prepare(s *otlpSink) {
+	s.result.fate = fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil
 	for _, e := range c.known {
 		s.Watch(e)

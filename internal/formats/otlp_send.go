@@ -19,7 +19,6 @@ func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
 		return nil, err
 	}
 	sink := &otlpSink{finish: client.Close}
-	sink.result.fate = fateOf(c.options.Unfinished)
 	o := c.options
 	if !c.flags.Changed(flagFlushEvery) {
 		o.FlushEvery = defaultFlush
