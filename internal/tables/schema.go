@@ -1,0 +1,80 @@
+package tables
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Version is the version of the schema. The key of the metadata of every file is VersionKey.
+const (
+	Version    = 1
+	VersionKey = "ntconv.schema"
+	TableKey   = "ntconv.table" // its value is the name of the table
+)
+
+// A Table describes a table of the schema.
+type Table struct {
+	Name string // of the table, and of the file without its extension
+	Doc  string // a sentence about its rows
+	Row  reflect.Type
+	// Sort is the column by which the rows are sorted, "" if they are not.
+	Sort string
+}
+
+// All returns the fixed tables in the order of the documentation. Typed tables, with one column per field of an event, are not among them.
+func All() []Table {
+	return []Table{
+		{"trace_info", "The recording: one row.", reflect.TypeFor[TraceInfo](), ""},
+		{"attributes", "Keys and values that describe the trace, processes, threads and event types.", reflect.TypeFor[Attribute](), ""},
+		{"processes", "Processes.", reflect.TypeFor[Process](), "process_id"},
+		{"threads", "Threads.", reflect.TypeFor[Thread](), "thread_id"},
+		{"modules", "Files in the addresses of processes.", reflect.TypeFor[Module](), "module_id"},
+		{"event_types", "Types of events.", reflect.TypeFor[EventType](), "type_id"},
+		{"events", "Events: every event of the trace.", reflect.TypeFor[Event](), "ts_ns"},
+		{"losses", "Events that the recorder did not record.", reflect.TypeFor[Loss](), "ts_ns"},
+		{"marks", "What stands between events: sequence points, ends of threads, definitions.", reflect.TypeFor[Mark](), "ts_ns"},
+		{"stacks", "Distinct call stacks.", reflect.TypeFor[Stack](), "stack_id"},
+		{"frames", "Distinct entries of call stacks.", reflect.TypeFor[Frame](), "frame_id"},
+		{"labels", "Labels of events, one row per label of a list.", reflect.TypeFor[Label](), "label_list_id"},
+		{"samples", "Samples of profiles with their weights.", reflect.TypeFor[Sample](), "ts_ns"},
+		{"spans", "Spans.", reflect.TypeFor[Span](), "ts_ns"},
+		{"intervals", "Intervals of the runtime: garbage collections, compilations, waits.", reflect.TypeFor[Interval](), "ts_ns"},
+		{"counters", "Values of counters and instruments.", reflect.TypeFor[Counter](), "ts_ns"},
+	}
+}
+
+// Of returns the fixed table whose rows have a Go type. It panics if there is none, because that is an error of the program.
+func Of[T any]() Table {
+	t := reflect.TypeFor[T]()
+	for _, table := range All() {
+		if table.Row == t {
+			return table
+		}
+	}
+	panic("no table has rows of type " + t.String())
+}
+
+// A Column describes a column of a table.
+type Column struct {
+	Name string
+	Doc  string
+	// Ref is the column that it refers to, "table.column", or "" if it refers to none.
+	Ref string
+	// Bloom means that the column has a bloom filter.
+	Bloom bool
+}
+
+// Columns returns the columns of a row in order.
+func Columns(row reflect.Type) []Column {
+	var list []Column
+	for i := range row.NumField() {
+		f := row.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+		ref := f.Tag.Get("ref")
+		if ref != "" && !strings.Contains(ref, ".") {
+			ref += "." + name
+		}
+		list = append(list, Column{Name: name, Doc: f.Tag.Get("doc"), Ref: ref, Bloom: f.Tag.Get("bloom") != ""})
+	}
+	return list
+}
