@@ -45,6 +45,10 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
+		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
+	},
+	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
 		why: "the notation of .NET names is text to text",
 	},
