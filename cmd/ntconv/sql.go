@@ -192,7 +192,8 @@ func (a *app) ask(program string, q *question, views string) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return failf(exitUsage, "%s: %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one", program, err)
+		return failf(exitUsage, "the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one",
+			filepath.Base(program), err)
 	case err != nil:
 		return failf(exitOutput, "%s: %w", program, err)
 	}

@@ -75,10 +75,13 @@ func datasetAt(root string) (*sqlviews.Source, error) {
 			}
 		}
 		list, err := tablesIn(path)
+		if err != nil {
+			return err
+		}
 		for _, table := range list {
 			found[table] = true
 		}
-		return errors.Join(err, fs.SkipDir)
+		return fs.SkipDir
 	})
 	if err != nil {
 		return nil, fail(exitInput, err)
@@ -98,7 +101,7 @@ type traceNames struct{ names tables.Names }
 func (t *traceNames) add(name string) string {
 	base := "stdin"
 	if name != "-" {
-		base = filepath.Base(formats.DirFor(filepath.Clean(name)))
+		base = filepath.Base(formats.DirFor(strings.TrimPrefix(filepath.Base(name), traceFolder)))
 	}
 	return t.names.Add(base)
 }

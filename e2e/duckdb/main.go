@@ -172,7 +172,7 @@ func (o *options) execute(conn driver.Conn, statement string, out io.Writer) err
 	}
 	defer rows.Close()
 	switch kind {
-	case duckdb.STATEMENT_TYPE_CREATE, duckdb.STATEMENT_TYPE_SET, duckdb.STATEMENT_TYPE_VARIABLE_SET, duckdb.STATEMENT_TYPE_DROP, duckdb.STATEMENT_TYPE_LOAD:
+	case duckdb.STATEMENT_TYPE_CREATE, duckdb.STATEMENT_TYPE_SET, duckdb.STATEMENT_TYPE_VARIABLE_SET, duckdb.STATEMENT_TYPE_DROP, duckdb.STATEMENT_TYPE_COPY, duckdb.STATEMENT_TYPE_LOAD:
 		return nil // they succeed without output
 	}
 	result := &table{null: o.null, names: rows.Columns()}

@@ -112,7 +112,7 @@ func (t *table) json(w io.Writer, array bool) error {
 		var fields []string
 		for k, v := range row {
 			name, _ := json.Marshal(t.names[k])
-			fields = append(fields, string(name)+":"+jsonValue(v))
+			fields = append(fields, string(name)+":"+t.jsonValue(k, v))
 		}
 		if _, err := fmt.Fprintf(w, "{%s}", strings.Join(fields, ",")); err != nil {
 			return err
@@ -120,6 +120,14 @@ func (t *table) json(w io.Writer, array bool) error {
 	}
 	_, err := io.WriteString(w, end)
 	return err
+}
+
+// jsonValue returns a value of a column.
+func (t *table) jsonValue(column int, v driver.Value) string {
+	if _, ok := v.(time.Time); ok {
+		v = t.text(column, v)
+	}
+	return jsonValue(v)
 }
 
 // jsonValue returns numbers and booleans as they are, and all else as a string.
@@ -141,7 +149,7 @@ func jsonValue(v driver.Value) string {
 		}
 		return "[" + strings.Join(list, ",") + "]"
 	}
-	b, _ := json.Marshal(text(v)) // times are those of TIMESTAMPTZ
+	b, _ := json.Marshal(text(v))
 	return string(b)
 }
 
