@@ -45,6 +45,10 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
+		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
+	},
+	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
 		why: "the notation of .NET names is text to text",
 	},
@@ -71,6 +75,10 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
 		why: "payloads as JSON are those of any source, whichever table or line they are written to",
+	},
+	{
+		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
+		why: "the description of a process comes from its events, whichever source they came from and whatever is made of it",
 	},
 	{
 		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr", "./schema"},
@@ -117,6 +125,10 @@ var importRules = []importRule{
 			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
 		},
 		why: "pprof shows a profile, whichever trace it was converted from",
+	},
+	{
+		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
+		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
@@ -171,14 +183,14 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
