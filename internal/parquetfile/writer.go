@@ -32,16 +32,19 @@ type Options struct {
 	RowGroupRows int64
 }
 
+func (o *Options) rowGroupRows() int64 {
+	if o.RowGroupRows == 0 {
+		return DefaultRowGroupRows
+	}
+	return o.RowGroupRows
+}
+
 // options returns what parquet-go needs to know.
 func (o *Options) options() []parquet.WriterOption {
-	rows := o.RowGroupRows
-	if rows == 0 {
-		rows = DefaultRowGroupRows
-	}
 	list := []parquet.WriterOption{
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
-		parquet.MaxRowsPerRowGroup(rows),
+		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),
 	}
 	if o.Sort != "" {

@@ -1,0 +1,288 @@
+package parquetfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"unsafe"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// A Kind is the type of the values of a column.
+type Kind uint8
+
+const (
+	Int32     Kind = iota + 1 // Int
+	Int64                     // Int
+	Double                    // Float
+	Bool                      // Bool
+	String                    // Text, valid UTF-8
+	Bytes                     // Text
+	Timestamp                 // Int: microseconds since 1970-01-01 UTC
+)
+
+// A Column describes a column of a file whose schema is known only at run time.
+type Column struct {
+	Name string
+	Kind Kind
+	// Optional means that values may be NULL. Elements of a list may not.
+	Optional bool
+	// List means that a value is a list of values of the kind.
+	List bool
+	// Dict is for columns with few distinct values, Delta for integers that grow in small steps.
+	Dict, Delta bool
+}
+
+const (
+	// maxColumns is well below the limit of parquet-go, which panics beyond it.
+	maxColumns = 16_384
+	// Rows are handed to parquet-go in batches: a call per value costs more than the value.
+	batchRows, batchValues = 1024, 16_384
+	batchText              = 256 << 10 // bytes of a batch's strings
+	// rowGroupBytes ends a row group before its largest number of rows, because parquet-go keeps a row group in memory.
+	rowGroupBytes = 64 << 20
+	// A page has pageBytes of values. Files of few rows get smaller buffers: a trace may have thousands of them.
+	pageBytes, minPageBytes = 256 << 10, 4 << 10
+)
+
+// A Columns writes a file whose schema is known only at run time, value by value. Each row gives every column a value, in any order
+// of the columns, and ends with EndRow. A Columns is not safe for concurrent use.
+type Columns struct {
+	w       *parquet.GenericWriter[any]
+	columns []column
+	text    []byte // strings of the batch, to which values refer
+	rows    int    // of the batch
+	limit   int    // rows of a full batch
+	group   int64  // rows of the row group
+	most    int64  // rows of a full row group
+	bytes   int64  // estimate of the row group before compression
+	err     error
+}
+
+// A column collects the values of a batch.
+type column struct {
+	values []parquet.Value
+	w      *parquet.ColumnWriter
+	// null and value are definition levels: of NULL or an empty list, and of a value. empty is the level of an empty list.
+	value, empty int
+	list         bool
+	elems        int // of the list of the current row
+}
+
+// NewColumns begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it is unknown; it decides
+// the size of buffers. Names must be distinct. Nothing is complete before Close.
+func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns, error) {
+	if len(columns) == 0 || len(columns) > maxColumns {
+		return nil, fmt.Errorf("parquet file with %d columns: want 1 to %d", len(columns), maxColumns)
+	}
+	root := &orderedGroup{fields: make([]parquet.Field, len(columns))}
+	for i, c := range columns {
+		node, err := nodeOf(c)
+		if err != nil {
+			return nil, err
+		}
+		root.fields[i] = &orderedField{node, c.Name}
+	}
+	page := pageBytes
+	if rows > 0 && rows < pageBytes/8 {
+		page = max(minPageBytes, int(rows)*8)
+	}
+	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page))
+	c := &Columns{
+		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
+		limit: max(16, min(batchRows, batchValues/len(columns))), most: o.rowGroupRows(),
+	}
+	for i, cw := range c.w.ColumnWriters() {
+		c.columns[i].init(&columns[i], cw)
+	}
+	return c, nil
+}
+
+func (c *column) init(description *Column, w *parquet.ColumnWriter) {
+	c.w, c.list = w, description.List
+	if description.Optional {
+		c.value++
+	}
+	if c.list {
+		c.empty = c.value
+		c.value++
+	}
+}
+
+// Int adds a value of a column of integers or timestamps.
+func (c *Columns) Int(i int, v int64) {
+	col := &c.columns[i]
+	value := parquet.Int64Value(v)
+	if col.value > 0 {
+		value.SetDefinitionLevel(col.value)
+	}
+	col.add(value)
+}
+
+// Int32 adds a value of a column of the kind Int32.
+func (c *Columns) Int32(i int, v int32) {
+	col := &c.columns[i]
+	value := parquet.Int32Value(v)
+	if col.value > 0 {
+		value.SetDefinitionLevel(col.value)
+	}
+	col.add(value)
+}
+
+// Float adds a value of a column of floating point numbers.
+func (c *Columns) Float(i int, v float64) { c.columns[i].addLevel(parquet.DoubleValue(v)) }
+
+// Bool adds a value of a column of booleans.
+func (c *Columns) Bool(i int, v bool) { c.columns[i].addLevel(parquet.BooleanValue(v)) }
+
+// Text adds a value of a column of strings or bytes. It copies text.
+func (c *Columns) Text(i int, text []byte) {
+	at := len(c.text)
+	if at+len(text) > cap(c.text) {
+		c.text = make([]byte, 0, max(batchText+batchText/4, len(text))) // values refer to the old one, which the collector keeps
+		at = 0
+	}
+	c.text = append(c.text, text...)
+	c.Static(i, unsafe.String(unsafe.SliceData(c.text[at:]), len(text)))
+	c.bytes += int64(len(text))
+}
+
+// Static adds a value of a column of strings or bytes. It keeps a reference to text, which must not change before Close.
+func (c *Columns) Static(i int, text string) {
+	c.columns[i].addLevel(parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(text), len(text))))
+}
+
+// Null adds NULL to an optional column.
+func (c *Columns) Null(i int) {
+	col := &c.columns[i]
+	col.values = append(col.values, parquet.Value{})
+}
+
+// EndList ends the list of a column, whose elements were added as values before. A list without elements is empty, not NULL.
+func (c *Columns) EndList(i int) {
+	col := &c.columns[i]
+	if col.elems == 0 {
+		var value parquet.Value
+		value.SetDefinitionLevel(col.empty)
+		col.values = append(col.values, value)
+	}
+	c.bytes += int64(col.elems) * 8
+	col.elems = 0
+}
+
+func (c *column) addLevel(v parquet.Value) {
+	v.SetDefinitionLevel(c.value)
+	c.add(v)
+}
+
+func (c *column) add(v parquet.Value) {
+	if c.list {
+		if c.elems > 0 {
+			v.SetRepetitionLevel(1)
+		}
+		c.elems++
+	}
+	c.values = append(c.values, v)
+}
+
+// EndRow ends a row. An error ends the file: all further calls return it.
+func (c *Columns) EndRow() error {
+	c.rows++
+	if c.rows < c.limit && len(c.text) < batchText && c.group+int64(c.rows) < c.most {
+		return c.err
+	}
+	c.write()
+	return c.err
+}
+
+var errRow = errors.New("a row of a parquet file has no value for a column")
+
+// write hands the batch to parquet-go.
+func (c *Columns) write() {
+	for i := range c.columns {
+		col := &c.columns[i]
+		if c.err == nil && c.rows > 0 {
+			n, err := col.w.WriteRowValues(col.values)
+			if c.err = err; err == nil && n != c.rows {
+				c.err = errRow
+			}
+		}
+		clear(col.values)
+		col.values = col.values[:0]
+	}
+	c.bytes += int64(c.rows) * int64(len(c.columns)) * 8
+	c.group += int64(c.rows)
+	c.rows, c.text = 0, c.text[:0]
+	if c.err == nil && (c.group >= c.most || c.bytes >= rowGroupBytes) {
+		c.err = c.w.Flush()
+		c.group, c.bytes = 0, 0
+	}
+}
+
+// Close completes the file. It does not close the underlying writer.
+func (c *Columns) Close() error {
+	c.write()
+	if c.err != nil {
+		return c.err
+	}
+	return c.w.Close()
+}
+
+// nodeOf returns the node of a column in a schema.
+func nodeOf(c Column) (parquet.Node, error) {
+	var node parquet.Node
+	switch c.Kind {
+	case Int32:
+		node = parquet.Leaf(parquet.Int32Type)
+	case Int64:
+		node = parquet.Leaf(parquet.Int64Type)
+	case Double:
+		node = parquet.Leaf(parquet.DoubleType)
+	case Bool:
+		node = parquet.Leaf(parquet.BooleanType)
+	case String:
+		node = parquet.String()
+	case Bytes:
+		node = parquet.Leaf(parquet.ByteArrayType)
+	case Timestamp:
+		node = parquet.Timestamp(parquet.Microsecond)
+	default:
+		return nil, fmt.Errorf("column %q of a parquet file: unknown kind %d", c.Name, c.Kind)
+	}
+	switch {
+	case c.Dict:
+		node = parquet.Encoded(node, &parquet.RLEDictionary)
+	case c.Delta:
+		node = parquet.Encoded(node, &parquet.DeltaBinaryPacked)
+	}
+	if c.List {
+		node = parquet.List(node)
+	}
+	if c.Optional {
+		node = parquet.Optional(node)
+	}
+	return node, nil
+}
+
+// An orderedGroup is a group of a schema with its fields in order. A parquet.Group sorts them by name.
+type orderedGroup struct {
+	parquet.Group // empty; the rest of what a node must have
+	fields        []parquet.Field
+}
+
+func (g *orderedGroup) Fields() []parquet.Field { return g.fields }
+
+func (g *orderedGroup) String() string { return fmt.Sprintf("group of %d columns", len(g.fields)) }
+
+// An orderedField is a column in an orderedGroup.
+type orderedField struct {
+	parquet.Node
+	name string
+}
+
+func (f *orderedField) Name() string { return f.name }
+
+// Value is for writers of Go values, and not called.
+func (f *orderedField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
