@@ -3,7 +3,7 @@ package parquet
 
 import (
 	"io"
-	"reflect"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/parquetfile"
@@ -11,11 +11,49 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
+// Typed is the name under which Options.Tables selects the typed tables, which have one column per field of an event.
+const Typed = "typed"
+
+// Options changes what is written. The zero value writes all tables.
+type Options struct {
+	// Report counts what cannot be decoded. It may be nil.
+	Report *ntconv.Report
+	// Raw writes the payloads of events as bytes instead of JSON.
+	Raw bool
+	// Typed lists the events with a typed table, as "provider/event".
+	Typed []string
+	// TypedRows is the number of events from which a type has a typed table if Typed is empty.
+	TypedRows int64
+	// Ordered means that events come in time order. Selection means that a selection may omit events.
+	Ordered, Selection bool
+	// Source is the name of the trace, TraceUID a hash of its content, Service the name of its service, and Version the version of the
+	// program that writes the tables: columns of the table trace_info.
+	Source, TraceUID, Service, Version string
+	// TempDir is the directory of temporary files, os.TempDir() if it is empty.
+	TempDir string
+	// Tables lists the tables to write, as package tables and Typed name them. Nil means all tables; the sink creates no others.
+	Tables []string
+}
+
 // files creates the files of the tables.
 type files struct {
 	create   func(table string) (io.WriteCloser, error)
 	metadata map[string]string
 	ordered  bool
+	selected []string // nil for all
+	names    []string // of the tables that were created
+}
+
+// has reports whether a table is written.
+func (f *files) has(name string) bool { return f.selected == nil || slices.Contains(f.selected, name) }
+
+// open creates the file of a table.
+func (f *files) open(name string) (io.WriteCloser, error) {
+	w, err := f.create(name)
+	if err == nil {
+		f.names = append(f.names, name)
+	}
+	return w, err
 }
 
 // options returns how the file of a table is written.
@@ -47,10 +85,8 @@ type item struct {
 type derived interface {
 	// watch sees every event of the trace, before the selection.
 	watch(e *ntconv.Event)
-	// write sees every selected event, after watch. It borrows both.
+	// write sees every selected event of KindEvent, after watch. It borrows both.
 	write(e *ntconv.Event, it *item) error
 	// close writes the rest and completes the files.
 	close() error
 }
-
-var _ = reflect.TypeFor[item]

@@ -22,6 +22,8 @@ type table[T any] struct {
 	empty chan *batch[T]
 	ended chan struct{}
 	count int64
+	// discard means that the table is not written.
+	discard bool
 
 	mu  sync.Mutex
 	err error // the first one
@@ -33,10 +35,13 @@ type batch[T any] struct {
 	text []byte
 }
 
-// newTable begins a file with the rows of a table.
+// newTable begins a file with the rows of a table. A table that is not selected discards its rows.
 func newTable[T any](files *files) (*table[T], error) {
 	spec := tables.Of[T]()
-	w, err := files.create(spec.Name)
+	if !files.has(spec.Name) {
+		return &table[T]{batch: new(batch[T]), discard: true}, nil
+	}
+	w, err := files.open(spec.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +55,10 @@ func newTable[T any](files *files) (*table[T], error) {
 // row returns the next row, which is zero. It is valid until the next call of row or close.
 func (t *table[T]) row() *T {
 	b := t.batch
+	if t.discard {
+		b.rows, b.text = append(b.rows[:0], *new(T)), b.text[:0]
+		return &b.rows[0]
+	}
 	if len(b.rows) == batchRows || len(b.text) >= batchBytes {
 		t.send()
 		b = t.batch
@@ -107,6 +116,9 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetfile.Writer[T]) {
 
 // close writes the rest, waits for it, and returns the first error.
 func (t *table[T]) close() error {
+	if t.discard {
+		return nil
+	}
 	t.full <- t.batch
 	close(t.full)
 	<-t.ended

@@ -1,0 +1,54 @@
+package parquet
+
+import (
+	"math"
+	"time"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A clock converts ticks to the times of rows.
+type clock struct {
+	ntconv.Clock
+	start int64 // nanoseconds from 1970-01-01 to Clock.Tick, 0 if the trace does not state them
+	exact bool  // TicksAt is the inverse of Nanos
+}
+
+func newClock(c ntconv.Clock) clock {
+	k := clock{Clock: c, exact: c.Freq <= int64(time.Second)}
+	// UnixNano is undefined outside of these years.
+	if !c.Wall.IsZero() && c.Wall.Year() > 1678 && c.Wall.Year() < 2262 {
+		k.start = c.Wall.UnixNano()
+	}
+	return k
+}
+
+// at returns a time in microseconds, rounded down, and in nanoseconds since 1970-01-01. Times out of range are clamped.
+func (k *clock) at(t ntconv.Ticks) (micros, nanos int64) {
+	nanos = addClamped(k.start, k.Nanos(t))
+	micros = nanos / 1000
+	if nanos%1000 < 0 {
+		micros--
+	}
+	return micros, nanos
+}
+
+// restores reports whether the ticks of an event follow from its time in nanoseconds.
+func (k *clock) restores(t ntconv.Ticks, nanos int64) bool {
+	if k.exact && nanos != math.MaxInt64 && nanos != math.MinInt64 {
+		return true
+	}
+	return k.TicksAt(time.Duration(addClamped(nanos, -k.start))) == t
+}
+
+// addClamped returns a+b, clamped to the range of int64.
+func addClamped(a, b int64) int64 {
+	s := a + b
+	switch {
+	case b > 0 && s < a:
+		return math.MaxInt64
+	case b < 0 && s > a:
+		return math.MinInt64
+	}
+	return s
+}
