@@ -48,7 +48,7 @@ const (
 )
 
 // A Columns writes a file whose schema is known only at run time, value by value. Each row gives every column a value, in any order
-// of the columns, and ends with EndRow. A Columns is not safe for concurrent use.
+// of the columns, and ends with EndRow; a column that gets none keeps that of an earlier row. A Columns is not safe for concurrent use.
 type Columns struct {
 	w       *parquet.GenericWriter[any]
 	columns []column
@@ -63,12 +63,11 @@ type Columns struct {
 
 // A column collects the values of a batch.
 type column struct {
-	values []parquet.Value
+	values []parquet.Value // one per row of a batch; as many as there are elements if list is set
+	level  byte            // definition level of a value
+	list   bool
+	elems  int // of the list that has not ended
 	w      *parquet.ColumnWriter
-	// null and value are definition levels: of NULL or an empty list, and of a value. empty is the level of an empty list.
-	value, empty int
-	list         bool
-	elems        int // of the list of the current row
 }
 
 // NewColumns begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it is unknown; it decides
@@ -95,49 +94,52 @@ func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns
 		limit: max(16, min(batchRows, batchValues/len(columns))), most: o.rowGroupRows(),
 	}
 	for i, cw := range c.w.ColumnWriters() {
-		c.columns[i].init(&columns[i], cw)
+		c.columns[i].init(&columns[i], cw, c.limit)
 	}
 	return c, nil
 }
 
-func (c *column) init(description *Column, w *parquet.ColumnWriter) {
+func (c *column) init(description *Column, w *parquet.ColumnWriter, rows int) {
 	c.w, c.list = w, description.List
 	if description.Optional {
-		c.value++
+		c.level++
 	}
 	if c.list {
-		c.empty = c.value
-		c.value++
+		c.level++
+	} else {
+		c.values = make([]parquet.Value, rows)
 	}
 }
 
-// Int adds a value of a column of integers or timestamps.
+// Int adds a value of a column of the kind Int64 or Timestamp.
 func (c *Columns) Int(i int, v int64) {
-	col := &c.columns[i]
-	value := parquet.Int64Value(v)
-	if col.value > 0 {
-		value.SetDefinitionLevel(col.value)
-	}
-	col.add(value)
+	value, level := c.slot(i)
+	*value = parquet.Int64Value(v)
+	value.SetDefinitionLevel(int(level))
 }
 
 // Int32 adds a value of a column of the kind Int32.
 func (c *Columns) Int32(i int, v int32) {
-	col := &c.columns[i]
-	value := parquet.Int32Value(v)
-	if col.value > 0 {
-		value.SetDefinitionLevel(col.value)
-	}
-	col.add(value)
+	value, level := c.slot(i)
+	*value = parquet.Int32Value(v)
+	value.SetDefinitionLevel(int(level))
 }
 
-// Float adds a value of a column of floating point numbers.
-func (c *Columns) Float(i int, v float64) { c.columns[i].addLevel(parquet.DoubleValue(v)) }
+// Float adds a value of a column of the kind Double.
+func (c *Columns) Float(i int, v float64) {
+	value, level := c.slot(i)
+	*value = parquet.DoubleValue(v)
+	value.SetDefinitionLevel(int(level))
+}
 
-// Bool adds a value of a column of booleans.
-func (c *Columns) Bool(i int, v bool) { c.columns[i].addLevel(parquet.BooleanValue(v)) }
+// Bool adds a value of a column of the kind Bool.
+func (c *Columns) Bool(i int, v bool) {
+	value, level := c.slot(i)
+	*value = parquet.BooleanValue(v)
+	value.SetDefinitionLevel(int(level))
+}
 
-// Text adds a value of a column of strings or bytes. It copies text.
+// Text adds a value of a column of the kind String or Bytes. It copies text.
 func (c *Columns) Text(i int, text []byte) {
 	at := len(c.text)
 	if at+len(text) > cap(c.text) {
@@ -145,46 +147,60 @@ func (c *Columns) Text(i int, text []byte) {
 		at = 0
 	}
 	c.text = append(c.text, text...)
-	c.Static(i, unsafe.String(unsafe.SliceData(c.text[at:]), len(text)))
 	c.bytes += int64(len(text))
+	c.reference(i, c.text[at:])
 }
 
-// Static adds a value of a column of strings or bytes. It keeps a reference to text, which must not change before Close.
+// Static adds a value of a column of the kind String or Bytes. It keeps a reference to text.
 func (c *Columns) Static(i int, text string) {
-	c.columns[i].addLevel(parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(text), len(text))))
+	c.bytes += int64(len(text))
+	c.reference(i, unsafe.Slice(unsafe.StringData(text), len(text)))
+}
+
+func (c *Columns) reference(i int, text []byte) {
+	value, level := c.slot(i)
+	*value = parquet.ByteArrayValue(text)
+	value.SetDefinitionLevel(int(level))
 }
 
 // Null adds NULL to an optional column.
 func (c *Columns) Null(i int) {
-	col := &c.columns[i]
-	col.values = append(col.values, parquet.Value{})
+	if col := &c.columns[i]; col.list {
+		col.values = append(col.values, parquet.Value{})
+	} else {
+		col.values[c.rows] = parquet.Value{}
+	}
 }
 
 // EndList ends the list of a column, whose elements were added as values before. A list without elements is empty, not NULL.
 func (c *Columns) EndList(i int) {
 	col := &c.columns[i]
 	if col.elems == 0 {
-		var value parquet.Value
-		value.SetDefinitionLevel(col.empty)
-		col.values = append(col.values, value)
+		value, level := col.append()
+		value.SetDefinitionLevel(int(level) - 1)
+	}
+	elems := col.values[len(col.values)-col.elems:]
+	for j := range elems[1:] {
+		elems[1+j].SetRepetitionLevel(1)
 	}
 	c.bytes += int64(col.elems) * 8
 	col.elems = 0
 }
 
-func (c *column) addLevel(v parquet.Value) {
-	v.SetDefinitionLevel(c.value)
-	c.add(v)
+// slot returns where the next value of a column goes, and its definition level. Values are made there: a copy of a value whose level was
+// just set waits for that store.
+func (c *Columns) slot(i int) (value *parquet.Value, level byte) {
+	col := &c.columns[i]
+	if col.list {
+		return col.append()
+	}
+	return &col.values[c.rows], col.level
 }
 
-func (c *column) add(v parquet.Value) {
-	if c.list {
-		if c.elems > 0 {
-			v.SetRepetitionLevel(1)
-		}
-		c.elems++
-	}
-	c.values = append(c.values, v)
+func (c *column) append() (value *parquet.Value, level byte) {
+	c.elems++
+	c.values = append(c.values, parquet.Value{})
+	return &c.values[len(c.values)-1], c.level
 }
 
 // EndRow ends a row. An error ends the file: all further calls return it.
@@ -197,20 +213,12 @@ func (c *Columns) EndRow() error {
 	return c.err
 }
 
-var errRow = errors.New("a row of a parquet file has no value for a column")
+var errRow = errors.New("a row of a parquet file has no list for a column")
 
 // write hands the batch to parquet-go.
 func (c *Columns) write() {
 	for i := range c.columns {
-		col := &c.columns[i]
-		if c.err == nil && c.rows > 0 {
-			n, err := col.w.WriteRowValues(col.values)
-			if c.err = err; err == nil && n != c.rows {
-				c.err = errRow
-			}
-		}
-		clear(col.values)
-		col.values = col.values[:0]
+		c.writeColumn(&c.columns[i])
 	}
 	c.bytes += int64(c.rows) * int64(len(c.columns)) * 8
 	c.group += int64(c.rows)
@@ -218,6 +226,22 @@ func (c *Columns) write() {
 	if c.err == nil && (c.group >= c.most || c.bytes >= rowGroupBytes) {
 		c.err = c.w.Flush()
 		c.group, c.bytes = 0, 0
+	}
+}
+
+func (c *Columns) writeColumn(col *column) {
+	values := col.values
+	if col.list {
+		col.values = values[:0]
+	} else {
+		values = values[:c.rows]
+	}
+	if c.err != nil || c.rows == 0 {
+		return
+	}
+	n, err := col.w.WriteRowValues(values)
+	if c.err = err; err == nil && n != c.rows {
+		c.err = errRow
 	}
 }
 

@@ -207,17 +207,17 @@ func TestColumnsErrors(t *testing.T) {
 			t.Errorf("%d columns: no error", len(columns))
 		}
 	}
-	c, err := NewColumns(io.Discard, []Column{{Name: "a", Kind: Int64}, {Name: "b", Kind: Int64}}, 0, &Options{})
+	c, err := NewColumns(io.Discard, []Column{{Name: "a", Kind: Int64}, {Name: "b", Kind: Int64, List: true}}, 0, &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Int(0, 1)
-	c.Int(1, 1)
+	c.EndList(1)
 	c.EndRow()
-	c.Int(1, 1)
+	c.Int(0, 1)
 	c.EndRow()
 	if err := c.Close(); !errors.Is(err, errRow) {
-		t.Errorf("a row without a value: got %v, want %v", err, errRow)
+		t.Errorf("a row without a list: got %v, want %v", err, errRow)
 	}
 }
 
