@@ -65,7 +65,7 @@ func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, n
 // files.has reports not to be written.
 func (s *Sink) derivedParts() (list []derived, err error) {
 	for _, make := range []func(*Sink) (derived, error){
-		// Constructors of parts, one a line.
+		newTyped,
 	} {
 		part, err := make(s)
 		if err != nil {
