@@ -38,7 +38,6 @@ type variantWriter struct {
 	fields  []fieldColumn
 	null    []int // columns that the schema does not have
 	names   []valueNames
-	event   ntconv.Event // of a dynamic event
 }
 
 // valueNames keeps the names of the values of a field.
@@ -185,7 +184,7 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 		}
 	}
 	if last := v.fields[len(cells)]; last.value != 0 {
-		w.writeDynamic(v, last.value, pointerSize)
+		w.writeDynamic(v, last.value)
 	}
 	for _, column := range v.null {
 		w.columns.Null(column)
@@ -307,33 +306,13 @@ func (n *valueNames) look(s *schema.Schema, field string, value uint64) {
 	n.value, n.name = value, name
 }
 
-// writeDynamic writes the fields that a payload names as a JSON object, and NULL if their layout is not known.
-func (w *typedWriter) writeDynamic(v *variantWriter, column, pointerSize int) {
-	if v.event.Thread == nil {
-		v.event.Thread = &ntconv.Thread{Process: new(ntconv.Process)}
-	}
-	v.event.Thread.Process.PointerSize = uint8(pointerSize)
-	v.event.Payload = w.record.payload
-	w.scratch = append(w.scratch[:0], '{')
-	i := 0
-	for f, value := range v.schema.Values(&v.event) {
-		if i++; i <= len(v.schema.Fields) {
-			continue
-		}
-		if len(w.scratch) > 1 {
-			w.scratch = append(w.scratch, ',')
-		}
-		w.scratch = append(w.scratch, '"')
-		w.scratch = append(w.scratch, f.Name...) // names of the tables of the runtime: they need no escapes
-		w.scratch = append(w.scratch, '"', ':')
-		w.scratch = payload.AppendValue(w.scratch, &f.Type, value)
-	}
-	if len(w.scratch) == 1 {
+// writeDynamic writes the fields that a payload names itself as a JSON object, and NULL if their layout is not known.
+func (w *typedWriter) writeDynamic(v *variantWriter, column int) {
+	if w.scratch = v.program.AppendData(w.scratch[:0]); len(w.scratch) > 0 {
+		w.columns.Text(column, w.scratch)
+	} else {
 		w.columns.Null(column)
-		return
 	}
-	w.scratch = append(w.scratch, '}')
-	w.columns.Text(column, w.scratch)
 }
 
 // report counts what the table does not hold.
