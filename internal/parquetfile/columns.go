@@ -88,7 +88,8 @@ func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns
 	if rows > 0 && rows < pageBytes/8 {
 		page = max(minPageBytes, int(rows)*8)
 	}
-	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page))
+	// The column index has the statistics of pages. In the headers of pages they would be computed a second time.
+	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page), parquet.DataPageStatistics(false))
 	c := &Columns{
 		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
 		limit: max(16, min(batchRows, batchValues/len(columns))), most: o.rowGroupRows(),
