@@ -191,5 +191,6 @@ func (t *typed) writeTable(table *typedTable, file io.WriteCloser) error {
 		err = w.columns.Close()
 		w.report(t.sink.o.Report)
 	}
+	*table.events = chunks{} // what is written needs no memory any more
 	return errors.Join(err, file.Close())
 }

@@ -40,7 +40,7 @@ const (
 	maxColumns = 16_384
 	// Rows are handed to parquet-go in batches: a call per value costs more than the value.
 	batchRows, batchValues = 1024, 16_384
-	batchText              = 256 << 10 // bytes of a batch's strings
+	batchText, firstText   = 256 << 10, 2 << 10 // bytes of a batch's strings; the first buffer is small, as most files are
 	// rowGroupBytes ends a row group before its largest number of rows, because parquet-go keeps a row group in memory.
 	rowGroupBytes = 64 << 20
 	// A page has pageBytes of values. Files of few rows get smaller buffers: a trace may have thousands of them.
@@ -94,6 +94,9 @@ func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns
 		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
 		limit: max(16, min(batchRows, batchValues/len(columns))), most: o.rowGroupRows(),
 	}
+	if rows > 0 {
+		c.limit = int(min(int64(c.limit), rows))
+	}
 	for i, cw := range c.w.ColumnWriters() {
 		c.columns[i].init(&columns[i], cw, c.limit)
 	}
@@ -144,7 +147,8 @@ func (c *Columns) Bool(i int, v bool) {
 func (c *Columns) Text(i int, text []byte) {
 	at := len(c.text)
 	if at+len(text) > cap(c.text) {
-		c.text = make([]byte, 0, max(batchText+batchText/4, len(text))) // values refer to the old one, which the collector keeps
+		size := max(firstText, min(4*cap(c.text), batchText+batchText/4), len(text))
+		c.text = make([]byte, 0, size) // values refer to the old one, which the collector keeps
 		at = 0
 	}
 	c.text = append(c.text, text...)
