@@ -19,22 +19,22 @@ import (
 type typed struct {
 	sink    *Sink
 	choice  typedChoice
-	spill   spill
+	spill   typedSpill
 	record  record
 	tables  []*typedTable
-	byEvent map[eventName]*typedTable
+	byEvent map[typedName]*typedTable
 
 	variants map[*schema.Schema]variantRef
 	last     *schema.Schema
 	lastRef  variantRef
 }
 
-// An eventName identifies a typed table: all versions of an event share it.
-type eventName struct{ provider, event string }
+// An typedName identifies a typed table: all versions of an event share it.
+type typedName struct{ provider, event string }
 
 // A typedTable is the events of one name.
 type typedTable struct {
-	name     eventName
+	name     typedName
 	events   *chunks
 	variants []variant
 	count    int64
@@ -64,8 +64,8 @@ func newTyped(s *Sink) (derived, error) {
 	}
 	choice.none = choice.none || !s.files.has(Typed)
 	return &typed{
-		sink: s, choice: choice, spill: spill{dir: s.o.TempDir, limit: spillBytes},
-		byEvent: make(map[eventName]*typedTable), variants: make(map[*schema.Schema]variantRef),
+		sink: s, choice: choice, spill: typedSpill{dir: s.o.TempDir, limit: spillBytes},
+		byEvent: make(map[typedName]*typedTable), variants: make(map[*schema.Schema]variantRef),
 	}, nil
 }
 
@@ -109,13 +109,13 @@ func (t *typed) variantOf(e *ntconv.Event, s *schema.Schema) variantRef {
 	}
 	number := strconv.FormatUint(uint64(e.Type.ID), 10)
 	if len(s.Fields) > 0 && t.choice.has(e.Type.Provider, s.Name, number) {
-		ref = t.newVariant(eventName{e.Type.Provider, cmp.Or(s.Name, number)}, variant{s, e.Type})
+		ref = t.newVariant(typedName{e.Type.Provider, cmp.Or(s.Name, number)}, variant{s, e.Type})
 	}
 	t.variants[s] = ref
 	return ref
 }
 
-func (t *typed) newVariant(name eventName, v variant) variantRef {
+func (t *typed) newVariant(name typedName, v variant) variantRef {
 	table := t.byEvent[name]
 	if table == nil {
 		table = &typedTable{name: name, events: t.spill.list()}

@@ -13,10 +13,10 @@ const (
 	spillBytes, freeBytes = 24 << 20, 8 << 20
 )
 
-// A spill holds records of many types until each of them is written as a table. It keeps them in chunks per type, and moves all
+// A typedSpill holds records of many types until each of them is written as a table. It keeps them in chunks per type, and moves all
 // chunks to one temporary file when they have more than a limit. So the memory depends neither on the number of types nor on that of
 // records, and the number of files is one.
-type spill struct {
+type typedSpill struct {
 	dir   string
 	limit int // bytes in memory
 	used  int
@@ -42,14 +42,14 @@ type extent struct {
 }
 
 // list returns an empty list of chunks.
-func (s *spill) list() *chunks {
+func (s *typedSpill) list() *chunks {
 	c := new(chunks)
 	s.lists = append(s.lists, c)
 	return c
 }
 
 // add appends a record to a list.
-func (s *spill) add(c *chunks, r *record) error {
+func (s *typedSpill) add(c *chunks, r *record) error {
 	if need := len(c.last) + maxRecord + len(r.payload); need > cap(c.last) {
 		if err := s.grow(c, maxRecord+len(r.payload)); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *spill) add(c *chunks, r *record) error {
 }
 
 // grow makes room for n bytes in the last chunk of a list, which may be a new one.
-func (s *spill) grow(c *chunks, n int) error {
+func (s *typedSpill) grow(c *chunks, n int) error {
 	if s.used > s.limit {
 		if err := s.store(); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *spill) grow(c *chunks, n int) error {
 }
 
 // chunk returns an empty chunk with a capacity.
-func (s *spill) chunk(size int) []byte {
+func (s *typedSpill) chunk(size int) []byte {
 	s.used += size
 	if n := len(s.free); n > 0 && size == chunkBytes {
 		b := s.free[n-1]
@@ -93,7 +93,7 @@ func (s *spill) chunk(size int) []byte {
 }
 
 // release takes back a chunk.
-func (s *spill) release(b []byte) {
+func (s *typedSpill) release(b []byte) {
 	s.used -= cap(b)
 	if cap(b) == chunkBytes && len(s.free) < freeBytes/chunkBytes {
 		s.free = append(s.free, b[:0])
@@ -101,7 +101,7 @@ func (s *spill) release(b []byte) {
 }
 
 // store moves all chunks to the file.
-func (s *spill) store() error {
+func (s *typedSpill) store() error {
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, ".ntconv-typed.*.tmp")
 		if err != nil {
@@ -126,7 +126,7 @@ func (s *spill) store() error {
 	return nil
 }
 
-func (s *spill) storeChunk(c *chunks, b []byte) error {
+func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
 	if len(b) > 0 {
 		if _, err := s.file.Write(b); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *spill) storeChunk(c *chunks, b []byte) error {
 }
 
 // each calls f with each chunk of a list in order. The chunk is valid until f returns. Different lists may be read at the same time.
-func (s *spill) each(c *chunks, f func(chunk []byte) error) error {
+func (s *typedSpill) each(c *chunks, f func(chunk []byte) error) error {
 	var buf []byte
 	for _, x := range c.stored {
 		if cap(buf) < x.size {
@@ -167,7 +167,7 @@ func (s *spill) each(c *chunks, f func(chunk []byte) error) error {
 }
 
 // close removes the temporary file.
-func (s *spill) close() error {
+func (s *typedSpill) close() error {
 	s.lists, s.free = nil, nil
 	if s.file == nil {
 		return nil

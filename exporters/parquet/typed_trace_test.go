@@ -131,7 +131,7 @@ func compareFields(t *testing.T, table string, row rowText, s *schema.Schema, e 
 		}
 		seen[f.Name] = true
 		column := cmp.Or(f.Name, "unnamed")
-		if slices.ContainsFunc(newFixedColumns(), func(c parquetfile.Column) bool { return strings.EqualFold(c.Name, column) }) {
+		if slices.ContainsFunc(newFixedColumns(), func(c parquetfile.ColumnSpec) bool { return strings.EqualFold(c.Name, column) }) {
 			column += "_2"
 		}
 		got, ok := row[column]

@@ -18,7 +18,7 @@ import (
 // A typedWriter writes the records of a typed table as rows.
 type typedWriter struct {
 	table    *typedTable
-	columns  *parquetfile.Columns
+	columns  *parquetfile.ColumnsWriter
 	forms    []form
 	dropped  int
 	variants []variantWriter
@@ -69,7 +69,7 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 		w.cells = slices.Grow(w.cells, len(schemas[i].Fields))
 	}
 	var err error
-	w.columns, err = parquetfile.NewColumns(file, l.columns, table.count, typedOptions(table, files))
+	w.columns, err = parquetfile.NewColumnsWriter(file, l.columns, table.count, typedOptions(table, files))
 	return w, err
 }
 
@@ -219,18 +219,18 @@ func (w *typedWriter) writeField(v *variantWriter, i int, cell *payload.Cell) er
 func (w *typedWriter) writeScalar(column int, kind parquetfile.Kind, cell *payload.Cell) {
 	integer := cell.Kind == ntconv.ValueInt || cell.Kind == ntconv.ValueUint
 	switch {
-	case kind == parquetfile.Int64 && integer:
+	case kind == parquetfile.KindInt64 && integer:
 		w.columns.Int(column, int64(cell.Bits))
-	case kind == parquetfile.Int32 && integer:
+	case kind == parquetfile.KindInt32 && integer:
 		w.columns.Int32(column, int32(cell.Bits))
-	case kind == parquetfile.String && (cell.Kind == ntconv.ValueString || cell.Kind == ntconv.ValueGUID),
-		kind == parquetfile.Bytes && cell.Kind == ntconv.ValueBytes:
+	case kind == parquetfile.KindString && (cell.Kind == ntconv.ValueString || cell.Kind == ntconv.ValueGUID),
+		kind == parquetfile.KindBytes && cell.Kind == ntconv.ValueBytes:
 		w.columns.Text(column, cell.Bytes)
-	case kind == parquetfile.Double && cell.Kind == ntconv.ValueFloat:
+	case kind == parquetfile.KindDouble && cell.Kind == ntconv.ValueFloat:
 		w.columns.Float(column, math.Float64frombits(cell.Bits))
-	case kind == parquetfile.Bool && cell.Kind == ntconv.ValueBool:
+	case kind == parquetfile.KindBool && cell.Kind == ntconv.ValueBool:
 		w.columns.Bool(column, cell.Bits != 0)
-	case kind == parquetfile.Timestamp && cell.Kind == ntconv.ValueTime:
+	case kind == parquetfile.KindTimestamp && cell.Kind == ntconv.ValueTime:
 		w.columns.Int(column, fileTimeMicros(cell.Bits))
 	default:
 		w.columns.Null(column)
@@ -256,15 +256,15 @@ func (w *typedWriter) writeList(column int, kind parquetfile.Kind, list ntconv.V
 // writeElem writes an element of a list, and the zero value if its kind is not that of the column: elements are not NULL.
 func (w *typedWriter) writeElem(column int, kind parquetfile.Kind, v ntconv.Value) {
 	switch kind {
-	case parquetfile.Int64:
+	case parquetfile.KindInt64:
 		w.columns.Int(column, v.Int())
-	case parquetfile.Int32:
+	case parquetfile.KindInt32:
 		w.columns.Int32(column, int32(v.Int()))
-	case parquetfile.Double:
+	case parquetfile.KindDouble:
 		w.columns.Float(column, v.Float())
-	case parquetfile.Bool:
+	case parquetfile.KindBool:
 		w.columns.Bool(column, v.Bool())
-	case parquetfile.Timestamp:
+	case parquetfile.KindTimestamp:
 		w.columns.Int(column, fileTimeMicros(v.FileTime()))
 	default:
 		if v.Kind() == ntconv.ValueGUID {

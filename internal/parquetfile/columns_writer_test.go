@@ -13,21 +13,21 @@ import (
 )
 
 // everyColumn has each kind, required, optional and as a list, with names that are not sorted.
-func everyColumn() []Column {
-	var columns []Column
-	for kind := Timestamp; kind >= Int32; kind-- {
+func everyColumn() []ColumnSpec {
+	var columns []ColumnSpec
+	for kind := KindTimestamp; kind >= KindInt32; kind-- {
 		columns = append(columns,
-			Column{Name: fmt.Sprintf("z required.%d", kind), Kind: kind},
-			Column{Name: fmt.Sprintf("optional,%d", kind), Kind: kind, Optional: true},
-			Column{Name: fmt.Sprintf("list %d", kind), Kind: kind, List: true},
-			Column{Name: fmt.Sprintf("\"optional list\" %d", kind), Kind: kind, List: true, Optional: true})
+			ColumnSpec{Name: fmt.Sprintf("z required.%d", kind), Kind: kind},
+			ColumnSpec{Name: fmt.Sprintf("optional,%d", kind), Kind: kind, Optional: true},
+			ColumnSpec{Name: fmt.Sprintf("list %d", kind), Kind: kind, List: true},
+			ColumnSpec{Name: fmt.Sprintf("\"optional list\" %d", kind), Kind: kind, List: true, Optional: true})
 	}
-	columns = append(columns, Column{Name: "dictionary", Kind: String, Dict: true, Optional: true}, Column{Name: "delta", Kind: Int64, Delta: true})
+	columns = append(columns, ColumnSpec{Name: "dictionary", Kind: KindString, Dict: true, Optional: true}, ColumnSpec{Name: "delta", Kind: KindInt64, Delta: true})
 	return columns
 }
 
 // addRow adds row i and returns what the columns hold as text.
-func addRow(c *Columns, columns []Column, i int) (row []string) {
+func addRow(c *ColumnsWriter, columns []ColumnSpec, i int) (row []string) {
 	for at, column := range columns {
 		var text string
 		switch {
@@ -48,18 +48,18 @@ func addRow(c *Columns, columns []Column, i int) (row []string) {
 	return row
 }
 
-func addValue(c *Columns, at int, kind Kind, n int) string {
+func addValue(c *ColumnsWriter, at int, kind Kind, n int) string {
 	switch kind {
-	case Int32:
+	case KindInt32:
 		c.Int32(at, int32(n)-50)
 		return fmt.Sprint(int32(n) - 50)
-	case Int64, Timestamp:
+	case KindInt64, KindTimestamp:
 		c.Int(at, math.MinInt64+int64(n))
 		return fmt.Sprint(math.MinInt64 + int64(n))
-	case Double:
+	case KindDouble:
 		c.Float(at, float64(n)/3)
 		return fmt.Sprint(float64(n) / 3)
-	case Bool:
+	case KindBool:
 		c.Bool(at, n%3 == 0)
 		return fmt.Sprint(n%3 == 0)
 	}
@@ -141,7 +141,7 @@ func TestColumns(t *testing.T) {
 		for _, group := range []int64{0, 1000} {
 			var out bytes.Buffer
 			columns := everyColumn()
-			c, err := NewColumns(&out, columns, int64(n), &Options{RowGroupRows: group, Metadata: map[string]string{"key": "value"}})
+			c, err := NewColumnsWriter(&out, columns, int64(n), &Options{RowGroupRows: group, Metadata: map[string]string{"key": "value"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestColumns(t *testing.T) {
 // A row group ends when it has many bytes, even if it has few rows.
 func TestColumnsRowGroupBytes(t *testing.T) {
 	var out bytes.Buffer
-	c, err := NewColumns(&out, []Column{{Name: "text", Kind: String}}, 200, &Options{})
+	c, err := NewColumnsWriter(&out, []ColumnSpec{{Name: "text", Kind: KindString}}, 200, &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +202,12 @@ func TestColumnsRowGroupBytes(t *testing.T) {
 }
 
 func TestColumnsErrors(t *testing.T) {
-	for _, columns := range [][]Column{nil, make([]Column, maxColumns+1), {{Name: "a"}}} {
-		if _, err := NewColumns(io.Discard, columns, 0, &Options{}); err == nil {
+	for _, columns := range [][]ColumnSpec{nil, make([]ColumnSpec, maxColumns+1), {{Name: "a"}}} {
+		if _, err := NewColumnsWriter(io.Discard, columns, 0, &Options{}); err == nil {
 			t.Errorf("%d columns: no error", len(columns))
 		}
 	}
-	c, err := NewColumns(io.Discard, []Column{{Name: "a", Kind: Int64}, {Name: "b", Kind: Int64, List: true}}, 0, &Options{})
+	c, err := NewColumnsWriter(io.Discard, []ColumnSpec{{Name: "a", Kind: KindInt64}, {Name: "b", Kind: KindInt64, List: true}}, 0, &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,18 +222,18 @@ func TestColumnsErrors(t *testing.T) {
 }
 
 // allocationColumns are those of a table of GCAllocationTick.
-func allocationColumns() []Column {
-	return []Column{
-		{Name: "event_id", Kind: Int64, Delta: true}, {Name: "ts", Kind: Timestamp, Delta: true}, {Name: "ts_ns", Kind: Int64, Delta: true},
-		{Name: "process_id", Kind: Int32, Dict: true}, {Name: "pid", Kind: Int64, Dict: true}, {Name: "thread_id", Kind: Int32, Dict: true},
-		{Name: "tid", Kind: Int64, Dict: true}, {Name: "cpu", Kind: Int32, Dict: true}, {Name: "stack_id", Kind: Int64, Optional: true},
-		{Name: "trace_id", Kind: String, Dict: true, Optional: true}, {Name: "span_id", Kind: String, Dict: true, Optional: true},
-		{Name: "activity_id", Kind: String, Dict: true, Optional: true}, {Name: "version", Kind: Int32, Dict: true},
-		{Name: "AllocationAmount", Kind: Int64, Optional: true}, {Name: "AllocationKind", Kind: Int64, Optional: true},
-		{Name: "AllocationKind_name", Kind: String, Dict: true, Optional: true}, {Name: "ClrInstanceID", Kind: Int32, Optional: true},
-		{Name: "AllocationAmount64", Kind: Int64, Optional: true}, {Name: "TypeID", Kind: Int64, Optional: true},
-		{Name: "TypeName", Kind: String, Dict: true, Optional: true}, {Name: "HeapIndex", Kind: Int64, Optional: true},
-		{Name: "Address", Kind: Int64, Optional: true}, {Name: "ObjectSize", Kind: Int64, Optional: true},
+func allocationColumns() []ColumnSpec {
+	return []ColumnSpec{
+		{Name: "event_id", Kind: KindInt64, Delta: true}, {Name: "ts", Kind: KindTimestamp, Delta: true}, {Name: "ts_ns", Kind: KindInt64, Delta: true},
+		{Name: "process_id", Kind: KindInt32, Dict: true}, {Name: "pid", Kind: KindInt64, Dict: true}, {Name: "thread_id", Kind: KindInt32, Dict: true},
+		{Name: "tid", Kind: KindInt64, Dict: true}, {Name: "cpu", Kind: KindInt32, Dict: true}, {Name: "stack_id", Kind: KindInt64, Optional: true},
+		{Name: "trace_id", Kind: KindString, Dict: true, Optional: true}, {Name: "span_id", Kind: KindString, Dict: true, Optional: true},
+		{Name: "activity_id", Kind: KindString, Dict: true, Optional: true}, {Name: "version", Kind: KindInt32, Dict: true},
+		{Name: "AllocationAmount", Kind: KindInt64, Optional: true}, {Name: "AllocationKind", Kind: KindInt64, Optional: true},
+		{Name: "AllocationKind_name", Kind: KindString, Dict: true, Optional: true}, {Name: "ClrInstanceID", Kind: KindInt32, Optional: true},
+		{Name: "AllocationAmount64", Kind: KindInt64, Optional: true}, {Name: "TypeID", Kind: KindInt64, Optional: true},
+		{Name: "TypeName", Kind: KindString, Dict: true, Optional: true}, {Name: "HeapIndex", Kind: KindInt64, Optional: true},
+		{Name: "Address", Kind: KindInt64, Optional: true}, {Name: "ObjectSize", Kind: KindInt64, Optional: true},
 	}
 }
 
@@ -244,7 +244,7 @@ func BenchmarkColumns(b *testing.B) {
 		names[i] = fmt.Appendf(nil, "System.Collections.Generic.Dictionary`2[System.String,MyNamespace.Type%d]", i)
 	}
 	var size counter
-	c, err := NewColumns(&size, allocationColumns(), 0, &Options{})
+	c, err := NewColumnsWriter(&size, allocationColumns(), 0, &Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

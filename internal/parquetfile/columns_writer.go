@@ -14,17 +14,17 @@ import (
 type Kind uint8
 
 const (
-	Int32     Kind = iota + 1 // Int
-	Int64                     // Int
-	Double                    // Float
-	Bool                      // Bool
-	String                    // Text, valid UTF-8
-	Bytes                     // Text
-	Timestamp                 // Int: microseconds since 1970-01-01 UTC
+	KindInt32     Kind = iota + 1 // Int32
+	KindInt64                     // Int
+	KindDouble                    // Float
+	KindBool                      // Bool
+	KindString                    // Text, valid UTF-8
+	KindBytes                     // Text
+	KindTimestamp                 // Int: microseconds since 1970-01-01 UTC
 )
 
-// A Column describes a column of a file whose schema is known only at run time.
-type Column struct {
+// A ColumnSpec describes a column of a file whose schema is known only at run time.
+type ColumnSpec struct {
 	Name string
 	Kind Kind
 	// Optional means that values may be NULL. Elements of a list may not.
@@ -47,9 +47,9 @@ const (
 	pageBytes, minPageBytes = 256 << 10, 4 << 10
 )
 
-// A Columns writes a file whose schema is known only at run time, value by value. Each row gives every column a value, in any order
-// of the columns, and ends with EndRow; a column that gets none keeps that of an earlier row. A Columns is not safe for concurrent use.
-type Columns struct {
+// A ColumnsWriter writes a file whose schema is known only at run time, value by value. Each row gives every column a value, in any order
+// of the columns, and ends with EndRow; a column that gets none keeps that of an earlier row. A ColumnsWriter is not safe for concurrent use.
+type ColumnsWriter struct {
 	w       *parquet.GenericWriter[any]
 	columns []column
 	text    []byte // strings of the batch, to which values refer
@@ -70,9 +70,9 @@ type column struct {
 	w      *parquet.ColumnWriter
 }
 
-// NewColumns begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it is unknown; it decides
+// NewColumnsWriter begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it is unknown; it decides
 // the size of buffers. Names must be distinct. Nothing is complete before Close.
-func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns, error) {
+func NewColumnsWriter(w io.Writer, columns []ColumnSpec, rows int64, o *Options) (*ColumnsWriter, error) {
 	if len(columns) == 0 || len(columns) > maxColumns {
 		return nil, fmt.Errorf("parquet file with %d columns: want 1 to %d", len(columns), maxColumns)
 	}
@@ -90,7 +90,7 @@ func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns
 	}
 	// The column index has the statistics of pages. In the headers of pages they would be computed a second time.
 	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page), parquet.DataPageStatistics(false))
-	c := &Columns{
+	c := &ColumnsWriter{
 		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
 		limit: max(16, min(batchRows, batchValues/len(columns))), most: o.rowGroupRows(),
 	}
@@ -103,7 +103,7 @@ func NewColumns(w io.Writer, columns []Column, rows int64, o *Options) (*Columns
 	return c, nil
 }
 
-func (c *column) init(description *Column, w *parquet.ColumnWriter, rows int) {
+func (c *column) init(description *ColumnSpec, w *parquet.ColumnWriter, rows int) {
 	c.w, c.list = w, description.List
 	if description.Optional {
 		c.level++
@@ -115,36 +115,36 @@ func (c *column) init(description *Column, w *parquet.ColumnWriter, rows int) {
 	}
 }
 
-// Int adds a value of a column of the kind Int64 or Timestamp.
-func (c *Columns) Int(i int, v int64) {
+// Int adds a value of a column of KindInt64 or KindTimestamp.
+func (c *ColumnsWriter) Int(i int, v int64) {
 	value, level := c.slot(i)
 	*value = parquet.Int64Value(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Int32 adds a value of a column of the kind Int32.
-func (c *Columns) Int32(i int, v int32) {
+// Int32 adds a value of a column of KindInt32.
+func (c *ColumnsWriter) Int32(i int, v int32) {
 	value, level := c.slot(i)
 	*value = parquet.Int32Value(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Float adds a value of a column of the kind Double.
-func (c *Columns) Float(i int, v float64) {
+// Float adds a value of a column of KindDouble.
+func (c *ColumnsWriter) Float(i int, v float64) {
 	value, level := c.slot(i)
 	*value = parquet.DoubleValue(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Bool adds a value of a column of the kind Bool.
-func (c *Columns) Bool(i int, v bool) {
+// Bool adds a value of a column of KindBool.
+func (c *ColumnsWriter) Bool(i int, v bool) {
 	value, level := c.slot(i)
 	*value = parquet.BooleanValue(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Text adds a value of a column of the kind String or Bytes. It copies text.
-func (c *Columns) Text(i int, text []byte) {
+// Text adds a value of a column of KindString or KindBytes. It copies text.
+func (c *ColumnsWriter) Text(i int, text []byte) {
 	at := len(c.text)
 	if at+len(text) > cap(c.text) {
 		size := max(firstText, min(4*cap(c.text), batchText+batchText/4), len(text))
@@ -156,20 +156,20 @@ func (c *Columns) Text(i int, text []byte) {
 	c.reference(i, c.text[at:])
 }
 
-// Static adds a value of a column of the kind String or Bytes. It keeps a reference to text.
-func (c *Columns) Static(i int, text string) {
+// Static adds a value of a column of KindString or KindBytes. It keeps a reference to text.
+func (c *ColumnsWriter) Static(i int, text string) {
 	c.bytes += int64(len(text))
 	c.reference(i, unsafe.Slice(unsafe.StringData(text), len(text)))
 }
 
-func (c *Columns) reference(i int, text []byte) {
+func (c *ColumnsWriter) reference(i int, text []byte) {
 	value, level := c.slot(i)
 	*value = parquet.ByteArrayValue(text)
 	value.SetDefinitionLevel(int(level))
 }
 
 // Null adds NULL to an optional column.
-func (c *Columns) Null(i int) {
+func (c *ColumnsWriter) Null(i int) {
 	if col := &c.columns[i]; col.list {
 		col.values = append(col.values, parquet.Value{})
 	} else {
@@ -178,7 +178,7 @@ func (c *Columns) Null(i int) {
 }
 
 // EndList ends the list of a column, whose elements were added as values before. A list without elements is empty, not NULL.
-func (c *Columns) EndList(i int) {
+func (c *ColumnsWriter) EndList(i int) {
 	col := &c.columns[i]
 	if col.elems == 0 {
 		value, level := col.append()
@@ -194,7 +194,7 @@ func (c *Columns) EndList(i int) {
 
 // slot returns where the next value of a column goes, and its definition level. Values are made there: a copy of a value whose level was
 // just set waits for that store.
-func (c *Columns) slot(i int) (value *parquet.Value, level byte) {
+func (c *ColumnsWriter) slot(i int) (value *parquet.Value, level byte) {
 	col := &c.columns[i]
 	if col.list {
 		return col.append()
@@ -209,7 +209,7 @@ func (c *column) append() (value *parquet.Value, level byte) {
 }
 
 // EndRow ends a row. An error ends the file: all further calls return it.
-func (c *Columns) EndRow() error {
+func (c *ColumnsWriter) EndRow() error {
 	c.rows++
 	if c.rows < c.limit && len(c.text) < batchText && c.group+int64(c.rows) < c.most {
 		return c.err
@@ -221,7 +221,7 @@ func (c *Columns) EndRow() error {
 var errRow = errors.New("a row of a parquet file has no list for a column")
 
 // write hands the batch to parquet-go.
-func (c *Columns) write() {
+func (c *ColumnsWriter) write() {
 	for i := range c.columns {
 		c.writeColumn(&c.columns[i])
 	}
@@ -234,7 +234,7 @@ func (c *Columns) write() {
 	}
 }
 
-func (c *Columns) writeColumn(col *column) {
+func (c *ColumnsWriter) writeColumn(col *column) {
 	values := col.values
 	if col.list {
 		col.values = values[:0]
@@ -251,7 +251,7 @@ func (c *Columns) writeColumn(col *column) {
 }
 
 // Close completes the file. It does not close the underlying writer.
-func (c *Columns) Close() error {
+func (c *ColumnsWriter) Close() error {
 	c.write()
 	if c.err != nil {
 		return c.err
@@ -260,22 +260,22 @@ func (c *Columns) Close() error {
 }
 
 // nodeOf returns the node of a column in a schema.
-func nodeOf(c Column) (parquet.Node, error) {
+func nodeOf(c ColumnSpec) (parquet.Node, error) {
 	var node parquet.Node
 	switch c.Kind {
-	case Int32:
+	case KindInt32:
 		node = parquet.Leaf(parquet.Int32Type)
-	case Int64:
+	case KindInt64:
 		node = parquet.Leaf(parquet.Int64Type)
-	case Double:
+	case KindDouble:
 		node = parquet.Leaf(parquet.DoubleType)
-	case Bool:
+	case KindBool:
 		node = parquet.Leaf(parquet.BooleanType)
-	case String:
+	case KindString:
 		node = parquet.String()
-	case Bytes:
+	case KindBytes:
 		node = parquet.Leaf(parquet.ByteArrayType)
-	case Timestamp:
+	case KindTimestamp:
 		node = parquet.Timestamp(parquet.Microsecond)
 	default:
 		return nil, fmt.Errorf("column %q of a parquet file: unknown kind %d", c.Name, c.Kind)

@@ -1,0 +1,97 @@
+package parquetfile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Physical is how the values of a column are stored. The numbers are those of the format (Type in parquet.thrift).
+type Physical int
+
+// Physical types.
+const (
+	Boolean Physical = iota
+	Int32
+	Int64
+	Int96
+	Float
+	Double
+	ByteArray
+	FixedLenByteArray
+)
+
+// String returns the name that the specification uses.
+func (p Physical) String() string {
+	names := []string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
+	if p < 0 || int(p) >= len(names) {
+		return fmt.Sprintf("type %d", int(p))
+	}
+	return names[p]
+}
+
+// A Logical is what the values of a column mean.
+type Logical int
+
+// Logical types. NoLogical is a column without annotation, and one with an annotation that is not known. Each stands for the annotations of
+// both generations of the format (LogicalType and ConvertedType in parquet.thrift).
+const (
+	NoLogical Logical = iota
+	String
+	Enum
+	JSON
+	BSON
+	UUID
+	Decimal
+	Date
+	Time
+	Timestamp
+	Integer
+	Interval
+	OtherLogical
+)
+
+var logicalNames = [...]string{"", "STRING", "ENUM", "JSON", "BSON", "UUID", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "INTEGER", "INTERVAL", "other"}
+
+// String returns the name that the specification uses, and "" for NoLogical.
+func (l Logical) String() string { return logicalNames[l] }
+
+// A Column describes a leaf column of a file: one that holds values.
+type Column struct {
+	// Path are the names of the groups around the column and its own name. A list has two more groups than it has levels of a Go slice:
+	// "frames", "list", "element"; a map is "tags", "key_value", "key" and "tags", "key_value", "value".
+	Path []string
+	// Physical is how values are stored.
+	Physical Physical
+	// Length is the number of bytes of a value of a FixedLenByteArray, and 0 otherwise.
+	Length int
+	// Logical is what values mean.
+	Logical Logical
+	// Unit is the number of nanoseconds per unit of a Time or Timestamp: 1, 1,000 or 1,000,000.
+	Unit int64
+	// UTC means that a Time or Timestamp is adjusted to UTC. Otherwise it is a local time of an unknown zone.
+	UTC bool
+	// Bits and Unsigned describe an Integer.
+	Bits     int
+	Unsigned bool
+	// Scale is the number of decimal digits after the point of a Decimal.
+	Scale int
+	// Optional means that the column itself can be null, regardless of groups around it.
+	Optional bool
+	// MaxDefinition and MaxRepetition are the largest levels of the column. A value is present if its definition level is MaxDefinition.
+	// MaxRepetition is the number of lists and maps around the column.
+	MaxDefinition, MaxRepetition int
+	// lists has the definition level at which each repeated group around the column has at least one element.
+	lists []int
+}
+
+// Name returns the path with dots between the names.
+func (c *Column) Name() string { return strings.Join(c.Path, ".") }
+
+// TypeName describes the type for messages: "INT64 TIMESTAMP".
+func (c *Column) TypeName() string {
+	name := c.Physical.String()
+	if c.Logical != NoLogical {
+		name += " " + c.Logical.String()
+	}
+	return name
+}
