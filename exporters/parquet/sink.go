@@ -108,7 +108,7 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
-		// Constructors of parts, one per line.
+		newTyped,
 	} {
 		part, err := open(s)
 		if err != nil {
