@@ -28,7 +28,7 @@ func (e encoding) String() string {
 	names := []string{"PLAIN", "1", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY",
 		"DELTA_BYTE_ARRAY", "RLE_DICTIONARY", "BYTE_STREAM_SPLIT"}
 	if e < 0 || int(e) >= len(names) {
-		return fmt.Sprintf("encoding %d", int(e))
+		return fmt.Sprint(int(e))
 	}
 	return names[e]
 }
@@ -211,7 +211,6 @@ func (d *deltaNumbers) numbers(dst []uint64) error {
 
 // A streamSplitter decodes BYTE_STREAM_SPLIT: the first bytes of all values, the second bytes of all values, and so on.
 type streamSplitter struct {
-	noValues
 	b       []byte
 	size, n int
 	next    int

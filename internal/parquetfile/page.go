@@ -60,6 +60,9 @@ type pageReader struct {
 
 // located adds the place to an error.
 func (p *pageReader) located(err error) error {
+	if at := (*ntconv.FormatError)(nil); errors.As(err, &at) {
+		return err
+	}
 	if !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) && !errors.Is(err, ntconv.ErrLimit) && !errors.Is(err, ntconv.ErrTruncated) {
 		err = fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err)
 	}
@@ -186,6 +189,9 @@ func (p *pageReader) next() error {
 }
 
 func (p *pageReader) readDictionary(h pageHeader, b []byte) error {
+	if h.values > h.full/int64(p.column.minSize()) {
+		return errValuesEnd
+	}
 	if err := p.hold(&p.heldDict, h.full+h.values*16); err != nil {
 		return err
 	}
@@ -209,6 +215,9 @@ func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, erro
 			return b, nil
 		}
 		full = len(b)
+	}
+	if err := c.checkFrame(b, full); err != nil {
+		return nil, err
 	}
 	var data []byte
 	switch {
