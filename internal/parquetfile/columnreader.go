@@ -80,6 +80,10 @@ func (c *columnReader) grow(n int) error {
 // read decodes the values of the next rows of the row group.
 func (c *columnReader) read(rows int) error {
 	c.length, c.defs, c.reps, c.numbers, c.strings = 0, c.defs[:0], c.reps[:0], c.numbers[:0], c.strings[:0]
+	// The strings of the batch before belong to the caller now.
+	if err := c.hold(&c.heldTexts, 0); err != nil {
+		return err
+	}
 	if c.column.MaxRepetition > 0 {
 		return c.readRepeated(rows)
 	}

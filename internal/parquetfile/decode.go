@@ -64,9 +64,9 @@ func (noValues) strings([]string) error { return errValuesEnd }
 // text returns a string that shares the memory of b, which nobody changes any more.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data. expanded bounds the bytes
-// of strings that do not.
-func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expanded int64) (valueDecoder, error) {
+// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data, except
+// those that DELTA_BYTE_ARRAY puts together: expand is told how many bytes they take before there is memory for them.
+func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expand func(int64) error) (valueDecoder, error) {
 	number := c.Physical.isNumber()
 	switch {
 	case e == plain && number:
@@ -83,7 +83,7 @@ func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expan
 	case e == deltaLength && c.Physical == ByteArray:
 		return newDeltaLengths(data)
 	case e == deltaStrings && !number && c.Physical != Int96:
-		return newDeltaStrings(data, c.fixedSize(), expanded)
+		return newDeltaStrings(data, c.fixedSize(), expand)
 	case e == streamSplit && number && c.Physical != Boolean, e == streamSplit && c.Physical == FixedLenByteArray:
 		return newStreamSplit(c, data)
 	}

@@ -113,13 +113,13 @@ func readCounted(data []byte, l *Limits) (rows int64, allocated uint64, err erro
 	return rows, after.TotalAlloc - before.TotalAlloc, err
 }
 
-// levels returns RLE levels of n equal values with their size, as in pages of version 1.
+// runLevels returns RLE levels of n equal values with their size, as in pages of version 1.
 func runLevels(n uint64, value byte) []byte {
 	run := append(binary.AppendUvarint(nil, n<<1), value)
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)
 }
 
-// deltaHeader returns DELTA_BINARY_PACKED values that are all equal.
+// deltaValues returns DELTA_BINARY_PACKED values that are all equal.
 func deltaValues(n uint64, value int64) []byte {
 	b := binary.AppendUvarint(nil, 128)
 	b = binary.AppendUvarint(b, 4)
@@ -168,6 +168,9 @@ func TestHurt(t *testing.T) {
 			page(0, 3, format.DeltaBinaryPacked, deltaValues(2, 7))), want: ntconv.ErrCorrupt},
 		{name: "prefixes of a million bytes", file: one(text, format.Uncompressed, 2000, 2000,
 			page(0, 2000, format.DeltaByteArray, prefixes(2000, 1<<20))), want: ntconv.ErrLimit, says: LimitPageBytes, allocates: 80 << 20},
+		{name: "prefixes of 50 MB in four columns", file: crafted{root: 4, schema: slices.Repeat([]format.SchemaElement{text}, 4), groups: []craftedGroup{{129,
+			slices.Repeat([]craftedColumn{{typ: format.ByteArray, values: 129, pages: []craftedPage{page(0, 129, format.DeltaByteArray, prefixes(129, 400<<10))}}}, 4)}}},
+			want: ntconv.ErrLimit, says: LimitDecoded, allocates: 160 << 20},
 		{name: "snappy that says 4 GB", file: one(text, format.Snappy, 3, 3, page(1000, 3, format.Plain,
 			[]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0})), want: ntconv.ErrCorrupt},
 		{name: "page header that says 2 GB", file: one(text, format.Snappy, 3, 3, page(math.MaxInt32, 3, format.Plain,

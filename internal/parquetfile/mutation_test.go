@@ -118,8 +118,14 @@ func TestMutations(t *testing.T) {
 		} else {
 			checkKind(t, err)
 		}
-		if err := readTyped(data); err != nil && err != io.EOF {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := readTyped(data); err != nil {
 			checkKind(t, err)
+		}
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > limit {
+			t.Errorf("-mutation-seed %d: mutation %d of %s: %d bytes were allocated by tables of %d bytes", *mutationSeed, i, name, allocated, len(data))
 		}
 	}
 	t.Logf("%d of %d are readable, at most %d bytes were allocated", good, *mutations, worst)
@@ -166,7 +172,6 @@ func readAs[T any](f *File) error {
 		if n != len(rows) {
 			return errors.New("fewer rows without an error")
 		}
-		runtime.KeepAlive(rows)
 	}
 }
 
