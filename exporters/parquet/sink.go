@@ -66,6 +66,9 @@ func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, n
 func (s *Sink) derivedParts() (list []derived, err error) {
 	for _, make := range []func(*Sink) (derived, error){
 		// Constructors of parts, one a line.
+		newSamples,
+		newSpans,
+		newCounters,
 	} {
 		part, err := make(s)
 		if err != nil {

@@ -33,6 +33,7 @@ type table[T any] struct {
 type batch[T any] struct {
 	rows []T
 	text []byte
+	last bool // of its row group
 }
 
 // newTable begins a file with the rows of a table. A table that is not selected discards its rows.
@@ -85,6 +86,14 @@ func (t *table[T]) bytes(data []byte) []byte {
 	return b.text[at:len(b.text):len(b.text)]
 }
 
+// endGroup ends the row group with the latest row.
+func (t *table[T]) endGroup() {
+	if !t.discard {
+		t.batch.last = true
+		t.send()
+	}
+}
+
 func (t *table[T]) send() {
 	t.full <- t.batch
 	select {
@@ -101,6 +110,10 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetfile.Writer[T]) {
 		if t.error() == nil {
 			t.fail(w.Write(b.rows))
 		}
+		if b.last && t.error() == nil {
+			t.fail(w.Flush())
+		}
+		b.last = false
 		clear(b.rows)
 		b.rows, b.text = b.rows[:0], b.text[:0]
 		select {
