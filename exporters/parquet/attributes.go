@@ -13,9 +13,6 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// valid returns a text as columns hold it: bytes that are not UTF-8 become U+FFFD, because readers of Parquet refuse them.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-
 // maxValueDepth limits the depth to which arrays and maps become JSON.
 const maxValueDepth = 64
 

@@ -53,7 +53,7 @@ func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 	row := &w.Subject
 	row.Kind, row.State = w.Kind.String(), w.State
 	for i, v := range w.Types {
-		row.SampleType, row.Unit, row.Value = v.Type, v.Unit, w.Values[i]
+		row.SampleType, row.Unit, row.Value = valid(v.Type), valid(v.Unit), w.Values[i]
 		p.rows.add(row, row.TSNanos, row.EventID, 0)
 	}
 }
