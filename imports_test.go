@@ -45,6 +45,10 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
+		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
+	},
+	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
 		why: "the notation of .NET names is text to text",
 	},
@@ -117,6 +121,10 @@ var importRules = []importRule{
 			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
 		},
 		why: "pprof shows a profile, whichever trace it was converted from",
+	},
+	{
+		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
+		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},

@@ -1,0 +1,28 @@
+package sqlviews
+
+// macros are views and macros of DuckDB on top of the tables. Few and general: what a single question needs stands in the question.
+const macros = `-- The frames of each stack, one row per frame: position 1 is the innermost.
+CREATE OR REPLACE VIEW stack_frames AS
+  SELECT s.trace, s.stack_id, s.process_id, s.position, s.frame_id, f.* EXCLUDE (trace, frame_id)
+  FROM (SELECT trace, stack_id, process_id, unnest(frames) AS frame_id, generate_subscripts(frames, 1) AS position FROM stacks) s
+  JOIN frames f ON f.trace = s.trace AND f.frame_id = s.frame_id;
+
+-- Each stack as one line, outermost frame first, as in folded stacks.
+CREATE OR REPLACE VIEW stack_text AS
+  SELECT trace, stack_id, string_agg(name, ';' ORDER BY position DESC) AS stack FROM stack_frames GROUP BY trace, stack_id;
+
+-- What functions take themselves (self) and with all that they call (total), in the unit of the samples: FROM methods('wall').
+-- A function that is several times on a stack counts once.
+CREATE OR REPLACE MACRO methods(type) AS TABLE
+  WITH weights AS (
+    SELECT trace, stack_id, sum(value)::BIGINT AS value FROM samples WHERE sample_type = type GROUP BY trace, stack_id
+  ), functions AS (
+    SELECT trace, stack_id, name, any_value(module) AS module, min(position) = 1 AS leaf FROM stack_frames GROUP BY trace, stack_id, name
+  ), sums AS (
+    SELECT trace, sum(value) AS everything FROM weights GROUP BY trace
+  )
+  SELECT trace, name, any_value(module) AS module,
+    coalesce(sum(value) FILTER (leaf), 0)::BIGINT AS self, sum(value)::BIGINT AS total,
+    coalesce(sum(value) FILTER (leaf), 0) / any_value(everything) AS self_share, sum(value) / any_value(everything) AS total_share
+  FROM weights JOIN functions USING (trace, stack_id) JOIN sums USING (trace) GROUP BY trace, name;
+`
