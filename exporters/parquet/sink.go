@@ -108,6 +108,9 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
+		newSamples,
+		newSpans,
+		newCounters,
 		newTyped,
 	} {
 		part, err := open(s)
@@ -158,6 +161,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	case ntconv.KindLost:
 		s.loss(e)
 	default:
+		for _, p := range s.parts { // they need no call of Watch for marks
+			p.watch(e)
+		}
 		s.mark(e)
 	}
 	return nil
