@@ -108,10 +108,10 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
-		newTyped,
 		newSamples,
 		newSpans,
 		newCounters,
+		newTyped,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -196,7 +196,7 @@ func (s *Sink) writeDefinitions() error {
 		writeTable(s.files, func(rows *table[tables.Attribute]) { s.writeAllAttributes(rows) }),
 		writeTable(s.files, func(rows *table[tables.Process]) { s.owners.writeProcesses(rows, s.namer, &s.clock) }),
 		writeTable(s.files, func(rows *table[tables.Thread]) { s.owners.writeThreads(rows, s.namer, &s.clock) }),
-		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables, &s.payloads) }),
+		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables) }),
 	)
 }
 
