@@ -69,6 +69,10 @@ var importRules = []importRule{
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
 	},
 	{
+		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
+		why: "the description of a process comes from its events, whichever source they came from and whatever is made of it",
+	},
+	{
 		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about events, whichever source they came from",
 	},
@@ -167,14 +171,14 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},

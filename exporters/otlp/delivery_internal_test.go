@@ -162,7 +162,7 @@ func TestBatchBytes(t *testing.T) {
 	})
 	for i := range 300 {
 		p := &ntconv.Process{PID: uint64(i / 100), Name: "shop"}
-		s.processes.of(p).command = strings.Repeat("c", 3000)
+		s.processes.of(p).Command = strings.Repeat("c", 3000)
 		s.add(numbered(i, p))
 	}
 	if err := s.Close(); err != nil {

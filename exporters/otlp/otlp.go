@@ -15,6 +15,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -129,7 +131,7 @@ func (s *Sink) Watch(e *ntconv.Event) {
 		return
 	}
 	if e.Type != s.watched {
-		s.watched, s.describes = e.Type, describesProcess(e.Type)
+		s.watched, s.describes = e.Type, procinfo.Describes(e.Type)
 	}
 	if s.describes {
 		s.mu.Lock()
@@ -231,10 +233,9 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 		return s.table.resourceOf(sp.Resource)
 	}
 	p := s.processes.of(sp.Process)
-	if p.row.pb == nil && p.command == "" {
+	if p.row.pb == nil && p.Command == "" {
 		known := s.namer.Process(sp.Process)
-		setText(&p.command, known.CommandLine)
-		setText(&p.name, known.Name)
+		p.Command, p.Name = known.CommandLine, cmp.Or(known.Name, p.Name)
 	}
 	if p.row.pb == nil {
 		p.row.size = p.maxSize(&s.o)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -180,7 +181,7 @@ func TestResource(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 		sum, unnamed := sink.Summary(), int64(0)
-		if strings.Contains(c.want, unknownService) {
+		if strings.Contains(c.want, procinfo.UnknownService) {
 			unnamed = sum.Spans
 		}
 		if sum.Unnamed != unnamed {
@@ -216,45 +217,6 @@ func TestWatch(t *testing.T) {
 	for _, data := range r.raw {
 		if got := describe(data); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
-	}
-}
-
-// TestRuntime checks that the version of the runtime is found.
-func TestRuntime(t *testing.T) {
-	src := open(t, corpus.Trace(t, "cpu-default"))
-	var p processes
-	var owner *ntconv.Process
-	for e := range ntconv.Events(src) {
-		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) {
-			p.learn(e)
-			owner = e.Thread.Process
-		}
-	}
-	got := p.of(owner)
-	if got.runtime != ".NET" || got.version != "10.0.12" || got.os != "linux" || got.arch != "amd64" {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestServiceName(t *testing.T) {
-	for _, c := range []struct{ command, name, want string }{
-		{"/opt/rec/shop/shop /opt/rec/shop/shop.dll spans 4 1", "", "shop"},
-		{"/usr/bin/dotnet /srv/App.dll --x y.dll", "", "App"},
-		{"dotnet exec --depsfile a.deps.json Shop.Web.DLL", "", "Shop.Web"},
-		{`"C:\Program Files\dotnet\dotnet.exe" "C:\My App\Till.dll" 1`, "", "Till"},
-		{`"C:\Program Files\Shop\Shop.Till.exe" -v`, "", "Shop.Till"},
-		{"dotnet run", "", unknownService},
-		{"dotnet", "shop", unknownService},
-		{"", "", unknownService},
-		{"  ", "shop", "shop"},
-		{"", "dotnet", unknownService},
-		{`"`, "", unknownService},
-		{".dll", "", ".dll"},
-		{"/", "", unknownService},
-	} {
-		if got := serviceName(c.command, c.name); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.command, got, c.want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func All() []Table {
 		{"event_types", "Types of events.", reflect.TypeFor[EventType](), "type_id"},
 		{"events", "Events: every event of the trace.", reflect.TypeFor[Event](), "ts_ns"},
 		{"losses", "Events that the recorder did not record.", reflect.TypeFor[Loss](), "ts_ns"},
-		{"marks", "What stands between events: sequence points, ends of threads, definitions.", reflect.TypeFor[Mark](), "ts_ns"},
+		{"marks", "What stands between events: sequence points, ends of threads, definitions.", reflect.TypeFor[Mark](), "event_id"},
 		{"stacks", "Distinct call stacks.", reflect.TypeFor[Stack](), "stack_id"},
 		{"frames", "Distinct entries of call stacks.", reflect.TypeFor[Frame](), "frame_id"},
 		{"labels", "Labels of events, one row per label of a list.", reflect.TypeFor[Label](), "label_list_id"},

@@ -1,0 +1,111 @@
+// Package procinfo collects what the events of a trace state about its processes: command line, operating system, architecture and
+// runtime. It derives the name of the service from them, as resources of OpenTelemetry define it.
+package procinfo
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A Process is what a trace states about a process. Empty members are unknown.
+type Process struct {
+	Name    string // as the kernel has it: at most 15 bytes
+	Command string // command line
+	OS      string // os.type of the semantic conventions of OpenTelemetry: linux, windows, darwin
+	Arch    string // host.arch of the conventions: amd64, arm64
+	Runtime string // name of the runtime: .NET
+	Version string // of the runtime
+}
+
+// Service returns the name of the service: the entry assembly or the executable of the command line, without directory and extension,
+// or else the name of the process. It returns UnknownService if neither is known.
+func (p *Process) Service() string { return serviceName(p.Command, p.Name) }
+
+// Describes reports whether events of a type may describe a process, so that a Reader should see them. It costs a few nanoseconds.
+func Describes(t *ntconv.Type) bool {
+	switch t.Provider {
+	case clr.EventPipe, clr.UniversalSystem, clr.Runtime, clr.Rundown:
+		switch clr.ClassOf(t) {
+		case clr.ClassProcessInfo, clr.ClassUniversalProcess, clr.ClassRuntimeStart:
+			return true
+		}
+	}
+	return false
+}
+
+// A Reader reads the events that describe processes. The zero value is ready for use. It is not safe for concurrent use.
+type Reader struct{ schemas schema.Table }
+
+// Learn adds to p what an event states about its process. The Reader borrows the event, whose type must satisfy Describes.
+func (r *Reader) Learn(p *Process, e *ntconv.Event) {
+	switch clr.ClassOf(e.Type) {
+	case clr.ClassProcessInfo:
+		v := r.read(e, "CommandLine", "OSInformation", "ArchInformation")
+		setText(&p.Command, v[0])
+		setText(&p.OS, osType(v[1]))
+		setText(&p.Arch, hostArch(v[2]))
+	case clr.ClassUniversalProcess:
+		var m clr.Process
+		if clr.ParseProcess(e, &m) {
+			setText(&p.Name, string(m.Name))
+		}
+	case clr.ClassRuntimeStart:
+		v := r.read(e, "Sku", "BclMajorVersion", "BclMinorVersion", "BclBuildNumber", "CommandLine")
+		setText(&p.Command, v[4])
+		if v[0] == skuCore && v[1] != "4" { // .NET Core before 5.0 had the version of .NET Framework here
+			p.Runtime, p.Version = ".NET", strings.Join(v[1:4], ".")
+		}
+	}
+}
+
+// skuCore is the field Sku of a RuntimeInformation event of every runtime but .NET Framework.
+const skuCore = "2"
+
+// read returns fields of an event as text, "" for absent ones.
+func (r *Reader) read(e *ntconv.Event, fields ...string) []string {
+	p, _ := r.schemas.Of(e).Project(fields...)
+	values := make([]ntconv.Value, len(fields))
+	p.Read(e, values)
+	texts := make([]string, len(fields))
+	for i, v := range values {
+		switch v.Kind() {
+		case ntconv.ValueString:
+			texts[i] = v.String()
+		case ntconv.ValueUint:
+			texts[i] = strconv.FormatUint(v.Uint(), 10)
+		}
+	}
+	return texts
+}
+
+func setText(to *string, s string) {
+	if s != "" {
+		*to = s
+	}
+}
+
+// osType returns the value of os.type for what the runtime calls an operating system.
+func osType(s string) string {
+	switch s {
+	case "macOS":
+		return "darwin"
+	case "Unknown":
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+// hostArch returns the value of host.arch for what the runtime calls an architecture.
+func hostArch(s string) string {
+	switch s {
+	case "x64":
+		return "amd64"
+	case "Unknown":
+		return ""
+	}
+	return strings.ToLower(s)
+}
