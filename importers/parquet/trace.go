@@ -200,7 +200,7 @@ func (t *trace) eventOf(row *eventRow) (err error) {
 
 // payloadOf returns the payload of a row.
 func (t *trace) payloadOf(row *eventRow, def *typeOf) []byte {
-	if row.PayloadRaw != nil {
+	if len(row.PayloadRaw) > 0 {
 		return row.PayloadRaw
 	}
 	if row.Payload == "" {
