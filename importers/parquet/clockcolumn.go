@@ -102,7 +102,7 @@ func (s *foreign) scan() error {
 
 // guessUnit chooses the unit of times that are numbers without one: the unit in which the first number is a time from 1973 to 5138.
 func (s *foreign) guessUnit(v parquetfile.Value) {
-	if s.time.unit != 0 || v.IsNull() {
+	if s.time.unit != 0 || !s.time.isNumber() || v.IsNull() {
 		return
 	}
 	size := math.Abs(v.Float64())

@@ -64,7 +64,7 @@ func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		if mapping.Role != "" && mapping.Column == "" {
 			text = mapping.Role + "=COLUMN" + strings.TrimPrefix(text, mapping.Role+"=")
 		}
-		return nil, &FlagError{fmt.Sprintf("%s: --%s %s", in.Name(), flagMap, text)}
+		return nil, &FlagError{fmt.Sprintf("--%s %s", flagMap, text)}
 	}
 	return src, err
 }
