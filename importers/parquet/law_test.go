@@ -131,3 +131,39 @@ func TestRestoresShared(t *testing.T) {
 		t.Errorf("%d traces, %v", n, err)
 	}
 }
+
+// openOrder returns the events of a trace in time or file order.
+func openOrder(t testing.TB, data []byte, byTime bool) ntconv.Source {
+	t.Helper()
+	order := reader.FileOrder
+	if byTime {
+		order = reader.ByTime
+	}
+	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// fileOrder writes the tables of a trace in file order.
+func fileOrder(t testing.TB, data []byte) directory {
+	t.Helper()
+	src, d := openOrder(t, data, false), directory{}
+	sink, err := export.New(d.create, src.Info(), nil, &export.Options{TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			break
+		}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
