@@ -118,6 +118,9 @@ func timestampUnit(sf reflect.StructField) int64 {
 func (b *batcher) add(leaf int) *columnReader {
 	c := newColumnReader(b.file, leaf, b.codecs, b.held)
 	b.columns = append(b.columns, c)
+	if c.column.MaxRepetition > 0 {
+		b.most = listRows
+	}
 	return c
 }
 

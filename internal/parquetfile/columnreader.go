@@ -10,6 +10,14 @@ import (
 // batchRows is the number of rows that readers decode at a time: few enough that the values of some columns stay in the cache.
 const batchRows = 1024
 
+// Bounds of a batch with lists. A list of NULL or of one value again and again takes no bytes, so the number of values of a batch is bounded
+// by the bytes of the column chunk, beyond a number that any file may have.
+const (
+	listRows      = 256
+	freeValues    = 1 << 20
+	valuesPerByte = 64
+)
+
 // A columnReader reads the values of one column, row group by row group, in batches of rows. After read the batch is in its fields, until the
 // next call.
 type columnReader struct {
@@ -27,6 +35,8 @@ type columnReader struct {
 	pendingDefs, pendingReps []uint8
 	levels                   [2][256]uint8
 	heldValues               int64
+	// copies is what the reader of the batch takes per value in addition.
+	copies int64
 }
 
 func newColumnReader(f *File, column int, d *decompressor, b *budget) *columnReader {
@@ -49,7 +59,7 @@ func (c *columnReader) grow(n int) error {
 		if number {
 			size = 8
 		}
-		if err := c.hold(&c.heldValues, int64(capacity)*(size+2)); err != nil {
+		if err := c.hold(&c.heldValues, int64(capacity)*(size+2+c.copies)); err != nil {
 			return err
 		}
 		if number {
@@ -70,6 +80,10 @@ func (c *columnReader) grow(n int) error {
 // read decodes the values of the next rows of the row group.
 func (c *columnReader) read(rows int) error {
 	c.length, c.defs, c.reps, c.numbers, c.strings = 0, c.defs[:0], c.reps[:0], c.numbers[:0], c.strings[:0]
+	// The strings of the batch before belong to the caller now.
+	if err := c.hold(&c.heldTexts, 0); err != nil {
+		return err
+	}
 	if c.column.MaxRepetition > 0 {
 		return c.readRepeated(rows)
 	}
@@ -198,6 +212,9 @@ func (c *columnReader) pendingLevels(rows int) error {
 
 // take moves n of the pending levels to the batch, with their values.
 func (c *columnReader) take(n int) error {
+	if limit := freeValues + valuesPerByte*(c.chunk.end-c.chunk.start); int64(c.length+n) > limit {
+		return c.located(&ntconv.LimitError{Limit: LimitValues, Value: limit, Asked: int64(c.length + n)})
+	}
 	if err := c.grow(n); err != nil {
 		return err
 	}
@@ -234,10 +251,11 @@ type batcher struct {
 	err     error
 	codecs  *decompressor
 	held    *budget
+	most    int // rows of a batch
 }
 
 func newBatcher(f *File, columns []int) *batcher {
-	b := &batcher{file: f, group: -1, codecs: new(decompressor), held: &budget{limit: f.limits.Decoded}}
+	b := &batcher{file: f, group: -1, most: batchRows, codecs: new(decompressor), held: &budget{limit: f.limits.Decoded}}
 	for _, c := range columns {
 		b.add(c)
 	}
@@ -252,7 +270,7 @@ func (b *batcher) next(n int) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	n = int(min(int64(n), b.left, batchRows))
+	n = int(min(int64(n), b.left, int64(b.most)))
 	for _, c := range b.columns {
 		if b.err = c.read(n); b.err != nil {
 			return 0, b.err

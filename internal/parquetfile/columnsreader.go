@@ -53,7 +53,11 @@ type ColumnsReader struct{ b *batcher }
 // NewColumnsReader returns a reader of the columns of f at the given positions in f.Columns(). Reading costs memory within the Limits of
 // the file.
 func NewColumnsReader(f *File, columns []int) *ColumnsReader {
-	return &ColumnsReader{newBatcher(f, columns)}
+	b := newBatcher(f, columns)
+	for _, c := range b.columns {
+		c.copies = int64(unsafe.Sizeof(Value{}))
+	}
+	return &ColumnsReader{b}
 }
 
 // Columns are consecutive rows of the columns that a ColumnsReader reads. The zero value is ready for use, and the next Read uses its

@@ -28,7 +28,7 @@ func (e encoding) String() string {
 	names := []string{"PLAIN", "1", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY",
 		"DELTA_BYTE_ARRAY", "RLE_DICTIONARY", "BYTE_STREAM_SPLIT"}
 	if e < 0 || int(e) >= len(names) {
-		return fmt.Sprintf("encoding %d", int(e))
+		return fmt.Sprint(int(e))
 	}
 	return names[e]
 }
@@ -64,9 +64,9 @@ func (noValues) strings([]string) error { return errValuesEnd }
 // text returns a string that shares the memory of b, which nobody changes any more.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data. expanded bounds the bytes
-// of strings that do not.
-func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expanded int64) (valueDecoder, error) {
+// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data, except
+// those that DELTA_BYTE_ARRAY puts together: expand is told how many bytes they take before there is memory for them.
+func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expand func(int64) error) (valueDecoder, error) {
 	number := c.Physical.isNumber()
 	switch {
 	case e == plain && number:
@@ -83,7 +83,7 @@ func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expan
 	case e == deltaLength && c.Physical == ByteArray:
 		return newDeltaLengths(data)
 	case e == deltaStrings && !number && c.Physical != Int96:
-		return newDeltaStrings(data, c.fixedSize(), expanded)
+		return newDeltaStrings(data, c.fixedSize(), expand)
 	case e == streamSplit && number && c.Physical != Boolean, e == streamSplit && c.Physical == FixedLenByteArray:
 		return newStreamSplit(c, data)
 	}
@@ -211,7 +211,6 @@ func (d *deltaNumbers) numbers(dst []uint64) error {
 
 // A streamSplitter decodes BYTE_STREAM_SPLIT: the first bytes of all values, the second bytes of all values, and so on.
 type streamSplitter struct {
-	noValues
 	b       []byte
 	size, n int
 	next    int

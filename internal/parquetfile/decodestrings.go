@@ -127,14 +127,14 @@ type deltaPrefixes struct {
 	suffixes *deltaLengths
 	last     string
 	size     int
-	// left is the number of bytes that values may still take. A value can be as long as the page and repeat in each of the values after it,
-	// so that the bytes of the page do not bound those of its values.
-	left, limit int64
-	rests       [256]string
-	lengths     [256]uint64
+	// expand is told the bytes of values that are not in the page. A value can be as long as the page and repeat in each of the values after
+	// it, so that the bytes of the page do not bound those of its values.
+	expand  func(int64) error
+	rests   [256]string
+	lengths [256]uint64
 }
 
-func newDeltaStrings(data []byte, size int, expanded int64) (valueDecoder, error) {
+func newDeltaStrings(data []byte, size int, expand func(int64) error) (valueDecoder, error) {
 	prefixes, err := newDelta(data)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func newDeltaStrings(data []byte, size int, expanded int64) (valueDecoder, error
 		return nil, err
 	}
 	suffixes, err := newDeltaLengths(rest)
-	return &deltaPrefixes{prefixes: prefixes, suffixes: suffixes, size: size, left: expanded, limit: expanded}, err
+	return &deltaPrefixes{prefixes: prefixes, suffixes: suffixes, size: size, expand: expand}, err
 }
 
 func (d *deltaPrefixes) strings(dst []string) error {
@@ -161,8 +161,10 @@ func (d *deltaPrefixes) strings(dst []string) error {
 			if prefix > uint64(len(d.last)) || d.size > 0 && int(prefix)+len(suffix) != d.size {
 				return errLength
 			}
-			if d.left -= int64(prefix); d.left < 0 {
-				return &ntconv.LimitError{Limit: LimitPageBytes, Value: d.limit, Asked: d.limit - d.left, Unit: "bytes"}
+			if prefix > 0 && len(suffix) > 0 {
+				if err := d.expand(int64(prefix) + int64(len(suffix))); err != nil {
+					return err
+				}
 			}
 			d.last = d.last[:prefix] + suffix
 			dst[i] = d.last

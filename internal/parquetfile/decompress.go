@@ -71,6 +71,33 @@ func (c codec) check(n, size int64) error {
 	return nil
 }
 
+// checkFrame compares the size that compressed bytes themselves state, if they do, with that of the page header, so that a damaged header
+// costs no memory.
+func (c codec) checkFrame(src []byte, size int) error {
+	stated := uint64(size)
+	switch c {
+	case codecSnappy:
+		n, err := snappy.DecodedLen(src)
+		if err != nil {
+			return fmt.Errorf("%w: %v: %w", ntconv.ErrCorrupt, c, err)
+		}
+		stated = uint64(n)
+	case codecZstd:
+		var h zstd.Header
+		if h.Decode(src) == nil && h.HasFCS {
+			stated = h.FrameContentSize
+		}
+	}
+	// More than one frame is possible in zstd, and unusual.
+	if stated > uint64(size) || stated < uint64(size) && size > smallPage {
+		return fmt.Errorf("%w: %v: the compressed bytes state a size of %d bytes, and the page header %d", ntconv.ErrCorrupt, c, stated, size)
+	}
+	return nil
+}
+
+// smallPage is the size of a page that needs no check before there is memory for it.
+const smallPage = 1 << 20
+
 // decode decompresses src to dst, which it fills exactly.
 func (d *decompressor) decode(c codec, dst, src []byte) (err error) {
 	defer func() {

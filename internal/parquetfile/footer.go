@@ -23,7 +23,6 @@ type element struct {
 	children  int64
 	converted int64 // -1 if there is none
 	scale     int64
-	logical   Logical
 	unit      int64
 	utc       bool
 	bits      int64

@@ -23,7 +23,8 @@ type Limits struct {
 	Decoded int64
 }
 
-// Names of the limits in ntconv.LimitError.Limit, one per member of Limits.
+// Names of the limits in ntconv.LimitError.Limit, one per member of Limits, and LimitValues, which
+// follows from the size of the column chunk.
 const (
 	LimitFooter     = "Parquet footer"
 	LimitColumns    = "Parquet columns"
@@ -31,6 +32,7 @@ const (
 	LimitDepth      = "Parquet nesting"
 	LimitPageBytes  = "Parquet page"
 	LimitPageValues = "values of a Parquet page"
+	LimitValues     = "values of 256 rows of a Parquet list"
 	LimitRows       = "Parquet rows"
 	LimitDecoded    = "decoded Parquet pages"
 )

@@ -49,7 +49,9 @@ type pageReader struct {
 	// data is reused for pages that no value refers to.
 	data []byte
 	// held is what the budget counts for this reader.
-	held, heldPage, heldDict int64
+	held, heldPage, heldDict, heldTexts int64
+	// expanded is the number of bytes of values of the page that are not in it.
+	expanded int64
 
 	// left is the number of values in pages that were not begun, pageLeft that of values of this page.
 	left, pageLeft int64
@@ -60,6 +62,9 @@ type pageReader struct {
 
 // located adds the place to an error.
 func (p *pageReader) located(err error) error {
+	if at := (*ntconv.FormatError)(nil); errors.As(err, &at) {
+		return err
+	}
 	if !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) && !errors.Is(err, ntconv.ErrLimit) && !errors.Is(err, ntconv.ErrTruncated) {
 		err = fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err)
 	}
@@ -81,8 +86,8 @@ func (p *pageReader) hold(counted *int64, n int64) error {
 
 // release returns what the reader holds to the budget.
 func (p *pageReader) release() {
-	p.budget.used -= p.held + p.heldPage + p.heldDict
-	p.held, p.heldPage, p.heldDict = 0, 0, 0
+	p.budget.used -= p.held + p.heldPage + p.heldDict + p.heldTexts
+	p.held, p.heldPage, p.heldDict, p.heldTexts = 0, 0, 0, 0
 }
 
 // open begins a column chunk. Buffers of the chunk before are used again.
@@ -186,6 +191,9 @@ func (p *pageReader) next() error {
 }
 
 func (p *pageReader) readDictionary(h pageHeader, b []byte) error {
+	if h.values > h.full/int64(p.column.minSize()) {
+		return errValuesEnd
+	}
 	if err := p.hold(&p.heldDict, h.full+h.values*16); err != nil {
 		return err
 	}
@@ -209,6 +217,9 @@ func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, erro
 			return b, nil
 		}
 		full = len(b)
+	}
+	if err := c.checkFrame(b, full); err != nil {
+		return nil, err
 	}
 	var data []byte
 	switch {
@@ -258,11 +269,19 @@ func (p *pageReader) begin(h pageHeader, b []byte) error {
 	}
 	p.left -= h.values
 	p.pageLeft = h.values
-	p.values, err = nil, nil
+	p.values, p.expanded = nil, 0
 	if h.values > 0 {
-		p.values, err = newValueDecoder(p.column, h.encoding, data, p.dict, p.file.limits.PageBytes)
+		p.values, err = newValueDecoder(p.column, h.encoding, data, p.dict, p.expand)
 	}
 	return err
+}
+
+// expand counts n bytes of values that the decoder of the page puts together.
+func (p *pageReader) expand(n int64) error {
+	if p.expanded += n; p.expanded > p.file.limits.PageBytes {
+		return &ntconv.LimitError{Limit: LimitPageBytes, Value: p.file.limits.PageBytes, Asked: p.expanded, Unit: "bytes"}
+	}
+	return p.hold(&p.heldTexts, p.heldTexts+n)
 }
 
 // levelsBefore returns the decoder of the levels at the start of a page of version 1, and the bytes after them.

@@ -18,10 +18,12 @@ type Reader[T any] struct {
 // numbers, slices of these or of structs of these, and map[string]string. The error wraps ntconv.ErrUnsupported and names both types if a
 // column has another type than the field. Reading costs memory within the Limits of the file.
 func NewReader[T any](f *File) (*Reader[T], error) {
-	r := &Reader[T]{b: newBatcher(f, nil)}
-	var err error
-	r.fields, err = bind(reflect.TypeFor[T](), r.b)
-	return r, err
+	b := newBatcher(f, nil)
+	fields, err := bind(reflect.TypeFor[T](), b)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader[T]{b: b, fields: fields}, nil
 }
 
 // Read reads up to len(rows) rows. It returns their number, which is len(rows) before the end of the file, and io.EOF with the last row or
