@@ -20,6 +20,7 @@ func parquetFormat() *Format {
 		Name: "parquet",
 		Exts: []string{".parquet"},
 		Doc:  "tables of a trace for DuckDB, Spark, ClickHouse and polars",
+		In:   parquetIn(),
 		Out: &Out{
 			Doc:    "the whole trace as tables, for DuckDB, Spark, ClickHouse and polars",
 			Help:   parquetHelp,
