@@ -159,6 +159,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 	if _, err := a.planFor(cmd, c.to.Out, c.creator); err != nil { // what is wrong with flags is said once
 		return err
 	}
+	c.when = c.to.Out.Names
 	found, err := d.find(args)
 	if err != nil {
 		return err

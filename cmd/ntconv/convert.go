@@ -108,6 +108,8 @@ type conversion struct {
 	creator formats.Creator
 	names   *symbol.Options // nil if the format needs none
 	trace   *formats.Trace  // nil if the output is not part of a dataset
+	when    formats.Names   // when it needs them
+	byName  bool            // the name of the output decides whether it is a directory
 }
 
 // bind defines the flags of the format.
@@ -143,7 +145,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 // plan asks for the symbols that the format needs.
 func (c *conversion) plan(plan *pass.Plan) {
 	if c.names != nil {
-		plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
+		plan.Names, plan.NamesFirst = c.names, c.when == formats.NamesFirst
 	}
 }
 

@@ -2,6 +2,7 @@
 package parquet
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -42,6 +43,7 @@ type files struct {
 	ordered  bool
 	selected []string // nil for all
 	names    []string // of the tables that were created
+	ended    []func() error
 }
 
 // has reports whether a table is written.
@@ -54,6 +56,15 @@ func (f *files) open(name string) (io.WriteCloser, error) {
 		f.names = append(f.names, name)
 	}
 	return w, err
+}
+
+// abort ends the tables that were created, for an error before there is a sink to close.
+func (f *files) abort() error {
+	var errs []error
+	for _, end := range f.ended {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
 }
 
 // options returns how the file of a table is written.

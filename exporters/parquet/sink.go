@@ -3,25 +3,39 @@ package parquet
 import (
 	"errors"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/schema"
 )
 
-// A Sink writes the tables of a trace. It is not safe for concurrent use.
+// A Sink writes the tables of a trace. It is not safe for concurrent use. Close must be called, also after an error: it ends the
+// goroutines that write the files.
 type Sink struct {
 	o     Options
 	info  *ntconv.Info
 	namer ntconv.Namer
 	files *files
 
-	schemas  schema.Table
 	clock    clock
+	owners   *ownerTable
+	types    *typeTable
+	labels   *labelTable
+	stacks   *stackTable
+	payloads payload.Encoder
+	events   *table[tables.Event]
+	losses   *table[tables.Loss]
+	marks    *table[tables.Mark]
 	parts    []derived
 	item     item
-	position int64 // event_id of the last event, loss or mark
+
+	position   int64        // event_id of the last event, loss or mark
+	last       ntconv.Ticks // time of the latest event
+	nanos      int64        // ts_ns of the event before
+	lost       int64
+	disordered bool // an event came after a later one
 
 	// typedTables names the typed table of a type. The part that writes typed tables sets it in its close, before the table
 	// event_types is written.
@@ -35,7 +49,7 @@ var _ ntconv.Watcher = (*Sink)(nil)
 // Summary is what a Sink has written.
 type Summary struct {
 	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes, because JSON does
-	// not restore it.
+	// not restore it; with Options.Raw it is 0.
 	Events, Samples, Spans, Raw int64
 	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
 	Tables      []string
@@ -45,7 +59,7 @@ type Summary struct {
 // New returns a sink that writes each table to a file that create returns: table is the name of the table, without extension. The sink
 // closes the files. A nil namer knows only the names that stacks carry themselves.
 func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, namer ntconv.Namer, o *Options) (*Sink, error) {
-	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock)}
+	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock), types: newTypeTable(), last: math.MinInt64, nanos: math.MinInt64}
 	if o != nil {
 		s.o = *o
 	}
@@ -56,50 +70,95 @@ func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, n
 		create: create, ordered: s.o.Ordered, selected: s.o.Tables,
 		metadata: map[string]string{tables.VersionKey: strconv.Itoa(tables.Version)},
 	}
-	var err error
-	s.parts, err = s.derivedParts()
-	return s, err
+	if err := s.open(); err != nil {
+		return nil, errors.Join(err, s.files.abort())
+	}
+	return s, nil
 }
 
-// derivedParts returns the tables that are made of events. Each part asks newTable for its tables, and omits work for tables that
-// files.has reports not to be written.
-func (s *Sink) derivedParts() (list []derived, err error) {
-	for _, make := range []func(*Sink) (derived, error){
-		// Constructors of parts, one a line.
-	} {
-		part, err := make(s)
-		if err != nil {
-			return nil, err
+// open creates the tables that are written while events pass.
+func (s *Sink) open() (err error) {
+	open := func(f func() error) {
+		if err == nil {
+			err = f()
 		}
-		list = append(list, part)
 	}
-	return list, nil
+	open(func() (err error) { s.events, err = newTable[tables.Event](s.files); return err })
+	open(func() (err error) { s.losses, err = newTable[tables.Loss](s.files); return err })
+	open(func() (err error) { s.marks, err = newTable[tables.Mark](s.files); return err })
+	open(func() (err error) { s.labels, err = newLabelTable(s.files); return err })
+	open(func() error {
+		modules, err := newModuleTable(s.files)
+		if err != nil {
+			return err
+		}
+		s.owners = newOwnerTable(modules)
+		frames, err := newFrameTable(s.files, modules)
+		if err != nil {
+			return err
+		}
+		s.stacks, err = newStackTable(s.files, frames, s.namer, s.o.TempDir)
+		return err
+	})
+	open(s.openParts)
+	return err
+}
+
+// openParts creates the tables that are made of events. Each part gets its tables from newTable, and omits work for tables that
+// files.has reports not to be written.
+func (s *Sink) openParts() error {
+	for _, open := range []func(*Sink) (derived, error){
+		// Constructors of parts, one per line.
+	} {
+		part, err := open(s)
+		if err != nil {
+			return err
+		}
+		s.parts = append(s.parts, part)
+	}
+	return nil
 }
 
 // process returns the process_id of a process, 0 for nil. A new process gets the next number.
-func (s *Sink) process(p *ntconv.Process) int32 { return 0 }
+func (s *Sink) process(p *ntconv.Process) int32 {
+	if row := s.owners.process(p); row != nil {
+		return row.id
+	}
+	return 0
+}
 
 // thread returns the thread_id of a thread, 0 for nil. A new thread gets the next number.
-func (s *Sink) thread(t *ntconv.Thread) int32 { return 0 }
+func (s *Sink) thread(t *ntconv.Thread) int32 {
+	if row := s.owners.thread(t); row != nil {
+		return row.id
+	}
+	return 0
+}
 
-// Watch implements ntconv.Watcher.
+// Watch notes what an event that a selection may omit states about others, as the next sample of a thread does. It implements
+// ntconv.Watcher.
 func (s *Sink) Watch(e *ntconv.Event) {
+	s.owners.learn(e)
 	for _, p := range s.parts {
 		p.watch(e)
 	}
 }
 
-// Write writes an event. Errors of files may be returned by a later call.
+// Write writes an event. A file that cannot be written is an error of this or a later call.
 func (s *Sink) Write(e *ntconv.Event) error {
+	if s.events.broken != nil {
+		return s.events.broken
+	}
 	s.position++
-	it := &s.item
-	it.id = s.position
-	it.micros, it.nanos = s.clock.at(e.Time)
-	it.schema = s.schemas.Of(e)
-	for _, p := range s.parts {
-		if err := p.write(e, it); err != nil {
-			return err
-		}
+	s.item.id = s.position
+	s.item.micros, s.item.nanos = s.clock.at(e.Time)
+	switch e.Kind {
+	case ntconv.KindEvent:
+		return s.event(e)
+	case ntconv.KindLost:
+		s.loss(e)
+	default:
+		s.mark(e)
 	}
 	return nil
 }
@@ -110,26 +169,42 @@ func (s *Sink) Close() error {
 	for _, p := range s.parts {
 		errs = append(errs, p.close())
 	}
+	errs = append(errs, s.events.close(), s.losses.close(), s.marks.close(), s.labels.rows.close())
+	if errors.Join(errs...) == nil {
+		errs = append(errs, s.stacks.finish(), s.writeDefinitions())
+	}
+	errs = append(errs, s.stacks.close())
 	s.done.Tables = s.files.names
 	return errors.Join(errs...)
 }
 
-// Summary returns what was written. It is valid after Close.
-func (s *Sink) Summary() Summary { return s.done }
-
-// A SingleSink writes one file with a row per event that contains all names. It is not safe for concurrent use.
-type SingleSink struct{ w io.Writer }
-
-// NewSingle returns a sink that writes one file to w. namer must know all names before the first event. It does not close w.
-func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*SingleSink, error) {
-	return &SingleSink{w}, nil
+// writeDefinitions writes the tables of what is known only after the last event.
+func (s *Sink) writeDefinitions() error {
+	for _, p := range s.owners.processes {
+		for _, m := range s.namer.Mappings(p.process) {
+			s.owners.modules.id(p.id, m)
+		}
+	}
+	return errors.Join(
+		writeTable(s.files, func(rows *table[tables.TraceInfo]) { s.writeInfo(rows) }),
+		writeTable(s.files, func(rows *table[tables.Attribute]) { s.writeAllAttributes(rows) }),
+		writeTable(s.files, func(rows *table[tables.Process]) { s.owners.writeProcesses(rows, s.namer, &s.clock) }),
+		writeTable(s.files, func(rows *table[tables.Thread]) { s.owners.writeThreads(rows, s.namer, &s.clock) }),
+		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables) }),
+	)
 }
 
-// Write writes an event.
-func (s *SingleSink) Write(e *ntconv.Event) error { return nil }
-
-// Close completes the file.
-func (s *SingleSink) Close() error { return nil }
+// writeTable writes a table as a whole.
+func writeTable[T any](files *files, write func(*table[T])) error {
+	rows, err := newTable[T](files)
+	if err != nil {
+		return err
+	}
+	if !rows.discard {
+		write(rows)
+	}
+	return rows.close()
+}
 
 // Summary returns what was written. It is valid after Close.
-func (s *SingleSink) Summary() Summary { return Summary{} }
+func (s *Sink) Summary() Summary { return s.done }

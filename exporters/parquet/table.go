@@ -13,6 +13,8 @@ const (
 	batchRows  = 8192    // rows that go to the writer at a time
 	batchBytes = 1 << 20 // text of these rows
 	waiting    = 2       // full batches of a table
+	// textReserve is room for most texts. A longer one moves the batch's buffer.
+	textReserve = 4096
 )
 
 // A table writes the rows of one file on a goroutine of its own. row and text are for the goroutine that makes the rows.
@@ -22,6 +24,8 @@ type table[T any] struct {
 	empty chan *batch[T]
 	ended chan struct{}
 	count int64
+	// broken is the first error as far as the goroutine that makes the rows knows it. Rows after it are not written.
+	broken error
 	// discard means that the table is not written.
 	discard bool
 
@@ -29,25 +33,59 @@ type table[T any] struct {
 	err error // the first one
 }
 
-// A batch is a number of rows, and the bytes of their texts.
+// A batch is a number of rows, and what their columns refer to.
 type batch[T any] struct {
-	rows []T
-	text []byte
+	rows   []T
+	text   slab[byte]
+	int32s slab[int32]
+	int64s slab[int64]
+}
+
+func newBatch[T any]() *batch[T] {
+	return &batch[T]{text: slab[byte]{size: batchBytes + batchBytes/8}, int32s: slab[int32]{size: batchRows}, int64s: slab[int64]{size: batchRows}}
+}
+
+// reset empties the batch. The rows are cleared, so that they keep nothing alive.
+func (b *batch[T]) reset() {
+	clear(b.rows)
+	b.rows, b.text.used, b.int32s.used, b.int64s.used = b.rows[:0], b.text.used[:0], b.int32s.used[:0], b.int64s.used[:0]
+}
+
+// A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one alive.
+type slab[E any] struct {
+	used []E
+	size int // of the first piece
+}
+
+// take returns n elements of arbitrary value.
+func (s *slab[E]) take(n int) []E {
+	s.reserve(n)
+	at := len(s.used)
+	s.used = s.used[:at+n]
+	return s.used[at : at+n : at+n]
+}
+
+// reserve makes room for n elements.
+func (s *slab[E]) reserve(n int) {
+	if len(s.used)+n > cap(s.used) {
+		s.used = make([]E, 0, max(s.size, n, cap(s.used)))
+	}
 }
 
 // newTable begins a file with the rows of a table. A table that is not selected discards its rows.
 func newTable[T any](files *files) (*table[T], error) {
 	spec := tables.Of[T]()
 	if !files.has(spec.Name) {
-		return &table[T]{batch: new(batch[T]), discard: true}, nil
+		return &table[T]{batch: newBatch[T](), discard: true}, nil
 	}
 	w, err := files.open(spec.Name)
 	if err != nil {
 		return nil, err
 	}
 	t := &table[T]{
-		batch: new(batch[T]), full: make(chan *batch[T], waiting), empty: make(chan *batch[T], waiting+1), ended: make(chan struct{}),
+		batch: newBatch[T](), full: make(chan *batch[T], waiting), empty: make(chan *batch[T], waiting+1), ended: make(chan struct{}),
 	}
+	files.ended = append(files.ended, t.close)
 	go t.write(w, parquetfile.NewWriter[T](w, files.options(spec)))
 	return t, nil
 }
@@ -56,10 +94,11 @@ func newTable[T any](files *files) (*table[T], error) {
 func (t *table[T]) row() *T {
 	b := t.batch
 	if t.discard {
-		b.rows, b.text = append(b.rows[:0], *new(T)), b.text[:0]
+		b.reset()
+		b.rows = append(b.rows, *new(T))
 		return &b.rows[0]
 	}
-	if len(b.rows) == batchRows || len(b.text) >= batchBytes {
+	if len(b.rows) == batchRows || len(b.text.used) >= batchBytes {
 		t.send()
 		b = t.batch
 	}
@@ -76,21 +115,38 @@ func (t *table[T]) string(text []byte) string {
 
 // bytes returns a copy of data that is valid as long as the row for which it is made.
 func (t *table[T]) bytes(data []byte) []byte {
-	b := t.batch
-	if len(b.text)+len(data) > cap(b.text) {
-		b.text = make([]byte, 0, max(batchBytes+batchBytes/8, len(data))) // rows refer to the old one, which the collector keeps
-	}
-	at := len(b.text)
-	b.text = append(b.text, data...)
-	return b.text[at:len(b.text):len(b.text)]
+	b := t.batch.text.take(len(data))
+	copy(b, data)
+	return b
+}
+
+// begin returns a buffer to which a text of the row can be appended without a copy. end takes the extended buffer.
+func (t *table[T]) begin() []byte {
+	t.batch.text.reserve(textReserve)
+	return t.batch.text.used
+}
+
+// end returns the text that was appended to the buffer of begin, valid as string says.
+func (t *table[T]) end(buffer []byte) string {
+	at := len(t.batch.text.used)
+	t.batch.text.used = buffer
+	return unsafe.String(unsafe.SliceData(buffer[at:]), len(buffer)-at)
+}
+
+// int64 returns a pointer to a value for a column that may be NULL, valid as long as the row for which it is made.
+func (t *table[T]) int64(v int64) *int64 {
+	p := &t.batch.int64s.take(1)[0]
+	*p = v
+	return p
 }
 
 func (t *table[T]) send() {
 	t.full <- t.batch
+	t.broken = t.error()
 	select {
 	case t.batch = <-t.empty:
 	default:
-		t.batch = new(batch[T])
+		t.batch = newBatch[T]()
 	}
 }
 
@@ -101,8 +157,7 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetfile.Writer[T]) {
 		if t.error() == nil {
 			t.fail(w.Write(b.rows))
 		}
-		clear(b.rows)
-		b.rows, b.text = b.rows[:0], b.text[:0]
+		b.reset()
 		select {
 		case t.empty <- b:
 		default:

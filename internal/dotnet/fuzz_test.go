@@ -58,3 +58,16 @@ func FuzzParseSymbol(f *testing.F) {
 		}
 	})
 }
+
+// Splitting a name never panics, and the parts are no longer than the names.
+func FuzzSplit(f *testing.F) {
+	f.Add("System.Collections.Generic.List<T>.Add(T)", "System.Collections.Generic.List`1[System.__Canon].Add(!0)")
+	f.Add("App.Worker.FetchAsync [async]", "App.Worker+<FetchAsync>d__5.MoveNext()")
+	f.Add("System.Single.IConvertible.ToChar(IFormatProvider)", "System.Single::System.IConvertible.ToChar(class X)")
+	f.Fuzz(func(t *testing.T, name, raw string) {
+		p := Split(name, raw)
+		if n := len(p.Namespace) + len(p.Type) + len(p.Method); n > len(name)+len(raw) {
+			t.Errorf("%q, %q: %d bytes in %+v", name, raw, n, p)
+		}
+	})
+}

@@ -32,7 +32,7 @@ func All() []Table {
 		{"event_types", "Types of events.", reflect.TypeFor[EventType](), "type_id"},
 		{"events", "Events: every event of the trace.", reflect.TypeFor[Event](), "ts_ns"},
 		{"losses", "Events that the recorder did not record.", reflect.TypeFor[Loss](), "ts_ns"},
-		{"marks", "What stands between events: sequence points, ends of threads, definitions.", reflect.TypeFor[Mark](), "ts_ns"},
+		{"marks", "What stands between events: sequence points, ends of threads, definitions.", reflect.TypeFor[Mark](), "event_id"},
 		{"stacks", "Distinct call stacks.", reflect.TypeFor[Stack](), "stack_id"},
 		{"frames", "Distinct entries of call stacks.", reflect.TypeFor[Frame](), "frame_id"},
 		{"labels", "Labels of events, one row per label of a list.", reflect.TypeFor[Label](), "label_list_id"},
@@ -43,10 +43,15 @@ func All() []Table {
 	}
 }
 
-// Of returns the fixed table whose rows have a Go type. It panics if there is none, because that is an error of the program.
+// Single returns the table of the file that --single writes.
+func Single() Table {
+	return Table{"single", "Events with all names: every event of the trace.", reflect.TypeFor[SingleEvent](), "ts_ns"}
+}
+
+// Of returns the fixed table, or Single, whose rows have a Go type. It panics if there is none, because that is an error of the program.
 func Of[T any]() Table {
 	t := reflect.TypeFor[T]()
-	for _, table := range All() {
+	for _, table := range append(All(), Single()) {
 		if table.Row == t {
 			return table
 		}

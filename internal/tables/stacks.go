@@ -11,11 +11,23 @@ type Stack struct {
 	Recorded  bool    `parquet:"recorded" doc:"the trace itself holds the frames; otherwise they are what the addresses mean"`
 }
 
+// Kinds of frames.
+const (
+	FrameManaged    = "managed"
+	FrameNative     = "native"
+	FrameKernel     = "kernel"
+	FrameLabel      = "label"
+	FrameUnresolved = "unresolved"
+)
+
+// FrameNoFunction is the bit of Frame.Flags for a recorded frame without a function. The others are those of ntconv.FrameFlags.
+const FrameNoFunction = 1 << 16
+
 // A Frame is a row of the table frames: a distinct entry of a call stack.
 type Frame struct {
 	FrameID    int32  `parquet:"frame_id" doc:"number of the frame in the trace, from 1"`
 	Name       string `parquet:"name" doc:"name of the function for people"`
-	SystemName string `parquet:"system_name,optional" doc:"name as the runtime or the linker spells it, NULL if it is name"`
+	SystemName string `parquet:"system_name,optional" doc:"name as the runtime or the linker spells it, NULL if it is name and the frame is not recorded"`
 	Namespace  string `parquet:"namespace,optional" doc:"namespace of the type of a managed method"`
 	TypeName   string `parquet:"type_name,optional" doc:"type of a managed method, without namespace"`
 	MethodName string `parquet:"method_name,optional" doc:"name of a managed method, without type and parameters"`
@@ -28,7 +40,7 @@ type Frame struct {
 	Column     int32  `parquet:"column_number,optional" doc:"column in the source file"`
 	StartLine  int32  `parquet:"start_line,optional" doc:"first line of the function"`
 	Address    int64  `parquet:"address,optional" doc:"address of a recorded frame, as signed bits"`
-	Flags      int32  `parquet:"flags" doc:"bits: 1 inlined, 2 unresolved, 4 kernel, 8 managed, 16 several frames in one, 32 label"`
+	Flags      int32  `parquet:"flags" doc:"bits: 1 inlined, 2 unresolved, 4 kernel, 8 managed, 16 several frames in one, 32 label, 65536 no function was recorded"`
 }
 
 // A Label is a row of the table labels: one label of a list.

@@ -1,0 +1,114 @@
+package parquet
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// event writes an event of KindEvent.
+func (s *Sink) event(e *ntconv.Event) error {
+	s.owners.learn(e)
+	it, thread, kind, labels := &s.item, s.owners.thread(e.Thread), s.types.kind(e), s.labels.of(e.Labels)
+	it.process, it.thread, it.pid, it.tid = thread.processID(), thread.id, thread.pid, thread.tid
+	it.schema, it.provider, it.eventName = kind.schema, kind.provider, kind.event
+	it.labels, it.traceID, it.spanID = labels.id, labels.trace, labels.span
+	var err error
+	if it.stack, err = s.stacks.id(e, it.process); err != nil {
+		return err
+	}
+	thread.count(e.Time)
+	kind.row.events++
+	kind.row.bytes += int64(len(e.Payload))
+	s.done.Events++
+	s.last = max(s.last, e.Time)
+	s.disordered = s.disordered || it.nanos < s.nanos
+	s.nanos = it.nanos
+	if !s.events.discard {
+		s.eventRow(e, kind, labels)
+	}
+	for _, p := range s.parts {
+		if err := p.write(e, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventRow writes the row of the table events.
+func (s *Sink) eventRow(e *ntconv.Event, kind *eventKind, labels *labelList) {
+	it, row := &s.item, s.events.row()
+	row.EventID, row.TS, row.TSNanos = it.id, it.micros, it.nanos
+	row.ProcessID, row.PID, row.ThreadID, row.TID = it.process, it.pid, it.thread, it.tid
+	if e.Capture != e.Thread {
+		row.CaptureThreadID = s.thread(e.Capture)
+	}
+	row.CPU, row.TypeID, row.Provider, row.Event = e.CPU, kind.row.id, kind.provider, kind.event
+	row.Level, row.Opcode = int32(e.Level()), int32(kind.schema.OpcodeOf(e))
+	row.StackID, row.LabelListID = it.stack, it.labels
+	row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID = labels.activity, labels.related, labels.trace, labels.span
+	row.Sequence, row.Flags = int64(e.Seq), int32(e.Flags)
+	if !s.clock.restores(e.Time, it.nanos) {
+		row.Ticks = s.events.int64(int64(e.Time))
+	}
+	if len(e.Payload) > 0 {
+		s.payload(e, row)
+	}
+}
+
+// payload sets the columns of the payload.
+func (s *Sink) payload(e *ntconv.Event, row *tables.Event) {
+	if s.o.Raw {
+		row.PayloadRaw = s.events.bytes(e.Payload)
+		return
+	}
+	buffer, exact := s.payloads.Append(s.events.begin(), e, s.item.schema)
+	row.Payload = s.events.end(buffer)
+	if !exact || row.Payload == "" {
+		row.PayloadRaw = s.events.bytes(e.Payload)
+		s.done.Raw++
+	}
+}
+
+// loss writes a row of the table losses.
+func (s *Sink) loss(e *ntconv.Event) {
+	it, row := &s.item, s.losses.row()
+	row.EventID, row.TS, row.TSNanos = it.id, it.micros, it.nanos
+	owner := e.Capture
+	if owner == nil {
+		owner = e.Thread
+	}
+	if thread := s.owners.thread(owner); thread != nil {
+		row.ProcessID, row.ThreadID = thread.processID(), thread.id
+	}
+	row.Lost, row.Sequence, row.CPU, row.Flags = int64(e.Lost), int64(e.Seq), e.CPU, int32(e.Flags)
+	if !s.clock.restores(e.Time, it.nanos) {
+		row.Ticks = s.losses.int64(int64(e.Time))
+	}
+	s.lost += int64(e.Lost)
+}
+
+// mark writes a row of the table marks.
+func (s *Sink) mark(e *ntconv.Event) {
+	it, row := &s.item, s.marks.row()
+	row.EventID, row.TS, row.TSNanos, row.Flags = it.id, it.micros, it.nanos, int32(e.Flags)
+	if !s.clock.restores(e.Time, it.nanos) {
+		row.Ticks = s.marks.int64(int64(e.Time))
+	}
+	switch {
+	case e.Kind == ntconv.KindDefine && e.Type != nil:
+		row.Kind, row.TypeID = tables.MarkType, s.types.of(e.Type).id
+	case e.Kind == ntconv.KindDefine:
+		row.Kind, row.ThreadID = tables.MarkThread, s.thread(e.Thread)
+	case e.Kind == ntconv.KindMark && e.Mark != nil:
+		row.Kind, row.MarkFlags = tables.MarkSequencePoint, int64(e.Mark.Flags)
+		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
+			row.Kind = tables.MarkThreadsEnded
+		}
+		for _, t := range e.Mark.Threads {
+			row.Threads = append(row.Threads, tables.MarkThreads{ThreadID: s.thread(t.Thread), Sequence: int64(t.Seq)})
+		}
+	default:
+		row.Kind, row.BlockKind = tables.MarkBlock, int64(e.Seq)
+		row.PayloadRaw = s.marks.bytes(e.Payload)
+	}
+}

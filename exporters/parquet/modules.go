@@ -1,0 +1,66 @@
+package parquet
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// A moduleTable numbers modules and writes their rows when it first sees them.
+type moduleTable struct {
+	rows *table[tables.Module]
+	ids  map[moduleKey]int32
+	last int32
+}
+
+// moduleKey identifies a module by content: sources and Namers may have several pointers for one.
+type moduleKey struct {
+	process int32
+	ntconv.Mapping
+}
+
+func newModuleTable(files *files) (*moduleTable, error) {
+	rows, err := newTable[tables.Module](files)
+	return &moduleTable{rows: rows, ids: make(map[moduleKey]int32)}, err
+}
+
+// record writes the modules in the definition of a process: all of them in order, so that the list can be restored.
+func (t *moduleTable) record(process int32, list []*ntconv.Mapping) {
+	for _, m := range list {
+		if m == nil {
+			continue
+		}
+		id := t.add(process, m, true)
+		if key := (moduleKey{process, *m}); t.ids[key] == 0 {
+			t.ids[key] = id
+		}
+	}
+}
+
+// id returns the module_id of a mapping, 0 for nil.
+func (t *moduleTable) id(process int32, m *ntconv.Mapping) int32 {
+	if m == nil {
+		return 0
+	}
+	key := moduleKey{process, *m}
+	id := t.ids[key]
+	if id == 0 {
+		id = t.add(process, m, false)
+		t.ids[key] = id
+	}
+	return id
+}
+
+func (t *moduleTable) add(process int32, m *ntconv.Mapping, recorded bool) int32 {
+	t.last++
+	row := t.rows.row()
+	row.ModuleID, row.ProcessID, row.Recorded = t.last, process, recorded
+	row.Path, row.BuildID = valid(m.File), valid(m.BuildID)
+	row.Name = baseName(row.Path)
+	row.Start, row.Limit, row.FileOffset, row.Flags = int64(m.Start), int64(m.Limit), int64(m.Offset), int32(m.Flags)
+	return t.last
+}
+
+// baseName returns the last element of a path of any operating system.
+func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }

@@ -1,0 +1,143 @@
+package parquet
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A spill is a temporary file of stacks. It is created for the first one.
+type spill struct {
+	dir  string // "" for os.TempDir()
+	file *os.File
+	name string // not empty if the file still has to be removed
+	w    *bufio.Writer
+	buf  []byte
+}
+
+// spillBuffer is the size of the buffers of the file in bytes.
+const spillBuffer = 64 << 10
+
+// A spilled is a stack in the file. frames are IDs of frames that the trace itself holds.
+type spilled struct {
+	process int32
+	time    ntconv.Ticks
+	pcs     []uint64
+	frames  []int32
+}
+
+// write appends a stack:
+//
+//	uvarint process, varint time, uvarint number of addresses, uvarint number of frames, then 8 bytes per address and 4 per frame
+func (s *spill) write(process int32, at ntconv.Ticks, pcs []uint64, frames []int32) error {
+	if s.file == nil {
+		if err := s.create(); err != nil {
+			return err
+		}
+	}
+	b := binary.AppendUvarint(s.buf[:0], uint64(process))
+	b = binary.AppendVarint(b, int64(at))
+	b = binary.AppendUvarint(b, uint64(len(pcs)))
+	b = binary.AppendUvarint(b, uint64(len(frames)))
+	for _, pc := range pcs {
+		b = binary.LittleEndian.AppendUint64(b, pc)
+	}
+	for _, id := range frames {
+		b = binary.LittleEndian.AppendUint32(b, uint32(id))
+	}
+	s.buf = b
+	if _, err := s.w.Write(b); err != nil {
+		return spillError("write", err)
+	}
+	return nil
+}
+
+// create creates the file and removes its name where the system allows it, so that nothing is left if the process is killed.
+func (s *spill) create() (err error) {
+	if s.file, err = os.CreateTemp(s.dir, "ntconv-stacks-*"); err != nil {
+		return spillError("create", err)
+	}
+	if os.Remove(s.file.Name()) != nil {
+		s.name = s.file.Name()
+	}
+	s.w = bufio.NewWriterSize(s.file, spillBuffer)
+	return nil
+}
+
+// reader returns a reader of all stacks. Nothing can be written after it.
+func (s *spill) reader() (*spillReader, error) {
+	if s.file == nil {
+		return &spillReader{}, nil
+	}
+	if err := s.w.Flush(); err != nil {
+		return nil, spillError("write", err)
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return nil, spillError("read", err)
+	}
+	return &spillReader{r: bufio.NewReaderSize(s.file, spillBuffer)}, nil
+}
+
+// close removes the file.
+func (s *spill) close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	if s.name != "" {
+		err = os.Remove(s.name)
+	}
+	if err != nil {
+		return spillError("remove", err)
+	}
+	return nil
+}
+
+func spillError(op string, err error) error {
+	return fmt.Errorf("%s temporary file of stacks: %w", op, err)
+}
+
+type spillReader struct {
+	r   *bufio.Reader // nil if there are no stacks
+	buf []byte
+}
+
+// read reads the next stack into s, whose slices it uses again. It returns io.EOF after the last one.
+func (r *spillReader) read(s *spilled) error {
+	if r.r == nil {
+		return io.EOF
+	}
+	process, err := binary.ReadUvarint(r.r)
+	if err == io.EOF {
+		return err
+	}
+	at, err1 := binary.ReadVarint(r.r)
+	pcs, err2 := binary.ReadUvarint(r.r)
+	frames, err3 := binary.ReadUvarint(r.r)
+	for _, e := range []error{err, err1, err2, err3} {
+		if e != nil {
+			return spillError("read", e)
+		}
+	}
+	s.process, s.time, s.pcs, s.frames = int32(process), ntconv.Ticks(at), s.pcs[:0], s.frames[:0]
+	n := int(8*pcs + 4*frames)
+	if n > cap(r.buf) {
+		r.buf = make([]byte, n)
+	}
+	b := r.buf[:n]
+	if _, err := io.ReadFull(r.r, b); err != nil {
+		return spillError("read", err)
+	}
+	for range pcs {
+		s.pcs, b = append(s.pcs, binary.LittleEndian.Uint64(b)), b[8:]
+	}
+	for range frames {
+		s.frames, b = append(s.frames, int32(binary.LittleEndian.Uint32(b))), b[4:]
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// A stackTable numbers stacks by content, process and meaning. It keeps sums of them only and writes the stacks to a temporary file; close
+// reads it and asks for the frames, because most names come last.
+type stackTable struct {
+	rows    *table[tables.Stack]
+	frames  *frameTable
+	namer   ntconv.Namer
+	wanter  ntconv.AddressWanter // nil if the namer is none
+	hasher  hasher
+	stacks  numbering
+	spill   *spill
+	last    [stackMemo]stackMemory
+	next    int
+	ids     []int32 // of the frames of a stack
+	process []*ntconv.Process
+}
+
+// stackMemo is how many of the last stacks are known by pointer: idle threads are sampled with one stack over and over, in turns with
+// others. They are few because a kept *Stack pins its block.
+const stackMemo = 4
+
+type stackMemory struct {
+	stack   *ntconv.Stack
+	process int32
+	epoch   uint32
+	id      int64
+}
+
+func newStackTable(files *files, frames *frameTable, namer ntconv.Namer, dir string) (*stackTable, error) {
+	rows, err := newTable[tables.Stack](files)
+	t := &stackTable{rows: rows, frames: frames, namer: namer, hasher: newHasher(), spill: &spill{dir: dir}}
+	t.wanter, _ = namer.(ntconv.AddressWanter)
+	return t, err
+}
+
+// id returns the stack_id of the stack of an event, 0 if it has none.
+func (t *stackTable) id(e *ntconv.Event, process int32) (int64, error) {
+	s := e.Stack
+	if s == nil || len(s.PCs) == 0 && len(s.Frames) == 0 {
+		return 0, nil
+	}
+	var owner *ntconv.Process
+	if e.Thread != nil {
+		owner = e.Thread.Process
+	}
+	m := stackMemory{stack: s, process: process, epoch: t.namer.Epoch(owner, s, e.Time)}
+	for i := range t.last {
+		if l := &t.last[i]; l.stack == s && l.process == m.process && l.epoch == m.epoch {
+			return l.id, nil
+		}
+	}
+	t.ids = t.ids[:0]
+	for i := range s.Frames {
+		t.ids = append(t.ids, t.frames.id(process, &s.Frames[i], true))
+	}
+	var fresh bool
+	m.id, fresh = t.stacks.number(t.sum(&m))
+	t.last[t.next%stackMemo] = m
+	t.next++
+	if !fresh {
+		return m.id, nil
+	}
+	if t.wanter != nil && len(s.Frames) == 0 {
+		t.wanter.Want(owner, s)
+	}
+	if int(process) >= len(t.process) {
+		t.process = append(t.process, make([]*ntconv.Process, int(process)+1-len(t.process))...)
+	}
+	t.process[process] = owner
+	return m.id, t.spill.write(process, e.Time, s.PCs, t.ids)
+}
+
+// sum returns the sum of everything that two stacks can differ in.
+func (t *stackTable) sum(m *stackMemory) sum {
+	key := append(t.hasher.key[:0], bytesOf(m.stack.PCs)...)
+	key = binary.LittleEndian.AppendUint32(key, m.epoch)
+	key = binary.LittleEndian.AppendUint32(key, uint32(m.process))
+	for _, id := range t.ids {
+		key = binary.LittleEndian.AppendUint32(key, uint32(id))
+	}
+	key = binary.LittleEndian.AppendUint32(key, uint32(len(t.ids)))
+	t.hasher.key = key
+	return t.hasher.sum(key)
+}
+
+// finish writes the rows of all stacks, and those of the frames that they refer to. It does not complete the files.
+func (t *stackTable) finish() error {
+	r, err := t.spill.reader()
+	if err != nil {
+		return err
+	}
+	var frames []ntconv.Frame
+	var s spilled
+	for id := int64(1); ; id++ {
+		if err := r.read(&s); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		row := t.rows.row()
+		row.StackID, row.ProcessID, row.Recorded = id, s.process, len(s.frames) > 0
+		if len(s.frames) == 0 {
+			frames = t.namer.AppendFrames(frames[:0], t.process[s.process], &ntconv.Stack{PCs: s.pcs}, s.time)
+			for i := range frames {
+				s.frames = append(s.frames, t.frames.id(s.process, &frames[i], false))
+			}
+		}
+		row.Frames = t.rows.batch.int32s.take(len(s.frames))
+		copy(row.Frames, s.frames)
+		row.Addresses = t.rows.batch.int64s.take(len(s.pcs))
+		for i, pc := range s.pcs {
+			row.Addresses[i] = int64(pc)
+		}
+		row.Depth = int32(len(s.frames))
+		if len(s.frames) > 0 {
+			row.LeafID = s.frames[0]
+		}
+	}
+}
+
+// close completes the files. It removes the temporary file, also if finish was not called.
+func (t *stackTable) close() error {
+	return errors.Join(t.spill.close(), t.rows.close(), t.frames.rows.close(), t.frames.modules.rows.close())
+}

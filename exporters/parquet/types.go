@@ -1,0 +1,127 @@
+package parquet
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A typeRow is a type of events and what was counted of it.
+type typeRow struct {
+	typ           *ntconv.Type
+	id            int32
+	schema        *schema.Schema // of the type's own version
+	events, bytes int64
+}
+
+// An eventKind is what events of one type and version have in common. A label may override the version of a type.
+type eventKind struct {
+	row             *typeRow
+	version         uint8
+	schema          *schema.Schema
+	provider, event string // as columns have them
+}
+
+// A typeTable numbers types of events.
+type typeTable struct {
+	schemas schema.Table
+	rows    []*typeRow
+	known   map[*ntconv.Type]*typeRow
+	kinds   map[*schema.Schema]*eventKind
+	recent  [recentTypes]*eventKind // by ID, because types of events alternate
+}
+
+// recentTypes is a power of 2.
+const recentTypes = 256
+
+func newTypeTable() *typeTable {
+	return &typeTable{known: make(map[*ntconv.Type]*typeRow), kinds: make(map[*schema.Schema]*eventKind)}
+}
+
+// of returns the row of a type. A new one gets the next number.
+func (t *typeTable) of(typ *ntconv.Type) *typeRow {
+	row := t.known[typ]
+	if row == nil {
+		row = &typeRow{typ: typ, id: int32(len(t.rows) + 1), schema: t.schemas.Of(&ntconv.Event{Type: typ})}
+		t.known[typ] = row
+		t.rows = append(t.rows, row)
+	}
+	return row
+}
+
+// kind returns what an event with a type has in common with others.
+func (t *typeTable) kind(e *ntconv.Event) *eventKind {
+	version := e.Version()
+	slot := &t.recent[e.Type.ID%recentTypes]
+	if k := *slot; k != nil && k.row.typ == e.Type && k.version == version {
+		return k
+	}
+	s := t.schemas.Of(e)
+	k := t.kinds[s]
+	if k == nil {
+		k = &eventKind{row: t.of(e.Type), version: version, schema: s, provider: valid(s.Provider), event: eventName(s)}
+		t.kinds[s] = k
+	}
+	*slot = k
+	return k
+}
+
+// eventName returns the name of an event, or its number if it has no name.
+func eventName(s *schema.Schema) string {
+	if s.Name == "" {
+		return strconv.FormatUint(uint64(s.ID), 10)
+	}
+	return valid(s.Name)
+}
+
+// write writes the rows of all types. typed names the typed tables.
+func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]string) {
+	for _, r := range t.rows {
+		typ, s, row := r.typ, r.schema, rows.row()
+		row.TypeID, row.Provider, row.Number, row.Event, row.Version = r.id, valid(typ.Provider), int64(typ.ID), eventName(s), int32(typ.Version)
+		if !typ.GUID.IsZero() {
+			row.ProviderGUID = typ.GUID.String()
+		}
+		row.Task, row.Opcode, row.OpcodeName = valid(s.Task), int32(s.Opcode), schema.OpcodeName(s.Opcode)
+		row.Level, row.Keywords = int32(typ.Level), int64(typ.Keywords)
+		row.KeywordNames = valid(string(schema.AppendKeywords(nil, typ.Provider, typ.Keywords)))
+		for i := range s.Fields {
+			row.Fields = append(row.Fields, tables.FieldDescription{Name: valid(s.Fields[i].Name), Type: typeText(&s.Fields[i].Type)})
+		}
+		row.TypedTable, row.EventCount, row.PayloadBytes = typed[typ], r.events, r.bytes
+		row.Message, row.Description, row.RecordedName = valid(typ.Message), valid(typ.Description), valid(typ.Name)
+		opcode := int32(typ.Opcode)
+		row.RecordedOpcode, row.HasOpcode = &opcode, typ.HasOpcode
+		row.RecordedFields = string(tables.AppendFields(nil, typ.Fields))
+		if fields, ok := payload.Layout(s); ok {
+			if layout := string(tables.AppendFields(nil, fields)); layout != row.RecordedFields {
+				row.Layout = layout
+			}
+		}
+		row.Extra, row.OptionalExtra = typ.Extra, typ.OptionalExtra
+	}
+}
+
+// typeText returns the type of a field for display.
+func typeText(t *ntconv.FieldType) string {
+	if t == nil {
+		return "?"
+	}
+	switch t.Code {
+	case ntconv.TypeObject:
+		s := "object<"
+		for i := range t.Fields {
+			if i > 0 {
+				s += ", "
+			}
+			s += valid(t.Fields[i].Name) + " " + typeText(&t.Fields[i].Type)
+		}
+		return s + ">"
+	case ntconv.TypeArray, ntconv.TypeFixedArray, ntconv.TypeRelLoc, ntconv.TypeDataLoc, ntconv.TypeCounted:
+		return "list<" + typeText(t.Elem) + ">"
+	}
+	return t.Code.String()
+}
