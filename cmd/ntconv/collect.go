@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ntconv/ntconv/internal/dataset"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -134,7 +135,7 @@ func readNames(file string) (names []string, err error) {
 
 // open opens the dataset, creates it if necessary, and removes what killed runs have left in it.
 func (d *collection) open() (*dataset.Dataset, error) {
-	want := dataset.Config{Schema: tables.Version, Version: version()}
+	want := dataset.Config{Schema: tables.Version, Version: version(), Created: time.Now().UTC().Truncate(time.Second)}
 	if d.partition != "" {
 		var err error
 		if want.Partition, err = dataset.ParseKeys(d.partition); err != nil {

@@ -242,7 +242,7 @@ func (s *talliedSource) Next() (*ntconv.Event, error) {
 // convert writes the tables of a pass, and adds them to the dataset if they are right.
 func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	c := *t.conversion
-	c.trace = &formats.Trace{UID: t.addition.UID(), Source: result.Input, Service: t.collection.service}
+	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
 	t.app.sum = &summary.Summary{Input: result.Input, To: c.to.Name}
 	d := t.app.delivery(p, &c, result.Input)
 	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs() }

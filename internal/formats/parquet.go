@@ -92,7 +92,7 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	o := c.options
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
 	if t.Trace != nil {
-		o.Source, o.TraceUID, o.Service = t.Trace.Source, t.Trace.UID, t.Trace.Service
+		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
 	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)

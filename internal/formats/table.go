@@ -196,7 +196,6 @@ type Target struct {
 // A Trace identifies a trace among those of a dataset.
 type Trace struct {
 	UID     string // the beginning of a hash of its content
-	Source  string // name of its file
 	Service string // name of the service that the user has given, "" to derive it from events
 }
 

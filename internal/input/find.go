@@ -118,13 +118,18 @@ func (f *finder) dir(dir string) error {
 	return nil
 }
 
-// isInput reports whether a file is of a format that can be read, as its extension or its first bytes say. A symbolic link is followed.
+// isInput reports whether a file is of a format that can be read. The extension of a format decides, so that the user learns of damaged
+// files, unless it is one of generic text; all other files are recognized by their first bytes. A symbolic link is followed.
 func (f *finder) isInput(name string) bool {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	rest, _ := formats.CutCompression(name)
-	if formats.ByFile(f.table, name) != nil || formats.ByFile(f.table, rest) != nil {
+	stated := formats.ByFile(f.table, name)
+	if stated == nil {
+		stated = formats.ByFile(f.table, rest)
+	}
+	if stated != nil && !isGeneric(rest) {
 		return true
 	}
 	in, err := iox.Open(name, iox.InputOptions{})
@@ -137,8 +142,24 @@ func (f *finder) isInput(name string) bool {
 		return false
 	}
 	defer s.Close()
-	start, err := bufio.NewReaderSize(s, formats.SniffSize).Peek(formats.SniffSize)
-	return (err == nil || err == io.EOF) && formats.Sniff(f.table, start) != nil
+	start, err := bufio.NewReaderSize(s, formats.HeadSize).Peek(formats.HeadSize)
+	if err != nil && err != io.EOF {
+		return false
+	}
+	if stated == nil { // a hint is too little for a file that no extension recommends
+		return formats.Sniff(f.table, start) != nil
+	}
+	_, err = formats.Detect(f.table, name, start)
+	return err == nil
+}
+
+// isGeneric reports whether files with the extension of this one hold anything.
+func isGeneric(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonl", ".ndjson", ".txt":
+		return true
+	}
+	return false
 }
 
 // pattern adds the inputs that match a pattern.

@@ -37,14 +37,14 @@ func TestFind(t *testing.T) {
 	magic := string(corpus.Trace(t, "cpu-v6").Data[:64])
 	tree(t, map[string]string{
 		"a/1.nettrace": "", "a/2.nettrace.zst": "", "a/b/3.nettrace": "", "a/b/c/4.netperf": "", "a/without-extension": magic,
-		"a/README.md": "# traces", "a/.hidden.nettrace": "", "a/_partial.nettrace": "",
+		"a/README.md": "# traces", "a/events.jsonl": `{"a":1}`, "a/list.txt.gz": "", "a/.hidden.nettrace": "", "a/_partial.nettrace": "",
 		"fleet/" + dataset.ConfigName: "{}", "fleet/day=1/x.nettrace": "", "docs/only.md": "#",
 	})
 	all := "a/1.nettrace a/2.nettrace.zst a/b/3.nettrace a/b/c/4.netperf a/without-extension"
 	for _, c := range []struct{ words, want, skipped string }{
-		{"a", all, "a/README.md"},
-		{"a/ a/1.nettrace ./a/1.nettrace", all, "a/README.md"},
-		{"a a", all, "a/README.md a/README.md"},
+		{"a", all, "a/README.md a/events.jsonl a/list.txt.gz"},
+		{"a/ a/1.nettrace ./a/1.nettrace", all, "a/README.md a/events.jsonl a/list.txt.gz"},
+		{"a a", all, "a/README.md a/README.md a/events.jsonl a/events.jsonl a/list.txt.gz a/list.txt.gz"},
 		{"- a/1.nettrace missing.nettrace", "- a/1.nettrace missing.nettrace", ""},
 		{"a/*.nettrace", "a/1.nettrace a/_partial.nettrace", ""},
 		{"a/?.nettrace*", "a/1.nettrace a/2.nettrace.zst", ""},
@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 		{"**/[34].net*", "a/b/3.nettrace a/b/c/4.netperf", ""},
 		{"a/b/**", "a/b/3.nettrace a/b/c/4.netperf", ""},
 		{"*/b", "a/b/3.nettrace a/b/c/4.netperf", ""},
-		{".", all, "a/README.md docs/only.md fleet"},
+		{".", all, "a/README.md a/events.jsonl a/list.txt.gz docs/only.md fleet"},
 	} {
 		got, err := input.Find(strings.Fields(c.words), formats.Readable())
 		if err != nil {
