@@ -119,6 +119,10 @@ var importRules = []importRule{
 		why: "pprof shows a profile, whichever trace it was converted from",
 	},
 	{
+		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
+		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},

@@ -45,3 +45,9 @@ func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.V
 		ntconv.DecodeFields(l.Fields, data.Bytes(), e.PointerSize())(yield)
 	}
 }
+
+// HasOpenSizes reports whether bool and decimal fields may have fewer bytes in a payload than their types say, which is decided for each
+// payload: see [ntconv.Event.Fields].
+func (s *Schema) HasOpenSizes() bool {
+	return s.ambiguous && !hasCode(s.Fields, ntconv.TypeRelLoc, ntconv.TypeDataLoc)
+}

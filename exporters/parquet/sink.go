@@ -109,6 +109,9 @@ func (s *Sink) open() (err error) {
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
 		// Constructors of parts, one per line.
+		newSamples,
+		newSpans,
+		newCounters,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -158,6 +161,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	case ntconv.KindLost:
 		s.loss(e)
 	default:
+		for _, p := range s.parts { // they need no call of Watch for marks
+			p.watch(e)
+		}
 		s.mark(e)
 	}
 	return nil

@@ -1,21 +1,257 @@
 package payload
 
 import (
-	"errors"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 )
 
 // A Decoder makes payloads of one layout from JSON. It is not safe for concurrent use.
-type Decoder struct{}
+type Decoder struct {
+	plan  *plan
+	json  scanner
+	b     []byte
+	start int // of the payload in b
+	end   int // where the payload ends if nothing but fields without values follows, -1 if the last field has a value
+	lists int // how many lists the current value is in
+	left  int // zeros that may still be written for missing values, and members that may be looked for
+	locs  []pending
+	text  []byte // of a string with escapes
+
+	// Members in the order of the fields are written as they are read. If others are encountered, the payload is written again, and the
+	// members of each object are looked for first.
+	anyOrder bool
+	disorder bool  // members have another order, which only anyOrder allows
+	spans    []int // where the values of the members are, for the objects that the current value is in
+	indexes  map[*node]map[string]int
+}
+
+// pending is a location in b whose elements follow the last field, and their position in the JSON, -1 for none.
+type pending struct {
+	at, pos int
+	node    *node
+}
+
+// A payload may have zeros for values that its JSON does not have: so many for each byte of JSON, and so many more.
+const (
+	maxZerosPerByte = 64
+	maxZeros        = 1 << 16
+)
 
 // NewDecoder returns a decoder for payloads with these fields and that pointer size, 4 or 8 bytes.
-func NewDecoder(fields []ntconv.Field, pointerSize int) *Decoder { return new(Decoder) }
+func NewDecoder(fields []ntconv.Field, pointerSize int) *Decoder {
+	if pointerSize != 4 {
+		pointerSize = 8
+	}
+	return &Decoder{plan: newPlan(fields, pointerSize)}
+}
 
 // Append appends the payload to dst that an object in JSON describes. Empty JSON is an empty payload. The members may have any
-// order. A payload ends before trailing fields that are null or missing; other fields without a value are zero. Malformed
-// JSON, a member that is not a field, and a value that its field cannot hold are errors that wrap ntconv.ErrValue, and dst is
-// returned as it was. The JSON may be untrusted: memory is proportional to its size.
+// order. A payload ends before trailing fields that are null or missing; other fields without a value are zero. Bytes may also be a
+// list of numbers. Malformed JSON, a member that is not a field, and a value that its field cannot hold are errors that wrap
+// ntconv.ErrValue, and dst is returned as it was. The JSON may be untrusted: memory is proportional to its size.
 func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
-	return dst, errors.ErrUnsupported
+	if len(json) == 0 {
+		return dst, nil
+	}
+	d.b, d.start = dst, len(dst)
+	d.left = maxZerosPerByte*len(json) + maxZeros
+	d.anyOrder = false
+	err = d.payload(json)
+	if d.disorder {
+		d.anyOrder = true
+		err = d.payload(json)
+	}
+	payload, d.b, d.json.s = d.b, nil, nil // both are borrowed
+	if err != nil {
+		return dst, err
+	}
+	return payload, nil
+}
+
+// payload writes all of the payload.
+func (d *Decoder) payload(json []byte) error {
+	d.json = scanner{s: json}
+	d.b, d.end, d.lists, d.disorder = d.b[:d.start], -1, 0, false
+	d.locs, d.spans = d.locs[:0], d.spans[:0]
+	if err := d.object(d.plan.members); err != nil {
+		return err
+	}
+	if d.json.next(); d.json.pos < len(json) {
+		return d.json.fail(errTrail)
+	}
+	return d.located()
+}
+
+// object writes the members of the object that follows.
+func (d *Decoder) object(members []node) error {
+	if !d.json.accept('{') {
+		return d.json.fail(errType)
+	}
+	if d.anyOrder {
+		return d.unordered(members)
+	}
+	first := true
+	for i := range members {
+		n := &members[i]
+		if n.op == opPad {
+			d.pad(n)
+			continue
+		}
+		if !first && !d.json.accept(',') || !d.json.literal(n.name) {
+			d.disorder = true
+			return errOrder
+		}
+		first = false
+		if err := d.value(n); err != nil {
+			return inField(n, err)
+		}
+	}
+	if !d.json.accept('}') {
+		d.disorder = true
+		return errOrder
+	}
+	return nil
+}
+
+// inField returns an error with the name of the field that it occurred in.
+func inField(n *node, err error) error {
+	if err == errOrder {
+		return err
+	}
+	return fmt.Errorf("field %s %w", n.name, err)
+}
+
+func (d *Decoder) pad(n *node) {
+	if n.size > 0 {
+		d.end = -1
+		d.zeros(int(n.size))
+	}
+}
+
+// unordered finds where the value of each member is, and writes them in the order of the fields.
+func (d *Decoder) unordered(members []node) error {
+	base := len(d.spans)
+	if err := d.spend(len(members)); err != nil {
+		return err
+	}
+	for range members {
+		d.spans = append(d.spans, -1)
+	}
+	if err := d.find(members, base); err != nil {
+		return err
+	}
+	after := d.json.pos
+	for i := range members {
+		n := &members[i]
+		var err error
+		switch pos := d.spans[base+i]; {
+		case n.op == opPad:
+			d.pad(n)
+		case pos < 0:
+			err = d.null(n)
+		default:
+			d.json.pos = pos
+			err = d.value(n)
+		}
+		if err != nil {
+			return inField(n, err)
+		}
+	}
+	d.json.pos, d.spans = after, d.spans[:base]
+	return nil
+}
+
+// find sets the positions of members in d.spans from base on, up to the end of the object.
+func (d *Decoder) find(members []node, base int) error {
+	for first := true; !d.json.accept('}'); first = false {
+		if !first && !d.json.accept(',') {
+			return d.json.fail(errSyntax)
+		}
+		d.json.next()
+		begin := d.json.pos
+		text, err := d.json.text(&d.text)
+		if err != nil {
+			return err
+		}
+		i, ok := d.indexOf(members)[quotedKey(string(text))]
+		switch {
+		case !d.json.accept(':'):
+			return d.json.fail(errSyntax)
+		case !ok:
+			d.json.pos = begin
+			return d.json.fail(errUnknown)
+		case d.spans[base+i] >= 0:
+			d.json.pos = begin
+			return d.json.fail(errTwice)
+		}
+		d.spans[base+i] = d.json.pos
+		if err := d.json.skip(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexOf returns the members by name.
+func (d *Decoder) indexOf(members []node) map[string]int {
+	if len(members) == 0 {
+		return nil
+	}
+	index := d.indexes[&members[0]]
+	if index == nil {
+		index = make(map[string]int, len(members))
+		for i := range members {
+			if members[i].op != opPad {
+				index[members[i].name] = i
+			}
+		}
+		if d.indexes == nil {
+			d.indexes = make(map[*node]map[string]int)
+		}
+		d.indexes[&members[0]] = index
+	}
+	return index
+}
+
+// spend takes n from what may be written or looked for without JSON that asks for it.
+func (d *Decoder) spend(n int) error {
+	if d.left -= n; d.left < 0 || n < 0 {
+		d.left = 0
+		return d.json.fail(errSize)
+	}
+	return nil
+}
+
+func (d *Decoder) zeros(n int) { d.b = append(d.b, make([]byte, n)...) }
+
+// located writes the elements of the locations, which may hold locations of their own.
+func (d *Decoder) located() error {
+	if d.end >= 0 {
+		d.b = d.b[:d.end]
+		d.locs = slices.DeleteFunc(d.locs, func(l pending) bool { return l.at >= d.end })
+	}
+	for i := 0; i < len(d.locs); i++ {
+		l := d.locs[i]
+		from := d.start
+		if l.node.typ.Code == ntconv.TypeRelLoc {
+			from = l.at + 4
+		}
+		begin := len(d.b)
+		if l.pos >= 0 {
+			d.json.pos = l.pos
+			if _, err := d.elems(l.node.elem); err != nil {
+				return err
+			}
+		}
+		size := len(d.b) - begin
+		if size > math.MaxUint16 || begin-from > math.MaxUint16 {
+			return d.json.fail(fmt.Errorf("%w: %d bytes at position %d of a location with 16 bits each", errRange, size, begin-from))
+		}
+		binary.LittleEndian.PutUint32(d.b[l.at:], uint32(size)<<16|uint32(begin-from))
+	}
+	return nil
 }

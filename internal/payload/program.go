@@ -1,9 +1,12 @@
 package payload
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -20,22 +23,140 @@ type Cell struct {
 // A Program decodes payloads of one schema field by field. It is not safe for concurrent use.
 type Program struct {
 	schema *schema.Schema
+	plans  [2]*plan       // for pointers of 4 and 8 bytes
+	flat   bool           // the fast path knows all fields, and each is a column of one value
 	values []ntconv.Value // of the fields that are lists or objects
 	event  ntconv.Event
+	names  memberNames
 }
 
 // Compile prepares reading payloads of a schema. Read returns one cell per element of s.Fields.
 func Compile(s *schema.Schema) *Program {
-	return &Program{schema: s, values: make([]ntconv.Value, len(s.Fields)), event: ntconv.Event{
-		Type: &ntconv.Type{Provider: s.Provider, ID: s.ID, Version: s.Version, Fields: s.Fields}, Thread: &ntconv.Thread{Process: new(ntconv.Process)},
-	}}
+	p := &Program{schema: s, plans: [2]*plan{newPlan(s.Fields, 4), newPlan(s.Fields, 8)}, values: make([]ntconv.Value, len(s.Fields)), names: memberNames{}}
+	p.event.Type = &ntconv.Type{Provider: s.Provider, ID: s.ID, Version: s.Version, Fields: s.Fields}
+	p.event.Thread = &ntconv.Thread{Process: new(ntconv.Process)}
+	p.flat = p.plans[1].plain && !s.HasOpenSizes() && !s.IsDynamic()
+	for i := range p.plans[1].members {
+		p.flat = p.flat && p.plans[1].members[i].op < opObject
+	}
+	return p
 }
 
 // Read sets cells, of which there must be one per field of the schema, to the fields of a payload with that pointer size. It appends
 // strings and GUIDs to text, refers to them from the cells, and returns the extended text. Bytes refer to the payload. Of lists and
-// objects a cell has only the kind: Value and AppendJSON return the rest. err is that of the first field that cannot be decoded.
+// objects a cell has only the kind: Value and AppendJSON return the rest. err is that of the first field that cannot be decoded. Read
+// allocates only to extend text.
 func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
 	cells = cells[:len(p.schema.Fields)]
+	pl := p.plans[1]
+	if pointerSize == 4 {
+		pl = p.plans[0]
+	}
+	if p.flat && len(payload) >= pl.min {
+		if more, ok := readFlat(pl.members, cells, text, payload); ok {
+			return more, nil
+		}
+	}
+	return p.readValues(cells, text, payload, pointerSize)
+}
+
+// readFlat reads a payload that has all fields. It returns false, and an undefined result, for others.
+func readFlat(members []node, cells []Cell, text, b []byte) (_ []byte, ok bool) {
+	for i := range members {
+		n, c := &members[i], &cells[i]
+		size := int(n.size)
+		if size > len(b) {
+			return text, false
+		}
+		c.Bytes = nil
+		switch n.op {
+		case opUint:
+			c.Kind, c.Bits = ntconv.ValueUint, number(n, b[:size])
+		case opInt:
+			c.Kind, c.Bits = ntconv.ValueInt, number(n, b[:size])
+		case opUTF16:
+			units, rest, found := bin.CutUTF16(b)
+			if !found {
+				return text, false
+			}
+			start := len(text)
+			text = bin.DecodeUTF16(text, units)
+			c.Kind, c.Bits, c.Bytes = ntconv.ValueString, 0, text[start:len(text):len(text)]
+			b = rest
+		default:
+			if text, size, ok = readOther(n, c, text, b); !ok {
+				return text, false
+			}
+		}
+		b = b[size:]
+	}
+	return text, true
+}
+
+// readOther reads a value that is neither an integer nor UTF-16, and returns how many bytes it has.
+func readOther(n *node, c *Cell, text, b []byte) (_ []byte, size int, ok bool) {
+	start := len(text)
+	size = int(n.size)
+	c.Bits = 0
+	switch n.op {
+	case opFloat:
+		c.Kind, c.Bits = ntconv.ValueFloat, number(n, b[:size])
+		if size == 4 {
+			c.Bits = math.Float64bits(float64(math.Float32frombits(uint32(c.Bits))))
+		}
+	case opTime:
+		c.Kind, c.Bits = ntconv.ValueTime, number(n, b[:size])
+	case opBool:
+		if c.Kind = ntconv.ValueBool; number(n, b[:size]) != 0 {
+			c.Bits = 1
+		}
+	case opGUID:
+		text = ntconv.GUID(b[:size]).Append(text)
+		c.Kind, c.Bytes = ntconv.ValueGUID, text[start:len(text):len(text)]
+	case opUnit16:
+		text = bin.DecodeUTF16(text, b[:size])
+		c.Kind, c.Bytes = ntconv.ValueString, text[start:len(text):len(text)]
+	case opUnit8:
+		text = decodeLatin1(text, b[:size])
+		c.Kind, c.Bytes = ntconv.ValueString, text[start:len(text):len(text)]
+	case opLatin1:
+		if size = bytes.IndexByte(b, 0); size < 0 {
+			return text, 0, false
+		}
+		text = decodeLatin1(text, b[:size])
+		c.Kind, c.Bytes = ntconv.ValueString, text[start:len(text):len(text)]
+		size++
+	case opPad:
+		c.Kind = ntconv.ValueNull
+	case opRest:
+		size = len(b)
+		c.Kind, c.Bytes = ntconv.ValueBytes, b
+	case opDecimal:
+		c.Kind, c.Bytes = ntconv.ValueBytes, b[:size]
+	default:
+		return readVarint(n, c, text, b)
+	}
+	return text, size, true
+}
+
+func readVarint(n *node, c *Cell, text, b []byte) (_ []byte, size int, ok bool) {
+	u, size := binary.Uvarint(b)
+	c.Kind, c.Bits = ntconv.ValueUint, u
+	if n.op == opVarInt {
+		c.Kind, c.Bits = ntconv.ValueInt, uint64(int64(u>>1)^-int64(u&1))
+	}
+	return text, size, size > 0
+}
+
+func decodeLatin1(dst, b []byte) []byte {
+	for _, c := range b {
+		dst = append(dst, string(rune(c))...)
+	}
+	return dst
+}
+
+// readValues reads any payload.
+func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
 	clear(cells)
 	p.event.Payload, p.event.Thread.Process.PointerSize = payload, uint8(pointerSize)
 	i := 0
@@ -65,13 +186,12 @@ func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ [
 			c.Bytes = text[start:len(text):len(text)]
 		case ntconv.ValueBytes:
 			c.Bytes = v.Bytes()
-		case ntconv.ValueList, ntconv.ValueObject:
-			p.values[i] = v
 		case ntconv.ValueError:
-			c.Kind = ntconv.ValueNull
-			if err == nil {
+			if c.Kind = ntconv.ValueNull; err == nil {
 				err = v.Err()
 			}
+		default:
+			p.values[i] = v
 		}
 		i++
 	}
@@ -81,12 +201,31 @@ func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ [
 // Value returns the list or object of field i of the payload that was read last. It borrows the payload.
 func (p *Program) Value(i int) ntconv.Value { return p.values[i] }
 
-// AppendJSON appends the list or object of field i of the payload that was read last to dst as JSON.
+// AppendJSON appends the list or object of field i of the payload that was read last to dst as JSON, spelled as the Encoder spells it.
 func (p *Program) AppendJSON(dst []byte, i int) []byte {
-	return AppendValue(dst, &p.schema.Fields[i].Type, p.values[i])
+	return appendValue(dst, &p.plans[1].members[i], p.values[i])
 }
 
-// AppendValue appends a decoded value of type t to dst as JSON.
-func AppendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
-	return append(dst, "null"...)
+// AppendData appends the fields that the payload that was read last names itself to dst as a JSON object. It appends nothing if there are
+// none: they follow the fields of the schema of a GCDynamicEvent whose data have a known layout.
+func (p *Program) AppendData(dst []byte) []byte {
+	if !p.schema.IsDynamic() {
+		return dst
+	}
+	i, start := 0, len(dst)
+	for f, v := range p.schema.Values(&p.event) {
+		if i++; i <= len(p.schema.Fields) {
+			continue
+		}
+		dst = append(dst, ',')
+		if len(dst) == start+1 {
+			dst[start] = '{'
+		}
+		n := p.names.node(f, nil, nil)
+		dst = appendValue(append(dst, n.name...), n, v)
+	}
+	if len(dst) > start {
+		dst = append(dst, '}')
+	}
+	return dst
 }

@@ -1,0 +1,177 @@
+package payload
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A node is how the values of a type are converted for one size of pointers. Nodes form a tree as types do.
+type node struct {
+	op      op
+	size    uint8  // bytes of a value, 0 if they vary
+	plain   bool   // the fast path decodes values as ntconv.DecodeFields does
+	slot    int16  // where the fast path keeps the value, as a later member counts its elements by it; -1 if none does
+	count   int    // opFixed: number of elements; opCounted: slot that has it
+	name    string // JSON name of a member: quoted, with its colon
+	key     string // name after the brace or comma that precedes it
+	elem    *node
+	members []node
+	typ     *ntconv.FieldType
+}
+
+// op is what is done with a value. Those up to opGUID have a fixed size.
+type op uint8
+
+const (
+	opInvalid op = iota
+	opUint
+	opInt
+	opFloat
+	opBool
+	opTime
+	opUnit8
+	opUnit16
+	opDecimal
+	opGUID
+
+	opUTF16
+	opLatin1
+	opVarInt
+	opVarUint
+	opPad
+	opRest
+	opObject
+	opArray
+	opFixed
+	opCounted
+	opLocation // relative or absolute: the fast path knows none
+)
+
+var ops = map[ntconv.TypeCode]op{
+	ntconv.TypeObject: opObject, ntconv.TypeBool8: opBool, ntconv.TypeBool32: opBool, ntconv.TypeUTF8Unit: opUnit8,
+	ntconv.TypeUTF16Unit: opUnit16, ntconv.TypeInt8: opInt, ntconv.TypeInt16: opInt, ntconv.TypeInt32: opInt, ntconv.TypeInt64: opInt,
+	ntconv.TypeUint8: opUint, ntconv.TypeUint16: opUint, ntconv.TypeUint32: opUint, ntconv.TypeUint64: opUint, ntconv.TypePointer: opUint,
+	ntconv.TypeFloat32: opFloat, ntconv.TypeFloat64: opFloat, ntconv.TypeDecimal: opDecimal, ntconv.TypeDateTime: opTime, ntconv.TypeGUID: opGUID,
+	ntconv.TypeUTF16String: opUTF16, ntconv.TypeANSIString: opLatin1, ntconv.TypeVarInt: opVarInt, ntconv.TypeVarUint: opVarUint,
+	ntconv.TypeArray: opArray, ntconv.TypeFixedArray: opFixed, ntconv.TypeCounted: opCounted, ntconv.TypePad64: opPad, ntconv.TypeRest: opRest,
+	ntconv.TypeRelLoc: opLocation, ntconv.TypeDataLoc: opLocation,
+}
+
+// A plan is the nodes of a layout.
+type plan struct {
+	members []node
+	plain   bool // the fast path knows all of them
+	pads    bool // a member is padding
+	slots   int
+	min     int // bytes that a payload with all fields has at least
+}
+
+func newPlan(fields []ntconv.Field, pointerSize int) *plan {
+	p := new(plan)
+	p.members, p.min, p.plain = p.object(fields, pointerSize, true)
+	return p
+}
+
+// object returns the nodes of an object's members and the bytes that they take at least.
+func (p *plan) object(fields []ntconv.Field, ptr int, top bool) (members []node, least int, plain bool) {
+	members, plain = make([]node, len(fields)), true
+	taken := make(map[string]bool, len(fields))
+	before, position := byte('{'), 1
+	for i := range fields {
+		n := &members[i]
+		size := p.node(n, &fields[i].Type, ptr)
+		least = min(least+size, maxLeast)
+		plain = plain && n.plain && (n.op != opRest || top && i == len(fields)-1)
+		if n.op == opCounted {
+			slot, ok := p.countedBy(members[:i], n.count)
+			n.count, plain = slot, plain && ok
+		}
+		if n.op == opPad {
+			continue
+		}
+		n.name = uniqueKey(fields[i].Name, position, taken)
+		n.key = string(before) + n.name
+		before, position = ',', position+1
+	}
+	return members, least, plain
+}
+
+// countedBy gives the member with an index a slot for its value. It returns false if there is no such integer.
+func (p *plan) countedBy(earlier []node, index int) (slot int, ok bool) {
+	if index >= len(earlier) {
+		return 0, false
+	}
+	n := &earlier[index]
+	if n.op != opUint && n.op != opInt && n.op != opVarInt && n.op != opVarUint {
+		return 0, false
+	}
+	if n.slot < 0 && p.slots < maxSlots {
+		n.slot = int16(p.slots)
+		p.slots++
+	}
+	return int(n.slot), n.slot >= 0
+}
+
+// maxSlots bounds the members of a layout that count others. The runtime's layouts have at most two.
+const maxSlots = 16
+
+// maxLeast bounds the bytes that are said to be needed, so that nested arrays do not exceed an int. No payload has as many.
+const maxLeast = 1 << 30
+
+// node sets n to how values of type t are converted, and returns the bytes that a value takes at least.
+func (p *plan) node(n *node, t *ntconv.FieldType, ptr int) (least int) {
+	*n = node{op: ops[t.Code], typ: t, slot: -1, count: int(t.Count), plain: true}
+	switch n.op {
+	case opInvalid, opLocation:
+		n.plain, least = false, 4
+	case opUTF16, opArray:
+		least = 2
+	case opLatin1, opVarInt, opVarUint:
+		least = 1
+	case opPad:
+		p.pads = true
+		n.size = uint8(ptr - 4)
+		least = ptr - 4
+	case opObject:
+		n.members, least, n.plain = p.object(t.Fields, ptr, false)
+		n.plain = n.plain && least > 0 // values without bytes are charged
+	case opRest, opCounted, opFixed:
+	default:
+		least, _ = t.Size(ptr)
+		n.size = uint8(least)
+	}
+	if n.op < opArray {
+		return least
+	}
+	if t.Elem == nil {
+		n.plain = false
+		return least
+	}
+	n.elem = new(node)
+	each := p.node(n.elem, t.Elem, ptr)
+	if n.op == opFixed {
+		least = min(each*n.count, maxLeast)
+		n.plain = n.plain && n.count > 0
+	}
+	n.plain = n.plain && n.elem.plain && each > 0 && n.elem.op != opPad // others are errors or charged, or null
+	return least
+}
+
+// uniqueKey returns the JSON name of a member that no earlier one has: position is appended to a name that is taken, and
+// counts on until it is not.
+func uniqueKey(name string, position int, taken map[string]bool) string {
+	k := quotedKey(name)
+	for ; taken[k]; position++ {
+		k = quotedKey(name + "_" + strconv.Itoa(position))
+	}
+	taken[k] = true
+	return k
+}
+
+func quotedKey(name string) string {
+	k, _ := jsontext.AppendQuote(nil, name) // the error only reports what was replaced
+	return string(append(k, ':'))
+}
