@@ -181,6 +181,22 @@ var importRules = []importRule{
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
+		of: []string{"./exporters/parquet"}, only: []string{
+			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
+			"./internal/span/...", "./internal/tables", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
+			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		},
+		why: "tables are made of events of any source; the library of Parquet and its compressors are all that a user of this exporter compiles in addition",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/parquetfile"}, direct: true, never: []string{"github.com/parquet-go/..."},
+		why: "one package knows the library of Parquet and contains its panics and its memory",
+	},
+	{
+		of: []string{"./internal/tables"}, only: []string{"std", "./", "./internal/tables"},
+		why: "exporter, importer and documentation share the schema of the tables, whichever library stores them",
+	},
+	{
 		of: []string{"./examples/otlp/send"}, only: []string{
 			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",

@@ -107,6 +107,8 @@ type conversion struct {
 	to      *formats.Format
 	creator formats.Creator
 	names   *symbol.Options // nil if the format needs none
+	when    formats.Names   // when it needs them
+	byName  bool            // the name of the output decides whether it is a directory
 }
 
 // bind defines the flags of the format.
@@ -136,7 +138,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	}
 	a.sum.Naming = misnamed(c.to, outName)
 	if c.names != nil {
-		plan.Names, plan.NamesFirst = c.names, c.to.Out.Names == formats.NamesFirst
+		plan.Names, plan.NamesFirst = c.names, c.when == formats.NamesFirst
 	}
 	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
 }

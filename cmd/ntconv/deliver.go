@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -117,6 +118,8 @@ func target(p *pass.Pass) *formats.Target {
 	}
 	return &formats.Target{
 		Namer:    p.Namer,
+		Input:    filepath.Base(p.Input.Name()),
+		Version:  version(),
 		Report:   p.Report,
 		Span:     p.Span,
 		Comments: comments,

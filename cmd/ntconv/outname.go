@@ -59,6 +59,7 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 // output returns the name of the output. If the user gave none, the output is named after the input, and standard input goes to
 // standard output. It is an error if that name is the input itself.
 func (c *conversion) output() (string, error) {
+	c.chooseByName()
 	to, flag := c.creator.Destination()
 	if to == formats.ToNothing {
 		if c.out != "" {
@@ -73,6 +74,8 @@ func (c *conversion) output() (string, error) {
 		return c.out, nil
 	case c.in == "-":
 		return "-", nil
+	case to == formats.ToDir && c.byName:
+		return c.to.OutputFor(c.in) + string(filepath.Separator), nil
 	case to == formats.ToDir:
 		return formats.DirFor(c.in), nil
 	}
@@ -81,6 +84,22 @@ func (c *conversion) output() (string, error) {
 		return "", failf(exitUsage, "%s: the output would be called %s, which is the input; name another one with -o", c.in, name)
 	}
 	return name, nil
+}
+
+// chooseByName lets the format decide by the name of the output what it writes.
+func (c *conversion) chooseByName() {
+	c.when = c.to.Out.Names
+	chooser, ok := c.creator.(formats.NameChooser)
+	if !ok {
+		return
+	}
+	c.byName = true
+	out := c.out
+	if out == "" && c.in == "-" || isStdout(out) {
+		out = "-"
+	}
+	info, err := os.Stat(out)
+	c.when = chooser.ChooseByName(out, err == nil && info.IsDir())
 }
 
 // misnamed returns a note on an output whose name states another format or compression, "" if it does not. It is not an error.
@@ -124,7 +143,7 @@ func sameFile(in, out string) bool {
 	if in == "-" {
 		x, err = os.Stdin.Stat()
 	}
-	if err != nil || !x.Mode().IsRegular() {
+	if err != nil || !x.Mode().IsRegular() && !x.IsDir() {
 		return false
 	}
 	y, err := os.Stat(out)

@@ -25,9 +25,8 @@ func versionCmd(a *app) *cobra.Command {
 // versionText tells what the binary says about itself: the module's version where it was installed with go install, and
 // the commit where it was built in a checkout.
 func versionText() string {
-	version, commit := "unknown", ""
+	commit := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
 		dirty := ""
 		for _, s := range info.Settings {
 			switch s.Key {
@@ -44,5 +43,13 @@ func versionText() string {
 	if commit != "" {
 		commit = " (" + commit + ")"
 	}
-	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// version returns the version of the module, "unknown" if the binary does not state it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }

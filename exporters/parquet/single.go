@@ -1,24 +1,193 @@
 package parquet
 
 import (
+	"errors"
 	"io"
+	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A SingleSink writes one file with a row per event that contains all names. It is not safe for concurrent use.
-type SingleSink struct{ w io.Writer }
-
-// NewSingle returns a sink that writes one file to w. namer must know all names before the first event. It does not close w.
-func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*SingleSink, error) {
-	return &SingleSink{w}, nil
+// A SingleSink writes one file with a row per event that contains all names, for those who want one table. Losses, marks and definitions
+// have no rows. It is not safe for concurrent use. Close must be called, also after an error.
+type SingleSink struct {
+	namer    ntconv.Namer
+	clock    clock
+	rows     *table[tables.SingleEvent]
+	types    *typeTable
+	owners   *ownerTable
+	labels   *labelTable
+	payloads payload.Encoder
+	hasher   hasher
+	stacks   map[sum]*singleStack
+	last     [stackMemo]singleMemory
+	next     int
+	names    map[*ntconv.Function]string
+	frames   []ntconv.Frame
+	position int64
+	process  map[*ntconv.Process]string
+	thread   map[*ntconv.Thread]string
+	done     Summary
 }
 
-// Write writes an event.
-func (s *SingleSink) Write(e *ntconv.Event) error { return nil }
+// A singleStack has the names of a stack, innermost first.
+type singleStack struct{ names []string }
+
+type singleMemory struct {
+	stack   *ntconv.Stack
+	process *ntconv.Process
+	epoch   uint32
+	found   *singleStack
+}
+
+// Bounds of what a SingleSink remembers. Beyond them it is discarded and made again.
+const (
+	maxSingleStacks = 1 << 14
+	maxSingleNames  = 1 << 17
+)
+
+// NewSingle returns a sink that writes one file to w. The namer must know all names before the first event; nil means the names that
+// stacks carry themselves. It does not close w.
+func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*SingleSink, error) {
+	if o == nil {
+		o = new(Options)
+	}
+	if o.Raw {
+		return nil, errors.New("one file of events has no column for payloads as bytes; omit Raw")
+	}
+	if namer == nil {
+		namer = ntconv.NoNames()
+	}
+	// Nothing but the rows of events is written; the tables of what they refer to discard theirs.
+	none := &files{selected: []string{}}
+	modules, err1 := newModuleTable(none)
+	labels, err2 := newLabelTable(none)
+	f := &files{
+		create:  func(string) (io.WriteCloser, error) { return keepOpen{w}, nil },
+		ordered: o.Ordered, metadata: map[string]string{tables.VersionKey: strconv.Itoa(tables.Version)},
+	}
+	rows, err3 := newTable[tables.SingleEvent](f)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	return &SingleSink{
+		namer: namer, clock: newClock(info.Clock), rows: rows, types: newTypeTable(), owners: newOwnerTable(modules), labels: labels,
+		hasher: newHasher(), stacks: make(map[sum]*singleStack), names: make(map[*ntconv.Function]string),
+		process: make(map[*ntconv.Process]string), thread: make(map[*ntconv.Thread]string),
+	}, nil
+}
+
+// keepOpen is a file that its owner closes.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
+
+// Write writes an event. A file that cannot be written is an error of this or a later call.
+func (s *SingleSink) Write(e *ntconv.Event) error {
+	if s.rows.broken != nil {
+		return s.rows.broken
+	}
+	s.position++
+	if e.Kind != ntconv.KindEvent {
+		return nil
+	}
+	thread, kind, labels, row := s.owners.thread(e.Thread), s.types.kind(e), s.labels.of(e.Labels), s.rows.row()
+	row.EventID = s.position
+	row.TS, row.TSNanos = s.clock.at(e.Time)
+	row.PID, row.TID, row.CPU = thread.pid, thread.tid, e.CPU
+	row.Process, row.Thread = s.processName(e.Thread.Process), s.threadName(e.Thread)
+	row.Provider, row.Event, row.Level, row.Opcode = kind.provider, kind.event, int32(e.Level()), int32(kind.schema.OpcodeOf(e))
+	row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID = labels.activity, labels.related, labels.trace, labels.span
+	if stack := s.stack(e); stack != nil && len(stack.names) > 0 {
+		row.Method, row.Stack = stack.names[0], stack.names
+	}
+	if len(e.Payload) > 0 {
+		buffer, _ := s.payloads.Append(s.rows.begin(), e, kind.schema)
+		row.Payload = s.rows.end(buffer)
+	}
+	s.done.Events++
+	return nil
+}
+
+// stack returns the names of the stack of an event, nil if it has none.
+func (s *SingleSink) stack(e *ntconv.Event) *singleStack {
+	if e.Stack == nil {
+		return nil
+	}
+	m := singleMemory{stack: e.Stack, process: e.Thread.Process, epoch: s.namer.Epoch(e.Thread.Process, e.Stack, e.Time)}
+	for i := range s.last {
+		if l := &s.last[i]; l.stack == m.stack && l.process == m.process && l.epoch == m.epoch {
+			return l.found
+		}
+	}
+	var key sum
+	if len(e.Stack.Frames) == 0 {
+		b := append(s.hasher.key[:0], bytesOf(e.Stack.PCs)...)
+		s.hasher.key = append(b, bytesOf([]uint64{uint64(s.owners.thread(e.Thread).processID()), uint64(m.epoch)})...)
+		key = s.hasher.sum(s.hasher.key)
+		m.found = s.stacks[key]
+	}
+	if m.found == nil {
+		m.found = s.newStack(e)
+		if len(s.stacks) >= maxSingleStacks {
+			clear(s.stacks)
+		}
+		if len(e.Stack.Frames) == 0 {
+			s.stacks[key] = m.found
+		}
+	}
+	s.last[s.next%stackMemo] = m
+	s.next++
+	return m.found
+}
+
+func (s *SingleSink) newStack(e *ntconv.Event) *singleStack {
+	s.frames = s.namer.AppendFrames(s.frames[:0], e.Thread.Process, e.Stack, e.Time)
+	found := &singleStack{names: make([]string, 0, len(s.frames))}
+	for i := range s.frames {
+		if f := s.frames[i].Func; f != nil {
+			found.names = append(found.names, remember(s.names, f, func() string { return valid(f.Name) }))
+		}
+	}
+	return found
+}
+
+func (s *SingleSink) processName(p *ntconv.Process) string {
+	return remember(s.process, p, func() string {
+		if p == nil {
+			return ""
+		}
+		info := s.owners.info(p, s.namer)
+		return valid(info.Name)
+	})
+}
+
+func (s *SingleSink) threadName(t *ntconv.Thread) string {
+	return remember(s.thread, t, func() string { return valid(s.namer.ThreadName(t)) })
+}
+
+// remember returns the value of a key, from the function if the map does not have it.
+func remember[K comparable](m map[K]string, k K, value func() string) string {
+	v, ok := m[k]
+	if !ok {
+		if len(m) >= maxSingleNames {
+			clear(m)
+		}
+		v = value()
+		m[k] = v
+	}
+	return v
+}
 
 // Close completes the file.
-func (s *SingleSink) Close() error { return nil }
+func (s *SingleSink) Close() error {
+	err := s.rows.close()
+	s.done.Tables = []string{tables.Of[tables.SingleEvent]().Name}
+	return err
+}
 
 // Summary returns what was written. It is valid after Close.
-func (s *SingleSink) Summary() Summary { return Summary{} }
+func (s *SingleSink) Summary() Summary { return s.done }
+

@@ -21,6 +21,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
+	pq "github.com/parquet-go/parquet-go"
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 )
@@ -205,6 +206,13 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 	case "otlp":
 		if n := checkJSONLines(t, out); n != r.Items {
 			t.Errorf("%d spans, %d were counted", n, r.Items)
+		}
+	case "parquet":
+		rows, err := pq.Read[struct {
+			Event string `parquet:"event"`
+		}](bytes.NewReader(out), int64(len(out)))
+		if err != nil || int64(len(rows)) != r.Items {
+			t.Errorf("%v; %d rows, %d were counted", err, len(rows), r.Items)
 		}
 	default:
 		t.Errorf("%s: no check of the output", f.Name)

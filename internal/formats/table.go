@@ -144,6 +144,15 @@ type FormChooser interface {
 	Binary() bool
 }
 
+// A NameChooser is a Creator whose output is one file or a directory depending on its name.
+type NameChooser interface {
+	Creator
+	// ChooseByName is called before Destination with the name of the output, "" if the user gave none, - for standard output, and whether
+	// it is an existing directory. It returns when the format needs symbols, instead of Out.Names. A directory without a name is called
+	// as the input, with the extension of the format.
+	ChooseByName(out string, isDir bool) Names
+}
+
 // An Ahead is something that must be known about the whole trace before its first event is written. It takes another reading of the trace,
 // which all that must be known share.
 type Ahead struct {
@@ -170,6 +179,8 @@ type Target struct {
 	// Namer is nil if Out.Names is NoNames, unless Creator.Ahead asks for symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
+	// Input is the name of the input without directory, and Version that of the program.
+	Input, Version string
 	// Comments describe the program and the input for formats that have a place for them.
 	Comments []string
 	// Span returns the time range of the recording, cut to the selected time. Call it after the last event. It may be nil.
@@ -187,7 +198,7 @@ type Sink interface {
 
 // All returns the table.
 func All() []*Format {
-	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat()}
+	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat()}
 }
 
 // Readable returns the formats that can be read.

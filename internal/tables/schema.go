@@ -43,10 +43,15 @@ func All() []Table {
 	}
 }
 
-// Of returns the fixed table whose rows have a Go type. It panics if there is none, because that is an error of the program.
+// Single returns the table of the file that --single writes.
+func Single() Table {
+	return Table{"single", "Events with all names: every event of the trace.", reflect.TypeFor[SingleEvent](), "ts_ns"}
+}
+
+// Of returns the fixed table, or Single, whose rows have a Go type. It panics if there is none, because that is an error of the program.
 func Of[T any]() Table {
 	t := reflect.TypeFor[T]()
-	for _, table := range All() {
+	for _, table := range append(All(), Single()) {
 		if table.Row == t {
 			return table
 		}

@@ -1,0 +1,150 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/parquet"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/pflag"
+)
+
+// parquetFormat returns the row of Parquet.
+func parquetFormat() *Format {
+	return &Format{
+		Name: "parquet",
+		Exts: []string{".parquet"},
+		Doc:  "tables of a trace for DuckDB, Spark, ClickHouse and polars",
+		Out: &Out{
+			Doc:    "the whole trace as tables, for DuckDB, Spark, ClickHouse and polars",
+			Help:   parquetHelp,
+			Binary: true,
+			Names:  NamesLast,
+			Merges: true,
+			Order:  reader.ByTime, // so that a time filter reads only a part of each table
+			Advice: noEvents.Next,
+			Bind:   func(flags *pflag.FlagSet) Creator { return bindParquet(flags) },
+			Examples: []Example{
+				{"a directory of tables, and the events per type", `ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`},
+				{"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet"},
+				{"the same to standard output", "ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'"},
+				{"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/"},
+			},
+		},
+	}
+}
+
+const parquetHelp = `Without -o, and with -o DIR/, the output is a directory with one file per table; ntconv to nettrace DIR/ restores the trace from it.
+With -o FILE.parquet, standard output and --single it is one file of events with all names, which does not restore the trace.`
+
+// A parquetCreator has the flags of ntconv to parquet.
+type parquetCreator struct {
+	plain
+	options parquet.Options
+	single  bool // the flag
+	toFile  bool // the name of the output asks for one file
+}
+
+const (
+	flagSingle = "single"
+	flagRaw    = "raw"
+)
+
+func bindParquet(flags *pflag.FlagSet) *parquetCreator {
+	c := new(parquetCreator)
+	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
+	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
+	flags.StringSliceVar(&c.options.Typed, "typed", nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
+	flags.Int64Var(&c.options.TypedRows, "typed-rows", 0, "number of events from which a type is frequent (default 1000)")
+	return c
+}
+
+// ChooseByName implements NameChooser.
+func (c *parquetCreator) ChooseByName(out string, isDir bool) Names {
+	switch {
+	case out == "" || isDir || strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(filepath.Separator)):
+	case out == "-", strings.EqualFold(filepath.Ext(out), ".parquet"), strings.HasPrefix(out, "/dev/"):
+		c.toFile = true
+	}
+	if c.isSingle() {
+		return NamesFirst
+	}
+	return NamesLast
+}
+
+func (c *parquetCreator) isSingle() bool { return c.single || c.toFile }
+
+// Destination implements Creator. No flag asks for the directory.
+func (c *parquetCreator) Destination() (Destination, string) {
+	if c.isSingle() {
+		return ToFile, ""
+	}
+	return ToDir, "without --" + flagSingle + ", ntconv to parquet"
+}
+
+func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	o := c.options
+	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
+	if out.IsDir() {
+		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
+		if err != nil {
+			return nil, err
+		}
+		return parquetSink{sink, o.Raw}, nil
+	}
+	if o.Raw {
+		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
+	}
+	w, err := out.Create("")
+	if err != nil {
+		return nil, err
+	}
+	sink, err := parquet.NewSingle(w, info, t.Namer, &o)
+	if err != nil {
+		return nil, err
+	}
+	return singleSink{sink}, nil
+}
+
+type parquetSink struct {
+	*parquet.Sink
+	raw bool
+}
+
+func (s parquetSink) Result() Result {
+	d := s.Summary()
+	r := &tablesResult{
+		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
+	}
+	if d.Raw > 0 && !s.raw {
+		r.Text = message.Count(d.Raw, "payload") + " kept as bytes in addition, because JSON does not restore them"
+	}
+	return r
+}
+
+type singleSink struct{ *parquet.SingleSink }
+
+func (s singleSink) Result() Result { return newEventsResult(s.Summary().Events, "") }
+
+// tablesResult is the result of a directory of tables.
+type tablesResult struct {
+	eventsResult
+	Tables      int   `json:"tables"`
+	Typed       int   `json:"typed_tables"`
+	Samples     int64 `json:"samples"`
+	Spans       int64 `json:"spans"`
+	RawPayloads int64 `json:"raw_payloads"` // payloads that JSON does not restore
+}
+
+func (t *tablesResult) Line(r Read) string {
+	line := message.Count(int64(t.Tables), "table")
+	if t.Typed > 0 {
+		line += fmt.Sprintf(" (%d typed)", t.Typed)
+	}
+	return line + ", " + t.eventsResult.Line(r)
+}
