@@ -48,6 +48,7 @@ func (a *app) sqlCmd() *cobra.Command {
 			"In addition to the tables there are\n" +
 			"  stack_frames      one row per frame of a stack; position 1 is the innermost\n" +
 			"  stack_text        each stack as one line\n" +
+			"  own_functions     the innermost function of each stack that is not in a module of .NET\n" +
 			"  sample_functions  one row per sample and function of its stack, to add up by thread, span or time\n" +
 			"  methods('wall')   what functions take themselves and in total\n\n" +
 			"The result is a table on a terminal and CSV elsewhere; --format chooses.",

@@ -11,6 +11,13 @@ CREATE OR REPLACE VIEW stack_frames AS
 CREATE OR REPLACE VIEW stack_text AS
   SELECT trace, stack_id, string_agg(name, ';' ORDER BY position DESC) AS stack FROM stack_frames GROUP BY trace, stack_id;
 
+-- The innermost function of each stack that is the program's own: managed, and not in a module of .NET.
+CREATE OR REPLACE VIEW own_functions AS
+  SELECT trace, stack_id, arg_min(name, position) AS function
+  FROM stack_frames
+  WHERE kind = 'managed' AND NOT regexp_matches(module, '^(System|Microsoft)\.')
+  GROUP BY trace, stack_id;
+
 -- What each sample is in: one row per sample and function of its stack, also if the function is several times on the stack.
 -- leaf: the function itself ran (or waited), and not one that it had called.
 CREATE OR REPLACE VIEW sample_functions AS
