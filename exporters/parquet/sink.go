@@ -109,6 +109,7 @@ func (s *Sink) open() (err error) {
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
 		// Constructors of parts, one per line.
+		newTyped,
 		newSamples,
 		newSpans,
 		newCounters,

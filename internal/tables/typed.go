@@ -82,17 +82,24 @@ func slugOf(name string) string {
 
 // Names makes names unique. Names that differ only in case are equal: file systems and DuckDB are case-insensitive. The zero value is
 // ready to use.
-type Names struct{ taken map[string]bool }
+type Names struct{ next map[string]int } // the suffix to try next, by name in lower case
 
 // Add returns name, with the first free suffix _2, _3, ... if it was returned before.
 func (n *Names) Add(name string) string {
-	if n.taken == nil {
-		n.taken = make(map[string]bool)
+	if n.next == nil {
+		n.next = make(map[string]int)
 	}
-	unique := name
-	for i := 2; n.taken[strings.ToLower(unique)]; i++ {
-		unique = name + "_" + strconv.Itoa(i)
+	key := strings.ToLower(name)
+	i, taken := n.next[key]
+	if !taken {
+		n.next[key] = 2
+		return name
 	}
-	n.taken[strings.ToLower(unique)] = true
-	return unique
+	for ; ; i++ {
+		suffix := "_" + strconv.Itoa(i)
+		if _, taken := n.next[key+suffix]; !taken {
+			n.next[key], n.next[key+suffix] = i+1, 2
+			return name + suffix
+		}
+	}
 }
