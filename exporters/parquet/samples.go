@@ -52,6 +52,9 @@ func (p *samples) write(e *ntconv.Event, it *item) error {
 func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 	row := &w.Subject
 	row.Kind, row.State = w.Kind.String(), w.State
+	if row.SpanID != "" {
+		p.sink.done.Linked += int64(len(w.Types))
+	}
 	for i, v := range w.Types {
 		row.SampleType, row.Unit, row.Value = valid(v.Type), valid(v.Unit), w.Values[i]
 		p.rows.add(row, row.TSNanos, row.EventID, 0)
