@@ -41,8 +41,7 @@ type Sink struct {
 	// event_types is written.
 	typedTables map[*ntconv.Type]string
 
-	done  Summary
-	ended bool // Close or Abort was called
+	done Summary
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -52,8 +51,6 @@ type Summary struct {
 	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes, because JSON does
 	// not restore it; with Options.Raw it is 0.
 	Events, Samples, Spans, Raw int64
-	// Linked is the number of rows of samples with the ID of a span.
-	Linked int64
 	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
 	Tables      []string
 	TypedTables int
@@ -111,10 +108,10 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
-		// Constructors of parts, one per line.
 		newSamples,
 		newSpans,
 		newCounters,
+		newTyped,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -174,7 +171,6 @@ func (s *Sink) Write(e *ntconv.Event) error {
 
 // Close writes the tables of what events refer to, and completes all files.
 func (s *Sink) Close() error {
-	s.ended = true
 	var errs []error
 	for _, p := range s.parts {
 		errs = append(errs, p.close())
@@ -186,16 +182,6 @@ func (s *Sink) Close() error {
 	errs = append(errs, s.stacks.close())
 	s.done.Tables = s.files.names
 	return errors.Join(errs...)
-}
-
-// Abort closes the files without completing the tables, in place of Close. It ends the goroutines that write the files. After Close it
-// does nothing.
-func (s *Sink) Abort() error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return errors.Join(s.files.abort(), s.stacks.spill.close())
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.

@@ -21,12 +21,13 @@ func parquetFormat() *Format {
 		Name: "parquet",
 		Exts: []string{".parquet"},
 		Doc:  "tables of a trace for DuckDB, Spark, ClickHouse and polars",
+		In:   parquetIn(),
 		Out: &Out{
 			Doc:    "the whole trace as tables, for DuckDB, Spark, ClickHouse and polars",
 			Help:   parquetHelp,
 			Binary: true,
 			Names:  NamesLast,
-			Merges: true,
+			Merges: true, Dataset: true,
 			Order:  reader.ByTime, // so that a time filter reads only a part of each table
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Creator { return bindParquet(flags) },
@@ -34,6 +35,7 @@ func parquetFormat() *Format {
 				{"a directory of tables, and the events per type", `ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`},
 				{"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet"},
 				{"the same to standard output", "ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'"},
+				{"all traces of a directory into one dataset", "ntconv to parquet --dataset fleet --partition day,service traces/"},
 				{"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/"},
 			},
 		},
@@ -115,6 +117,9 @@ func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event),
 func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	o := c.options
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
+	if t.Trace != nil {
+		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
+	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
 		if err != nil {
