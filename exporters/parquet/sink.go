@@ -194,7 +194,11 @@ func (s *Sink) Abort() error {
 		return nil
 	}
 	s.ended = true
-	return errors.Join(s.files.abort(), s.stacks.spill.close())
+	errs := []error{s.files.abort(), s.stacks.spill.close()}
+	for _, p := range s.parts {
+		errs = append(errs, p.abort())
+	}
+	return errors.Join(errs...)
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.

@@ -125,7 +125,7 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		if err != nil {
 			return nil, err
 		}
-		return parquetSink{sink, o.Raw}, nil
+		return parquetSink{sink, o.Raw, o.Active != nil}, nil
 	}
 	if o.Raw {
 		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
@@ -143,7 +143,8 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 
 type parquetSink struct {
 	*parquet.Sink
-	raw bool
+	raw    bool
+	linked bool // the spans of the trace are known
 }
 
 func (s parquetSink) Result() Result {
@@ -152,7 +153,7 @@ func (s parquetSink) Result() Result {
 		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
 	}
 	var notes []string
-	if d.Linked > 0 {
+	if s.linked {
 		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
 	}
 	if d.Raw > 0 && !s.raw {
