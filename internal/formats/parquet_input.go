@@ -26,7 +26,9 @@ const datasetMember = "_dataset.json"
 func parquetIn() *In {
 	return &In{
 		// The second one is a file whose footer is encrypted, which the importer refuses by name.
-		Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE")) },
+		Sniff: func(head []byte) bool {
+			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
+		},
 		SniffDir: func(members []string) bool {
 			return slices.Contains(members, datasetMember) || len(parquetMembers(members)) > 0
 		},
