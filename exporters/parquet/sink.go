@@ -41,7 +41,8 @@ type Sink struct {
 	// event_types is written.
 	typedTables map[*ntconv.Type]string
 
-	done Summary
+	done  Summary
+	ended bool // Close or Abort was called
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -51,6 +52,8 @@ type Summary struct {
 	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes, because JSON does
 	// not restore it; with Options.Raw it is 0.
 	Events, Samples, Spans, Raw int64
+	// Linked is the number of rows of samples with the ID of a span.
+	Linked int64
 	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
 	Tables      []string
 	TypedTables int
@@ -108,7 +111,10 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
-		// Constructors of parts, one per line.
+		newTyped,
+		newSamples,
+		newSpans,
+		newCounters,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -158,6 +164,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	case ntconv.KindLost:
 		s.loss(e)
 	default:
+		for _, p := range s.parts { // they need no call of Watch for marks
+			p.watch(e)
+		}
 		s.mark(e)
 	}
 	return nil
@@ -165,6 +174,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 
 // Close writes the tables of what events refer to, and completes all files.
 func (s *Sink) Close() error {
+	s.ended = true
 	var errs []error
 	for _, p := range s.parts {
 		errs = append(errs, p.close())
@@ -176,6 +186,16 @@ func (s *Sink) Close() error {
 	errs = append(errs, s.stacks.close())
 	s.done.Tables = s.files.names
 	return errors.Join(errs...)
+}
+
+// Abort closes the files without completing the tables, in place of Close. It ends the goroutines that write the files. After Close it
+// does nothing.
+func (s *Sink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return errors.Join(s.files.abort(), s.stacks.spill.close())
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.
@@ -190,7 +210,7 @@ func (s *Sink) writeDefinitions() error {
 		writeTable(s.files, func(rows *table[tables.Attribute]) { s.writeAllAttributes(rows) }),
 		writeTable(s.files, func(rows *table[tables.Process]) { s.owners.writeProcesses(rows, s.namer, &s.clock) }),
 		writeTable(s.files, func(rows *table[tables.Thread]) { s.owners.writeThreads(rows, s.namer, &s.clock) }),
-		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables) }),
+		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables, &s.payloads) }),
 	)
 }
 

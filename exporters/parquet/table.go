@@ -39,6 +39,7 @@ type batch[T any] struct {
 	text   slab[byte]
 	int32s slab[int32]
 	int64s slab[int64]
+	last   bool // of its row group
 }
 
 func newBatch[T any]() *batch[T] {
@@ -49,6 +50,7 @@ func newBatch[T any]() *batch[T] {
 func (b *batch[T]) reset() {
 	clear(b.rows)
 	b.rows, b.text.used, b.int32s.used, b.int64s.used = b.rows[:0], b.text.used[:0], b.int32s.used[:0], b.int64s.used[:0]
+	b.last = false
 }
 
 // A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one alive.
@@ -140,6 +142,14 @@ func (t *table[T]) int64(v int64) *int64 {
 	return p
 }
 
+// endGroup ends the row group with the latest row.
+func (t *table[T]) endGroup() {
+	if !t.discard {
+		t.batch.last = true
+		t.send()
+	}
+}
+
 func (t *table[T]) send() {
 	t.full <- t.batch
 	t.broken = t.error()
@@ -156,6 +166,9 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetfile.Writer[T]) {
 	for b := range t.full {
 		if t.error() == nil {
 			t.fail(w.Write(b.rows))
+		}
+		if b.last && t.error() == nil {
+			t.fail(w.Flush())
 		}
 		b.reset()
 		select {

@@ -14,20 +14,20 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A codec is a CompressionCodec of parquet.thrift.
-type codec int
+// A compression is a CompressionCodec of parquet.thrift.
+type compression int
 
 const (
-	uncompressed codec = 0
-	codecSnappy  codec = 1
-	codecGzip    codec = 2
-	codecBrotli  codec = 4
-	codecZstd    codec = 6
-	codecLZ4     codec = 7 // LZ4_RAW
+	uncompressed compression = 0
+	codecSnappy  compression = 1
+	codecGzip    compression = 2
+	codecBrotli  compression = 4
+	codecZstd    compression = 6
+	codecLZ4     compression = 7 // LZ4_RAW
 )
 
 // String returns the name that the specification uses.
-func (c codec) String() string {
+func (c compression) String() string {
 	names := []string{"UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"}
 	if c < 0 || int(c) >= len(names) {
 		return fmt.Sprintf("codec %d", int(c))
@@ -39,7 +39,7 @@ func (c codec) String() string {
 // the compressed bytes cannot reach is refused before there is memory for it. The numbers follow from the formats: a copy of 64 bytes takes 3
 // bytes in Snappy; a match of 258 bytes takes 2 bits in deflate; a byte adds 255 to a match in LZ4; a block of 128 KiB takes 4 bytes in zstd;
 // a command of 16 MiB takes some bytes in Brotli.
-func (c codec) ratio() (ratio, slack int64) {
+func (c compression) ratio() (ratio, slack int64) {
 	const slackBytes = 256
 	switch c {
 	case codecSnappy:
@@ -64,7 +64,7 @@ type decompressor struct {
 }
 
 // check returns an error if a page of n bytes can not decompress to size bytes.
-func (c codec) check(n, size int64) error {
+func (c compression) check(n, size int64) error {
 	if ratio, slack := c.ratio(); size > n*ratio+slack {
 		return fmt.Errorf("%w: a page of %d bytes cannot have %d bytes decompressed with %v", ntconv.ErrCorrupt, n, size, c)
 	}
@@ -73,7 +73,7 @@ func (c codec) check(n, size int64) error {
 
 // checkFrame compares the size that compressed bytes themselves state, if they do, with that of the page header, so that a damaged header
 // costs no memory.
-func (c codec) checkFrame(src []byte, size int) error {
+func (c compression) checkFrame(src []byte, size int) error {
 	stated := uint64(size)
 	switch c {
 	case codecSnappy:
@@ -99,7 +99,7 @@ func (c codec) checkFrame(src []byte, size int) error {
 const smallPage = 1 << 20
 
 // decode decompresses src to dst, which it fills exactly.
-func (d *decompressor) decode(c codec, dst, src []byte) (err error) {
+func (d *decompressor) decode(c compression, dst, src []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			*d = decompressor{}

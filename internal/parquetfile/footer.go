@@ -49,7 +49,7 @@ type rowGroup struct {
 // A chunk is a ColumnChunk with its ColumnMetaData.
 type chunk struct {
 	physical Physical
-	codec    codec
+	codec    compression
 	// values is the number of values with nulls.
 	values int64
 	// start and end are the bytes of the pages in the file.
@@ -237,7 +237,7 @@ func (t *thrift) columnMetadata(c *chunk) {
 		case 1:
 			c.physical = Physical(t.int(f))
 		case 4:
-			c.codec = codec(t.int(f))
+			c.codec = compression(t.int(f))
 		case 5:
 			c.values = t.int(f)
 		case 7:

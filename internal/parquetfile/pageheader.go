@@ -107,7 +107,7 @@ func (t *thrift) dataHeaderV2(h *pageHeader) {
 
 // check compares the sizes and counts of a header with what is left of the column chunk, and with the limits, before there is any memory
 // for them.
-func (h *pageHeader) check(c codec, left int64, l *Limits) error {
+func (h *pageHeader) check(c compression, left int64, l *Limits) error {
 	levels := h.repetitionBytes + h.definitionBytes
 	switch {
 	case h.typ == indexPage && h.size >= 0 && h.size <= left:

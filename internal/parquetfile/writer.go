@@ -20,6 +20,9 @@ const (
 	dictionaryBytes = 1 << 20
 )
 
+// encoders has a pool of encoders. Files share it: an encoder has megabytes of buffers, and a trace may have thousands of small files.
+var encoders = &zstd.Codec{Level: zstd.SpeedFastest}
+
 // Options describe a file. The zero value is a file without metadata and sort order.
 type Options struct {
 	// Sort names the column by which the rows are in ascending order. The writer does not sort.
@@ -32,16 +35,19 @@ type Options struct {
 	RowGroupRows int64
 }
 
+func (o *Options) rowGroupRows() int64 {
+	if o.RowGroupRows == 0 {
+		return DefaultRowGroupRows
+	}
+	return o.RowGroupRows
+}
+
 // options returns what parquet-go needs to know.
 func (o *Options) options() []parquet.WriterOption {
-	rows := o.RowGroupRows
-	if rows == 0 {
-		rows = DefaultRowGroupRows
-	}
 	list := []parquet.WriterOption{
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
+		parquet.Compression(encoders),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
-		parquet.MaxRowsPerRowGroup(rows),
+		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),
 	}
 	if o.Sort != "" {

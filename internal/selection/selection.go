@@ -205,12 +205,12 @@ func (s *Selector) matchType(e *ntconv.Event) bool {
 		return true
 	}
 	name, id := s.schemas.Of(e).Name, strconv.FormatUint(uint64(e.Type.ID), 10)
-	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return matchEvent(p, provider, name, id) })
+	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return MatchEvent(p, provider, name, id) })
 }
 
-// matchEvent tries a pattern as an event's name or number, and every slash in it as the one behind the provider: event
+// MatchEvent tries a pattern as an event's name or number, and every slash in it as the one behind the provider: event
 // names may hold slashes too.
-func matchEvent(pattern, provider, name, id string) bool {
+func MatchEvent(pattern, provider, name, id string) bool {
 	if pattern == id || match(pattern, name) {
 		return true
 	}
