@@ -228,6 +228,15 @@ var importRules = []importRule{
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
+		of: []string{"./importers/parquet"}, only: []string{
+			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetfile", "./internal/payload", "./internal/tables",
+			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/parquet-go/...",
+			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
+			"golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line, and no exporter; parquet-go brings protobuf and geometry along",
+	},
+	{
 		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
 	},
