@@ -39,7 +39,9 @@ type collection struct {
 	jobs      int
 }
 
-// defaultJobs leaves cores for what a conversion does beside itself: it decompresses, and writes each table, on a goroutine of its own.
+// defaultJobs is half of the cores, because a conversion uses more than one: it decompresses, and writes each table, on a goroutine of its
+// own. On 2 cores, a second job makes traces of 160 kB 1.2 to 1.5 times as fast and traces of 50 MB not at all, but takes a third more
+// memory.
 func defaultJobs() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 func (d *collection) bind(flags *pflag.FlagSet) {
