@@ -31,6 +31,10 @@ var importRules = []importRule{
 		why: "bytes and numbers only; the model imports it",
 	},
 	{
+		of: []string{"./internal/glob"}, only: []string{"std"},
+		why: "a pattern is text: selections and exporters share it, so it must know neither",
+	},
+	{
 		of: []string{"./internal/intern"}, only: []string{"std"},
 		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
 	},
@@ -71,6 +75,10 @@ var importRules = []importRule{
 	{
 		of: []string{"./schema"}, only: []string{"std", "./", "./schema", "./internal/clr"},
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
+	},
+	{
+		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
+		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
 		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
@@ -121,6 +129,10 @@ var importRules = []importRule{
 			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
 		},
 		why: "pprof shows a profile, whichever trace it was converted from",
+	},
+	{
+		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
+		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
@@ -182,7 +194,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
+			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},

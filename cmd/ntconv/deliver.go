@@ -78,6 +78,9 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs) error {
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
+		if s, ok := sink.(formats.Aborter); ok {
+			_ = s.Abort() // the files are removed
+		}
 		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
 	}
 	if what := d.empty(); what != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -70,11 +71,12 @@ func (a *app) whenInterrupted(text func() string) {
 	a.interruptMessage.Store(&text)
 }
 
-// temps are temporary files to be removed before the process ends.
+// temps are temporary files and directories to be removed, and programs to be ended, before the process ends.
 type temps struct {
-	mu    sync.Mutex
-	names []string
-	over  bool
+	mu       sync.Mutex
+	names    []string
+	programs map[*os.Process]struct{}
+	over     bool
 }
 
 // create creates a temporary file and removes its name at once where that works, else when the process ends.
@@ -91,13 +93,54 @@ func (t *temps) create() (*os.File, error) {
 	return f, err
 }
 
-// remove removes all of them. None is created afterwards.
+// createDir creates a temporary directory, which is removed with all that it holds when the process ends.
+func (t *temps) createDir() (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return "", iox.ErrAborted
+	}
+	name, err := os.MkdirTemp("", "ntconv-*")
+	if err == nil {
+		t.names = append(t.names, name)
+	}
+	return name, err
+}
+
+// run runs a program to its end. It is killed if the process ends before, because it may read temporary files.
+func (t *temps) run(cmd *exec.Cmd) error {
+	t.mu.Lock()
+	err := error(iox.ErrAborted)
+	if !t.over {
+		err = cmd.Start()
+	}
+	if err == nil {
+		if t.programs == nil {
+			t.programs = make(map[*os.Process]struct{})
+		}
+		t.programs[cmd.Process] = struct{}{}
+	}
+	t.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	err = cmd.Wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.programs, cmd.Process)
+	return err
+}
+
+// remove ends all programs and removes all files. None is created afterwards.
 func (t *temps) remove() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
+	for p := range t.programs {
+		_ = p.Kill()
+	}
 	for _, name := range t.names {
-		_ = os.Remove(name)
+		_ = os.RemoveAll(name)
 	}
 	t.names = nil
 }

@@ -166,6 +166,16 @@ type Ahead struct {
 	Optional bool
 	// Symbols means that the Target has a Namer that knows all symbols before the first event.
 	Symbols bool
+	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event it is not learned. A
+	// pass ends at the first such event and is made again after the reading, if the input can be read again. Shows borrows the event.
+	Shows func(*ntconv.Event) bool
+	// Again means that the input must be readable more than once although Shows is not nil.
+	Again bool
+}
+
+// An Aborter is a Sink that must be told if its output is not kept and Close is not called.
+type Aborter interface {
+	Abort() error
 }
 
 // plain is the part of a Creator that writes one file of unchanged events with stacks of any depth.

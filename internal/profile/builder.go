@@ -212,8 +212,8 @@ func (b *Builder) Finish() *Profile {
 	if s.imported == nil && s.declared != nil { // a profile without samples is restored, too
 		s.take(s.declared, origin.ColumnsOf(s.declared))
 	}
-	period := b.period()
-	s.finish(b.ticks(period))
+	period := nominalPeriod(b.info)
+	s.finish(nominalTicks(b.info, period))
 	b.report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
 	b.report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.name+" samples that came late have no weight")
 	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
@@ -245,18 +245,18 @@ func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
 // defaultPeriod is the interval of samplers unless the trace states another.
 const defaultPeriod = int64(time.Millisecond)
 
-// period returns the nominal sampling interval in nanoseconds.
-func (b *Builder) period() int64 {
-	s, _ := b.info.Attrs.Get("ExpectedCPUSamplingRate")
+// nominalPeriod returns the nominal sampling interval of a trace in nanoseconds.
+func nominalPeriod(info *ntconv.Info) int64 {
+	s, _ := info.Attrs.Get("ExpectedCPUSamplingRate")
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
 		return n
 	}
 	return defaultPeriod
 }
 
-// ticks returns the length of some nanoseconds on the trace's clock.
-func (b *Builder) ticks(nanos int64) uint64 {
-	return uint64(ntconv.Clock{Freq: b.info.Clock.Freq}.TicksAt(time.Duration(nanos)))
+// nominalTicks returns the length of some nanoseconds on the trace's clock.
+func nominalTicks(info *ntconv.Info, nanos int64) uint64 {
+	return uint64(ntconv.Clock{Freq: info.Clock.Freq}.TicksAt(time.Duration(nanos)))
 }
 
 // tagTable numbers the values of a kind's own label from 1; 0 is none.

@@ -36,11 +36,17 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 func (s *set) take(t *ntconv.Type, c *origin.Columns) {
 	s.imported, s.adopted = c, []*ntconv.Type{t}
 	spec := specs[Imported]
-	for _, v := range c.Types {
-		spec.columns = append(spec.columns, column{v, scaleNone})
-	}
+	spec.columns = importedColumns(t)
 	s.spec = &spec
 	s.m.values = make([]int64, len(c.Types))
+}
+
+// importedColumns returns the columns of a type of imported samples.
+func importedColumns(t *ntconv.Type) (list []column) {
+	for _, v := range origin.ColumnsOf(t).Types {
+		list = append(list, column{v, scaleNone})
+	}
+	return list
 }
 
 // measureImported reads the values of the columns: all fields after the first one.

@@ -85,10 +85,13 @@ type measurement struct {
 	tag    []byte  // value of the kind's own label; empty if none
 }
 
+// sampleCount is the type of a column that counts samples.
+var sampleCount = ValueType{Type: "samples", Unit: "count"}
+
 var specs = [numKinds]spec{
 	Wall: {
 		name:     "wall",
-		columns:  []column{{ValueType{Type: "samples", Unit: "count"}, scaleNone}, {ValueType{Type: "wall", Unit: "nanoseconds"}, scaleTicks}},
+		columns:  []column{{sampleCount, scaleNone}, {ValueType{Type: "wall", Unit: "nanoseconds"}, scaleTicks}},
 		main:     1,
 		period:   ValueType{Type: "wall", Unit: "nanoseconds"},
 		interval: 1,
@@ -98,7 +101,7 @@ var specs = [numKinds]spec{
 	},
 	CPU: {
 		name:     "cpu",
-		columns:  []column{{ValueType{Type: "samples", Unit: "count"}, scaleNone}, {ValueType{Type: "cpu", Unit: "nanoseconds"}, scalePeriod}},
+		columns:  []column{{sampleCount, scaleNone}, {ValueType{Type: "cpu", Unit: "nanoseconds"}, scalePeriod}},
 		main:     1,
 		period:   ValueType{Type: "cpu", Unit: "nanoseconds"},
 		interval: noInterval,

@@ -91,6 +91,9 @@ type Span struct {
 	Thread, EndThread *ntconv.Thread
 	// Activity is the activity ID of the events that the span was made of, zero if they have none.
 	Activity ntconv.GUID
+	// Active is the span that was active on the thread when an interval of the runtime began, zero if there was none or if it is
+	// unknown. The parent may be another interval.
+	Active Context
 
 	Evidence Evidence
 	// MadeID means that the trace holds no ID of the span: the IDs are hashes of what identifies it.

@@ -63,6 +63,10 @@ func Of[T any]() Table {
 type Column struct {
 	Name string
 	Doc  string
+	// Type is the type in words: "int64", "timestamp", "list<int32>".
+	Type string
+	// Optional means that the column can be NULL.
+	Optional bool
 	// Ref is the column that it refers to, "table.column", or "" if it refers to none.
 	Ref string
 	// Bloom means that the column has a bloom filter.
@@ -74,12 +78,59 @@ func Columns(row reflect.Type) []Column {
 	var list []Column
 	for i := range row.NumField() {
 		f := row.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		ref := f.Tag.Get("ref")
 		if ref != "" && !strings.Contains(ref, ".") {
-			ref += "." + name
+			ref += "." + keyOf(ref, name)
 		}
-		list = append(list, Column{Name: name, Doc: f.Tag.Get("doc"), Ref: ref, Bloom: f.Tag.Get("bloom") != ""})
+		list = append(list, Column{
+			Name: name, Doc: f.Tag.Get("doc"), Type: typeName(f.Type, options), Optional: strings.Contains(options, "optional"),
+			Ref: ref, Bloom: f.Tag.Get("bloom") != "",
+		})
 	}
 	return list
+}
+
+// keyOf returns the column of a table that another column refers to: the one of the same name, but for events, whose rows are not defined
+// elsewhere.
+func keyOf(table, column string) string {
+	if table == "events" {
+		return "event_id"
+	}
+	return column
+}
+
+// typeName returns the type of a column in words. It panics for types that a table must not have, because not all readers know them.
+func typeName(t reflect.Type, options string) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeName(t.Elem(), options)
+	case reflect.Int64:
+		if strings.Contains(options, "timestamp(microsecond)") {
+			return "timestamp"
+		}
+		return "int64"
+	case reflect.Int32:
+		return "int32"
+	case reflect.Float64:
+		return "double"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Map:
+		return "map<" + typeName(t.Key(), "") + ", " + typeName(t.Elem(), "") + ">"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "bytes"
+		}
+		return "list<" + typeName(t.Elem(), "") + ">"
+	case reflect.Struct:
+		var members []string
+		for _, c := range Columns(t) {
+			members = append(members, c.Name+" "+c.Type)
+		}
+		return "struct<" + strings.Join(members, ", ") + ">"
+	}
+	panic("tables have no columns of type " + t.String())
 }

@@ -32,7 +32,7 @@ func (t *Tracker) emit(o *open) {
 	}
 	if o.Evidence == span.FromRuntime {
 		t.counts.Intervals++
-		if !o.active.ID.IsZero() {
+		if !o.Active.ID.IsZero() {
 			t.counts.Linked++
 		}
 	}

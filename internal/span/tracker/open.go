@@ -18,7 +18,6 @@ type open struct {
 	pair   *schema.Pair   // FromPair
 	key    schema.PairKey // of the list of chainPair
 	bound  *interval      // FromRuntime
-	active span.Context   // FromRuntime: the span that was active when it began
 	paused int64          // FromRuntime: nanoseconds of pauses that a garbage collection caused
 	held   bool           // FromRuntime: it has ended, and is passed on when the pause ends
 	gcs    []ref          // FromRuntime: garbage collections that a pause holds

@@ -16,6 +16,7 @@ type interval struct {
 	source         Sources
 	provider, pair string // of package schema
 	name           string // of the span
+	short          string // what IntervalKind returns
 	kind           intervalKind
 	encloses       enclosure
 	fields         []mapping
@@ -95,20 +96,32 @@ const (
 
 // intervals are the intervals that become spans.
 var intervals = [...]interval{
-	{GC, clr.Runtime, "GC", "GC", collection, enclosesNothing, collectionFields[:]},
-	{GC, clr.Runtime, "Suspension", "GC pause", pause, enclosesNothing, []mapping{{field: "Reason", key: attrReason}}},
-	{GC, clr.Runtime, "GCFinalizers", "GC finalizers", onThread, enclosesAll, []mapping{{field: "Count", key: "dotnet.gc.finalized_objects"}}},
-	{JIT, clr.Runtime, "MethodJitting", "JIT", onThread, enclosesAll, compilationFields[:]},
-	{JIT, clr.Runtime, "TieredCompilationBackgroundJit", "Background JIT", onThread, enclosesAll, backgroundFields[:]},
-	{Contention, clr.Runtime, "Contention", "Lock contention", onThread, enclosesNothing, lockFields[:]},
-	{Contention, clr.Runtime, "WaitHandleWait", "Wait", onThread, enclosesNothing, waitFields[:]},
-	{Exceptions, clr.Runtime, "Exception", "Exception", onThread, enclosesHandlers, exceptionFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionCatch", "Exception catch", onThread, isHandler, handlerFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionFinally", "Exception finally", onThread, isHandler, handlerFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionFilter", "Exception filter", onThread, isHandler, handlerFields[:]},
-	{Requests, clr.Runtime, "ThreadPoolQueue", "Thread pool queue", inQueue, enclosesNothing, workFields[:]},
-	{Requests, clr.Runtime, "ThreadPoolIOQueue", "Thread pool I/O queue", inQueue, enclosesNothing, workFields[:]},
-	{Requests, frameworkProvider, "ThreadPoolWork", "Thread pool queue", inQueue, enclosesNothing, workFields[:]},
+	{GC, clr.Runtime, "GC", "GC", "gc", collection, enclosesNothing, collectionFields[:]},
+	{GC, clr.Runtime, "Suspension", "GC pause", "gc_pause", pause, enclosesNothing, []mapping{{field: "Reason", key: attrReason}}},
+	{GC, clr.Runtime, "GCFinalizers", "GC finalizers", "gc_finalizers", onThread, enclosesAll, []mapping{{field: "Count", key: "dotnet.gc.finalized_objects"}}},
+	{JIT, clr.Runtime, "MethodJitting", "JIT", "jit", onThread, enclosesAll, compilationFields[:]},
+	{JIT, clr.Runtime, "TieredCompilationBackgroundJit", "Background JIT", "background_jit", onThread, enclosesAll, backgroundFields[:]},
+	{Contention, clr.Runtime, "Contention", "Lock contention", "contention", onThread, enclosesNothing, lockFields[:]},
+	{Contention, clr.Runtime, "WaitHandleWait", "Wait", "wait", onThread, enclosesNothing, waitFields[:]},
+	{Exceptions, clr.Runtime, "Exception", "Exception", "exception", onThread, enclosesHandlers, exceptionFields[:]},
+	{Exceptions, clr.Runtime, "ExceptionCatch", "Exception catch", "exception_catch", onThread, isHandler, handlerFields[:]},
+	{Exceptions, clr.Runtime, "ExceptionFinally", "Exception finally", "exception_finally", onThread, isHandler, handlerFields[:]},
+	{Exceptions, clr.Runtime, "ExceptionFilter", "Exception filter", "exception_filter", onThread, isHandler, handlerFields[:]},
+	{Requests, clr.Runtime, "ThreadPoolQueue", "Thread pool queue", "thread_pool_queue", inQueue, enclosesNothing, workFields[:]},
+	{Requests, clr.Runtime, "ThreadPoolIOQueue", "Thread pool I/O queue", "thread_pool_io_queue", inQueue, enclosesNothing, workFields[:]},
+	{Requests, frameworkProvider, "ThreadPoolWork", "Thread pool queue", "thread_pool_queue", inQueue, enclosesNothing, workFields[:]},
+}
+
+// IntervalKind returns a short and stable name of what an interval of the runtime is, such as gc_pause, and "" for other spans.
+func IntervalKind(s *span.Span) string {
+	if s.Evidence == span.FromRuntime {
+		for i := range intervals {
+			if intervals[i].name == s.Name {
+				return intervals[i].short
+			}
+		}
+	}
+	return ""
 }
 
 // A bound is the begin or the end of an interval in the events of one type.
@@ -170,7 +183,7 @@ func (t *Tracker) beginInterval(v *interval, key schema.PairKey, e *ntconv.Event
 		enclosing = t.enclosing(v, e.Thread, active)
 	}
 	o := t.open(e, span.FromRuntime, r.scope)
-	o.bound, o.active, o.Name = v, active, v.name
+	o.bound, o.Active, o.Name = v, active, v.name
 	t.putPair(o, key)
 	if v.kind == onThread {
 		t.putOnThread(o)
@@ -221,7 +234,7 @@ func (t *Tracker) enclosing(v *interval, th *ntconv.Thread, active span.Context)
 	n := 0
 	for o := s.open.last; o != nil && n < maxWalk; o = o.links[chainThread].prev {
 		if n++; o.Evidence == span.FromRuntime && o.bound.encloses == want {
-			if o.active == active {
+			if o.Active == active {
 				return o.Context
 			}
 			break

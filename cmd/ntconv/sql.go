@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/sqlviews"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A question is a request to run a query over the tables of traces.
+type question struct {
+	query  string
+	file   fileName // with the query, "" if it is an argument
+	views  bool     // print the views instead
+	form   string
+	duckdb string
+	traces []string
+}
+
+// sqlForms are the forms of results: by the name of the flag, the option of DuckDB.
+var sqlForms = []struct{ name, option string }{
+	{"table", "-box"}, {"csv", "-csv"}, {"json", "-json"}, {"jsonlines", "-jsonlines"}, {"markdown", "-markdown"}, {"line", "-line"},
+}
+
+func (a *app) sqlCmd() *cobra.Command {
+	var q question
+	cmd := &cobra.Command{
+		Use:   "sql QUERY TRACE...",
+		Short: "Run a query in SQL over the tables of traces, with DuckDB",
+		Long: "Run a query in SQL over the tables of traces. The program duckdb, which must be installed, runs it: " + duckdbPlace + ".\n\n" +
+			"A TRACE is a trace or a profile, a directory of tables (ntconv to parquet), or a dataset (ntconv to parquet --dataset). What is not\n" +
+			"yet tables is converted to a temporary directory (in TMPDIR), with a typed table for every event type; to ask more than one question,\n" +
+			"convert once. Every table is a view over all traces, with a column trace: the name of the file. IDs count from 1 in every trace, so\n" +
+			"joins compare that column, too: JOIN stacks USING (trace, stack_id).\n\n" +
+			"In addition to the tables there are\n" +
+			"  stack_frames      one row per frame of a stack; position 1 is the innermost\n" +
+			"  stack_text        each stack as one line\n" +
+			"  own_functions     the innermost function of each stack that is not in a module of .NET\n" +
+			"  sample_functions  one row per sample and function of its stack, to add up by thread, span or time\n" +
+			"  methods('wall')   what functions take themselves and in total\n\n" +
+			"The result is a table on a terminal and CSV elsewhere; --format chooses.",
+		Example: examples(
+			formats.Example{Remark: "which tables there are", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},
+			formats.Example{Remark: "where the time went", Line: "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace"},
+			formats.Example{Remark: "two recordings, as CSV", Line: "ntconv sql --format csv 'SELECT trace, event, count(*) FROM events GROUP BY ALL' before.nettrace after.nettrace"},
+			formats.Example{Remark: "the same views in a DuckDB of your own", Line: "ntconv sql --views app.parquet/ > views.sql && duckdb -init views.sql"},
+		),
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, s string) ([]string, cobra.ShellCompDirective) {
+			return inputCompletion(cmd, nil, s)
+		},
+		Args: func(_ *cobra.Command, args []string) error { return q.take(args) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if q.views {
+				return a.sqlViews(&q)
+			}
+			return a.sql(cmd, &q)
+		},
+	}
+	forms := []string{formAuto}
+	for _, f := range sqlForms {
+		forms = append(forms, f.name)
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.VarP(&q.file, "file", "f", "read the query from a `file` instead of the argument; - is standard input")
+		flags.Var(formats.Choice(&q.form, forms...), "format", "form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv")
+		flags.BoolVar(&q.views, "views", false, "print the statements that create the views; all arguments are directories of tables or datasets")
+		flags.StringVar(&q.duckdb, "duckdb", "duckdb", "`program` to run")
+	})
+	a.addInputFlags(cmd)
+	return cmd
+}
+
+// formAuto is the form that depends on what standard output is.
+const formAuto = "auto"
+
+// duckdbPlace says where to get DuckDB.
+const duckdbPlace = "https://duckdb.org/docs/installation"
+
+// take takes the arguments [QUERY] TRACE...
+func (q *question) take(args []string) error {
+	if q.file == "" && !q.views {
+		if len(args) == 0 {
+			return errors.New("missing query; ntconv sql 'SHOW TABLES' TRACE lists the tables")
+		}
+		q.query, args = args[0], args[1:]
+	}
+	if q.file != "" && q.views {
+		return errors.New("--views takes no query; leave out --file")
+	}
+	if len(args) == 0 {
+		if exists(q.query) {
+			return fmt.Errorf("missing query before %s; ntconv sql 'SHOW TABLES' %s lists the tables", q.query, message.ShellWord(q.query))
+		}
+		return errors.New("missing trace; name a trace, a directory of tables or a dataset")
+	}
+	q.traces = args
+	if q.file == "-" && slices.Contains(args, "-") {
+		return errors.New("standard input cannot be both the query and a trace")
+	}
+	return someInputs(nil, args)
+}
+
+// sqlViews prints the views over directories of tables.
+func (a *app) sqlViews(q *question) error {
+	sources := make([]sqlviews.Source, 0, len(q.traces))
+	names := new(traceNames)
+	for _, name := range q.traces {
+		s, err := tablesAt(name, names)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			return failf(exitUsage, "%s: not a directory of tables; make one with: ntconv to parquet %s", name, message.ShellWord(name))
+		}
+		sources = append(sources, *s)
+	}
+	return a.show(sqlviews.Views(sources))
+}
+
+// sql runs a query.
+func (a *app) sql(cmd *cobra.Command, q *question) error {
+	program, err := exec.LookPath(q.duckdb)
+	if err != nil {
+		return failf(exitUsage, "%w; ntconv sql needs the DuckDB program: get it from %s, or name it with --duckdb", err, duckdbPlace)
+	}
+	if q.file != "" {
+		if q.query, err = readQuery(string(q.file)); err != nil {
+			return fail(exitInput, err)
+		}
+	}
+	if strings.TrimSpace(q.query) == "" {
+		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
+	}
+	sources, partial, err := a.tablesOf(cmd, q.traces)
+	if err != nil {
+		return err
+	}
+	if err := a.ask(program, q, sqlviews.Setup+sqlviews.Views(sources)); err != nil {
+		return err
+	}
+	if a.sum != nil {
+		a.sum.Done = true
+	}
+	return partial
+}
+
+func readQuery(name string) (string, error) {
+	if name == "-" {
+		b, err := io.ReadAll(os.Stdin)
+		return string(b), err
+	}
+	b, err := os.ReadFile(name)
+	return string(b), err
+}
+
+// ask runs DuckDB with views and a query. The query goes through standard input, because arguments have a limit, and the views through
+// a file, because -init keeps DuckDB from reading the user's own settings, which could change the form of the result.
+func (a *app) ask(program string, q *question, views string) error {
+	dir, err := a.temps.createDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "views.sql"), []byte(views), 0o600)
+	}
+	if err != nil {
+		return noTemp(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	out := &resultWriter{to: a.stdout, stop: stop}
+	var messages bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
+	err = a.temps.run(cmd)
+	if out.err != nil {
+		return outputFailure(out.err)
+	}
+	for line := range strings.Lines(messages.String()) {
+		if !strings.HasPrefix(line, "-- Loading resources from ") { // -init
+			fmt.Fprint(a.stderr, message.Visible(line))
+		}
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return failf(exitUsage, "the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one",
+			filepath.Base(program), err)
+	case err != nil:
+		return failf(exitOutput, "%s: %w", program, err)
+	}
+	return nil
+}
+
+// resultOptions returns the options of DuckDB for the form of the result.
+func (a *app) resultOptions(q *question) []string {
+	form := q.form
+	if form == formAuto && terminal(a.stdout) {
+		form = "table"
+	}
+	for _, f := range sqlForms {
+		if f.name == form {
+			return []string{f.option}
+		}
+	}
+	return []string{"-csv", "-nullvalue", ""}
+}
+
+// A resultWriter passes on what DuckDB prints.
+type resultWriter struct {
+	to   io.Writer
+	stop func() // ends DuckDB
+	n    int64
+	err  error // the first one, which names the output
+}
+
+// Write implements io.Writer. An error ends DuckDB, which may ignore that its pipe is closed.
+func (w *resultWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	w.n += int64(n)
+	if err != nil && w.err == nil {
+		w.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: w.n, Err: err}
+		w.stop()
+	}
+	return n, err
+}

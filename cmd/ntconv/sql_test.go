@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// fakeDuckDB puts a program on the PATH that prints its arguments and what it reads, and then runs a shell command. e2e has tests with
+// DuckDB itself.
+func fakeDuckDB(t *testing.T, then string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\nwhile [ $# -gt 0 ]; do echo \"arg $1\"; if [ \"$1\" = -init ]; then sed 's/^/init /' \"$2\"; fi; shift; done\nsed 's/^/in /'\n" + then + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "duckdb"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// runSQL runs ntconv sql, which must leave no temporary files.
+func runSQL(t *testing.T, args ...string) result {
+	t.Helper()
+	temp := t.TempDir()
+	r := invoke(t, temp, nil, append([]string{"sql"}, args...)...)
+	if left := files(t, temp); len(left) > 0 {
+		t.Errorf("sql %q left temporary files: %q", args, left)
+	}
+	return r
+}
+
+// tableDir makes a directory that looks like the tables of a trace.
+func tableDir(t *testing.T, name string, tables ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if err := os.WriteFile(filepath.Join(dir, table+".parquet"), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The query reaches DuckDB through standard input, the views through a file, and the form as an option.
+func TestSQL(t *testing.T) {
+	fakeDuckDB(t, "exit 0")
+	dir := tableDir(t, "app.parquet", "events", "trace_info")
+	r := runSQL(t, "--format", "json", "SELECT 1", dir)
+	if r.code != exitOK || r.stderr != "" {
+		t.Fatalf("exit code %d, messages %q", r.code, r.stderr)
+	}
+	lines := slices.Collect(strings.Lines(r.stdout))
+	for _, want := range []string{"arg -json\n", "arg -bail\n", "arg :memory:\n", "init SET TimeZone = 'UTC';\n", "init CREATE OR REPLACE VIEW events AS\n", "in SELECT 1\n", "in ;\n"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("DuckDB did not get %q:\n%s", want, r.stdout)
+		}
+	}
+}
+
+// A query that fails is an error with DuckDB's own message and without its note on -init.
+func TestSQLFails(t *testing.T) {
+	fakeDuckDB(t, "echo '-- Loading resources from x' >&2; echo 'Binder Error: no such thing' >&2; exit 1")
+	dir := tableDir(t, "app.parquet", "events")
+	r := runSQL(t, "SELECT 1", dir)
+	if r.code != exitUsage || !strings.HasPrefix(r.stderr, "Binder Error: no such thing\n") || strings.Contains(r.stderr, "Loading") || !strings.Contains(r.stderr, "SHOW TABLES") {
+		t.Errorf("exit code %d, messages %q", r.code, r.stderr)
+	}
+}
+
+// Without DuckDB nothing is converted, and the error says where to get it.
+func TestSQLWithoutDuckDB(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	r := runSQL(t, "SELECT 1", "no-such-trace")
+	if r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, duckdbPlace) || !strings.Contains(r.stderr, "--duckdb") {
+		t.Errorf("exit code %d, output %q, messages %q", r.code, r.stdout, r.stderr)
+	}
+}
+
+func TestSQLUsage(t *testing.T) {
+	fakeDuckDB(t, "exit 0")
+	dir := tableDir(t, "app.parquet", "events")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{}, exitUsage, "missing query"},
+		{[]string{dir}, exitUsage, "missing query before"},
+		{[]string{"SELECT 1"}, exitUsage, "missing trace"},
+		{[]string{" ", dir}, exitUsage, "the query is empty"},
+		{[]string{"-f", "-", "-"}, exitUsage, "standard input cannot be both"},
+		{[]string{"-f", "no-such-file", dir}, exitInput, "no-such-file"},
+		{[]string{"--views", "-f", "x", dir}, exitUsage, "--views takes no query"},
+		{[]string{"--views", trace(t, "empty")}, exitUsage, "ntconv to parquet"},
+		{[]string{"--format", "xml", "SELECT 1", dir}, exitUsage, "markdown"},
+		{[]string{"--pid", "1", "SELECT 1", dir}, exitUsage, "WHERE"},
+		{[]string{"SELECT 1", "no-such-trace"}, exitInput, "no-such-trace"},
+	} {
+		r := runSQL(t, c.args...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("sql %q: exit code %d, want %d; messages %q, want %q", c.args, r.code, c.code, r.stderr, c.want)
+		}
+	}
+}
+
+// --views prints views over datasets by the keys of their folders, and ignores what is unfinished.
+func TestSQLViews(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"_dataset.json", "_staging/trace=3/losses.parquet", "day=2026-11-21/service=app/trace=1/events.parquet", "day=2026-11-22/service=app/trace=2/event_a_B.parquet"} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := runSQL(t, "--views", root)
+	if r.code != exitOK || r.stderr != "" {
+		t.Fatalf("exit code %d, messages %q", r.code, r.stderr)
+	}
+	if strings.Count(r.stdout, "/day=*/service=*/trace=*/") != 2 || strings.Contains(r.stdout, "losses") {
+		t.Error(r.stdout)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "day=2026-11-21")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "day=2026-11-22")); err != nil {
+		t.Fatal(err)
+	}
+	if r := runSQL(t, "--views", root); r.code != exitInput || !strings.Contains(r.stderr, "no traces") {
+		t.Errorf("exit code %d, messages %q", r.code, r.stderr)
+	}
+}
+
+// A signal ends DuckDB, too, and removes the temporary files that it reads.
+func TestSQLInterrupted(t *testing.T) {
+	started := filepath.Join(t.TempDir(), "started")
+	fakeDuckDB(t, "echo $$ > "+started+".tmp; mv "+started+".tmp "+started+"; exec sleep 600")
+	temp := t.TempDir()
+	cmd := command(t, temp, "sql", "SELECT 1", tableDir(t, "app.parquet", "events"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	for range 1000 {
+		if b, err := os.ReadFile(started); err == nil {
+			if pid, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if pid == 0 {
+		t.Fatal("the program was not started")
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd.Wait()); code != exitSignal+int(syscall.SIGTERM) {
+		t.Errorf("exit code %d", code)
+	}
+	if left := files(t, temp); len(left) > 0 {
+		t.Errorf("left temporary files: %q", left)
+	}
+	ended := false
+	for range 1000 {
+		if ended = syscall.Kill(pid, 0) != nil; ended {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !ended {
+		t.Error("DuckDB still runs")
+	}
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"database/sql/driver"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// A table is the result of a statement.
+type table struct {
+	null  string // for NULL, except in JSON
+	names []string
+	types []string // in SQL
+	rows  [][]driver.Value
+}
+
+// print writes the table in an output mode of the program.
+func (t *table) print(w io.Writer, mode string) error {
+	switch mode {
+	case "csv":
+		return t.lines(w, t.cells(), func(row []string) string { return strings.Join(row, ",") }, quoteCSV)
+	case "list":
+		return t.lines(w, t.cells(), func(row []string) string { return strings.Join(row, "|") }, nil)
+	case "line":
+		return t.line(w)
+	case "json", "jsonlines":
+		return t.json(w, mode == "json")
+	case "markdown":
+		return t.grid(w, "| ", " | ", " |", "|-", "-|-", "-|", "-")
+	}
+	return t.grid(w, "│ ", " │ ", " │", "├─", "─┼─", "─┤", "─")
+}
+
+// cells returns the values as text.
+func (t *table) cells() [][]string {
+	rows := make([][]string, len(t.rows))
+	for i, row := range t.rows {
+		for k, v := range row {
+			if v == nil {
+				rows[i] = append(rows[i], t.null)
+			} else {
+				rows[i] = append(rows[i], t.text(k, v))
+			}
+		}
+	}
+	return rows
+}
+
+func (t *table) lines(w io.Writer, rows [][]string, join func([]string) string, quote func(string) string) error {
+	for i, row := range append([][]string{t.names}, rows...) {
+		row = slices.Clone(row)
+		for k, cell := range row {
+			if quote != nil && (i == 0 || t.rows[i-1][k] != nil) {
+				row[k] = quote(cell)
+			}
+		}
+		if _, err := fmt.Fprintln(w, join(row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func quoteCSV(s string) string {
+	if s != "" && !strings.ContainsAny(s, ",\"'\n\r ") {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func (t *table) line(w io.Writer) error {
+	width := 0
+	for _, name := range t.names {
+		width = max(width, utf8.RuneCountInString(name))
+	}
+	for i, row := range t.cells() {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for k, cell := range row {
+			if _, err := fmt.Fprintf(w, "%*s = %s\n", width, t.names[k], cell); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *table) json(w io.Writer, array bool) error {
+	open, between, end := "", "\n", "\n"
+	if array {
+		open, between, end = "[", ",\n", "]\n"
+	}
+	if _, err := io.WriteString(w, open); err != nil {
+		return err
+	}
+	for i, row := range t.rows {
+		if i > 0 {
+			io.WriteString(w, between)
+		}
+		var fields []string
+		for k, v := range row {
+			name, _ := json.Marshal(t.names[k])
+			fields = append(fields, string(name)+":"+t.jsonValue(k, v))
+		}
+		if _, err := fmt.Fprintf(w, "{%s}", strings.Join(fields, ",")); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, end)
+	return err
+}
+
+// jsonValue returns a value of a column.
+func (t *table) jsonValue(column int, v driver.Value) string {
+	if _, ok := v.(time.Time); ok {
+		v = t.text(column, v)
+	}
+	return jsonValue(v)
+}
+
+// jsonValue returns numbers and booleans as they are, and all else as a string.
+func jsonValue(v driver.Value) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return "null"
+		}
+		return text(x)
+	case bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, *big.Int, duckdb.Decimal:
+		return text(x)
+	case []any:
+		var list []string
+		for _, e := range x {
+			list = append(list, jsonValue(e))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	b, _ := json.Marshal(text(v))
+	return string(b)
+}
+
+// grid writes columns of equal width; numbers are to the right.
+func (t *table) grid(w io.Writer, left, middle, right, ruleLeft, ruleMiddle, ruleRight, rule string) error {
+	cells := t.cells()
+	width := make([]int, len(t.names))
+	number := make([]bool, len(t.names))
+	for k, name := range t.names {
+		width[k] = utf8.RuneCountInString(name)
+		number[k] = len(t.rows) > 0
+		for i, row := range cells {
+			width[k] = max(width[k], utf8.RuneCountInString(row[k]))
+			number[k] = number[k] && (t.rows[i][k] == nil || isNumber(t.rows[i][k]))
+		}
+	}
+	line := func(row []string, left, middle, right string) string {
+		padded := make([]string, len(row))
+		for k, cell := range row {
+			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(cell))
+			if number[k] {
+				padded[k] = pad + cell
+			} else {
+				padded[k] = cell + pad
+			}
+		}
+		return left + strings.Join(padded, middle) + right + "\n"
+	}
+	rules := make([]string, len(width))
+	for k := range width {
+		rules[k] = strings.Repeat(rule, width[k])
+	}
+	var b strings.Builder
+	frame := rule == "─"
+	if frame {
+		b.WriteString("┌─" + strings.Join(rules, "─┬─") + "─┐\n")
+	}
+	b.WriteString(line(t.names, left, middle, right))
+	if frame {
+		b.WriteString(ruleLeft + strings.Join(rules, ruleMiddle) + ruleRight + "\n")
+	} else {
+		b.WriteString(t.markdownRule(rules, number))
+	}
+	for _, row := range cells {
+		b.WriteString(line(row, left, middle, right))
+	}
+	if frame {
+		b.WriteString("└─" + strings.Join(rules, "─┴─") + "─┘\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// markdownRule is the line below the names, which also says that numbers are to the right.
+func (t *table) markdownRule(rules []string, number []bool) string {
+	var b strings.Builder
+	for k, r := range rules {
+		end := "-"
+		if number[k] {
+			end = ":"
+		}
+		b.WriteString("|-" + r + end)
+	}
+	return b.String() + "|\n"
+}
+
+func isNumber(v driver.Value) bool {
+	switch v.(type) {
+	case int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, *big.Int, duckdb.Decimal:
+		return true
+	}
+	return false
+}
+
+// text returns a value of a column.
+func (t *table) text(column int, v driver.Value) string {
+	if at, ok := v.(time.Time); ok {
+		switch t.types[column] {
+		case "DATE":
+			return at.UTC().Format(time.DateOnly)
+		case "TIMESTAMP":
+			return strings.TrimSuffix(text(at), "+00")
+		}
+	}
+	return text(v)
+}
+
+// text returns a value as DuckDB casts it to VARCHAR, for the types that the queries of this module have.
+func text(v driver.Value) string {
+	switch x := v.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return x
+	case float64:
+		return float(x, 64)
+	case float32:
+		return float(float64(x), 32)
+	case []byte:
+		return `\x` + strings.ToUpper(hex.EncodeToString(x))
+	case time.Time:
+		return x.UTC().Format("2006-01-02 15:04:05.999999") + "+00"
+	case []any:
+		var list []string
+		for _, e := range x {
+			list = append(list, text(e))
+		}
+		return "[" + strings.Join(list, ", ") + "]"
+	case duckdb.OrderedMap:
+		var list []string
+		for i, key := range x.Keys() {
+			list = append(list, text(key)+"="+text(x.Values()[i]))
+		}
+		return "{" + strings.Join(list, ", ") + "}"
+	case duckdb.Interval:
+		d := time.Duration(x.Micros) * time.Microsecond
+		return fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+	}
+	return fmt.Sprint(v)
+}
+
+// float returns a number with a point or an exponent, which tells it from an integer.
+func float(x float64, bits int) string {
+	s := strconv.FormatFloat(x, 'f', -1, bits)
+	if abs := math.Abs(x); abs != 0 && (abs < 1e-4 || abs >= 1e15) {
+		return strconv.FormatFloat(x, 'e', -1, bits)
+	}
+	if !strings.ContainsAny(s, ".IN") {
+		s += ".0"
+	}
+	return s
+}

@@ -1,0 +1,196 @@
+package parquet
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// typed writes a table with one column per field for each frequent event. Which events are frequent, and which versions of them a trace
+// has, is known at its end: until then events are spilled by table.
+type typed struct {
+	sink    *Sink
+	choice  typedChoice
+	spill   typedSpill
+	record  record
+	tables  []*typedTable
+	byEvent map[typedName]*typedTable
+
+	variants map[*schema.Schema]variantRef
+	last     *schema.Schema
+	lastRef  variantRef
+}
+
+// An typedName identifies a typed table: all versions of an event share it.
+type typedName struct{ provider, event string }
+
+// A typedTable is the events of one name.
+type typedTable struct {
+	name     typedName
+	events   *chunks
+	variants []variant
+	count    int64
+	nanos    int64       // of the last event
+	unsorted bool        // an event is earlier than the one before
+	flags    recordFlags // that any record has
+	table    string      // the name, once it is known
+}
+
+// A variant is one of the schemas of a table's events: a version of the event, or a type that differs in something else.
+type variant struct {
+	schema *schema.Schema
+	typ    *ntconv.Type
+}
+
+// A variantRef is a variant of a table. table is nil for events without a typed table.
+type variantRef struct {
+	table   *typedTable
+	variant int
+}
+
+// newTyped returns the part of a sink that writes typed tables.
+func newTyped(s *Sink) (derived, error) {
+	choice, err := newTypedChoice(&s.o)
+	if err != nil {
+		return nil, err
+	}
+	choice.none = choice.none || !s.files.has(Typed)
+	return &typed{
+		sink: s, choice: choice, spill: typedSpill{dir: s.o.TempDir, limit: spillBytes},
+		byEvent: make(map[typedName]*typedTable), variants: make(map[*schema.Schema]variantRef),
+	}, nil
+}
+
+func (t *typed) watch(*ntconv.Event) {}
+
+func (t *typed) write(e *ntconv.Event, it *item) error {
+	if t.choice.none {
+		return nil
+	}
+	if it.schema != t.last {
+		t.last, t.lastRef = it.schema, t.variantOf(e, it.schema)
+	}
+	table := t.lastRef.table
+	if table == nil {
+		return nil
+	}
+	r := &t.record
+	r.variant, r.flags, r.payload = t.lastRef.variant, 0, e.Payload
+	r.fixed = fixedValues{
+		valueID: it.id, valueNanos: it.nanos, valueProcess: int64(it.process), valueThread: int64(it.thread), valuePID: it.pid, valueTID: it.tid,
+		valueCPU: int64(e.CPU), valueStack: it.stack,
+	}
+	if e.PointerSize() == 4 {
+		r.flags = recordPointer4
+	}
+	if e.Labels != nil {
+		r.setLabels(e.Labels)
+	}
+	table.unsorted = table.unsorted || table.count > 0 && it.nanos < table.nanos
+	table.nanos = it.nanos
+	table.flags |= r.flags
+	table.count++
+	return t.spill.add(table.events, r)
+}
+
+// variantOf returns the table of the events of a schema, which may be a new one.
+func (t *typed) variantOf(e *ntconv.Event, s *schema.Schema) variantRef {
+	ref, ok := t.variants[s]
+	if ok {
+		return ref
+	}
+	number := strconv.FormatUint(uint64(e.Type.ID), 10)
+	if len(s.Fields) > 0 && t.choice.has(e.Type.Provider, s.Name, number) {
+		ref = t.newVariant(typedName{e.Type.Provider, cmp.Or(s.Name, number)}, variant{s, e.Type})
+	}
+	t.variants[s] = ref
+	return ref
+}
+
+func (t *typed) newVariant(name typedName, v variant) variantRef {
+	table := t.byEvent[name]
+	if table == nil {
+		table = &typedTable{name: name, events: t.spill.list()}
+		t.byEvent[name] = table
+		t.tables = append(t.tables, table)
+	}
+	table.variants = append(table.variants, v)
+	return variantRef{table, len(table.variants) - 1}
+}
+
+// close writes the tables of the events of which there are enough, and names them in the sink.
+func (t *typed) close() error {
+	var chosen []*typedTable
+	for _, table := range t.tables {
+		if table.count >= t.choice.rows {
+			chosen = append(chosen, table)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b *typedTable) int {
+		return cmp.Or(cmp.Compare(a.name.provider, b.name.provider), cmp.Compare(a.name.event, b.name.event))
+	})
+	var names tables.Names
+	t.sink.typedTables = make(map[*ntconv.Type]string)
+	for _, table := range chosen {
+		table.table = names.Add(tables.TypedName(table.name.provider, table.name.event))
+		for _, v := range table.variants {
+			t.sink.typedTables[v.typ] = table.table
+		}
+	}
+	t.sink.done.TypedTables = len(chosen)
+	return errors.Join(t.writeAll(chosen), t.spill.close())
+}
+
+// writeAll writes tables, two at a time if there are several cores. Files are created in order.
+func (t *typed) writeAll(list []*typedTable) error {
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		first error
+		slots = make(chan struct{}, min(2, runtime.GOMAXPROCS(0)))
+	)
+	fail := func(err error) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		first = cmp.Or(first, err)
+		return first != nil
+	}
+	for _, table := range list {
+		slots <- struct{}{}
+		if fail(nil) {
+			break
+		}
+		file, err := t.sink.files.open(table.table)
+		if fail(err) {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			fail(t.writeTable(table, file))
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// writeTable writes a table and closes its file.
+func (t *typed) writeTable(table *typedTable, file io.WriteCloser) error {
+	w, err := newTypedWriter(table, file, t.sink.files)
+	if err == nil {
+		err = t.spill.each(table.events, w.chunk)
+	}
+	if err == nil {
+		err = w.columns.Close()
+		w.report(t.sink.o.Report)
+	}
+	*table.events = chunks{} // what is written needs no memory any more
+	return errors.Join(err, file.Close())
+}

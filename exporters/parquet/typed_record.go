@@ -1,0 +1,148 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A record is what a typed table holds of an event before its payload is decoded.
+type record struct {
+	variant int // index of the schema in those of the table
+	fixed   fixedValues
+	flags   recordFlags
+	trace   [16]byte
+	span    [8]byte
+	active  [16]byte
+	payload []byte
+}
+
+// fixedValues are the numbers of a record. A chunk of records holds differences to the record before.
+type fixedValues [8]int64
+
+const (
+	valueID = iota
+	valueNanos
+	valueProcess
+	valueThread
+	valuePID
+	valueTID
+	valueCPU
+	valueStack
+)
+
+type recordFlags uint8
+
+const (
+	recordPointer4 recordFlags = 1 << iota // pointers of the payload have 4 bytes
+	recordTrace                            // the record has these IDs
+	recordSpan
+	recordActivity
+)
+
+// maxRecord bounds a record without its payload in bytes.
+const maxRecord = 1 + 40 + (2+len(fixedValues{}))*binary.MaxVarintLen64
+
+// setLabels sets the IDs of a record to those of an event.
+func (r *record) setLabels(l *ntconv.Labels) {
+	if id, ok := l.ID(ntconv.LabelTraceID); ok {
+		r.flags, r.trace = r.flags|recordTrace, id
+	}
+	if id, ok := l.ID(ntconv.LabelSpanID); ok {
+		r.flags, r.span = r.flags|recordSpan, [8]byte(id[:8])
+	}
+	if id, ok := l.ID(ntconv.LabelActivityID); ok {
+		r.flags, r.active = r.flags|recordActivity, id
+	}
+}
+
+// append appends a record to a chunk and makes it the last one of the chunk.
+func (r *record) append(b []byte, last *fixedValues) []byte {
+	b = append(b, byte(r.flags))
+	b = binary.AppendUvarint(b, uint64(r.variant))
+	for i, v := range r.fixed {
+		d := v - last[i]
+		if u := uint64(d)<<1 ^ uint64(d>>63); u < 0x80 {
+			b = append(b, byte(u))
+		} else {
+			b = binary.AppendUvarint(b, u)
+		}
+	}
+	*last = r.fixed
+	if r.flags&recordTrace != 0 {
+		b = append(b, r.trace[:]...)
+	}
+	if r.flags&recordSpan != 0 {
+		b = append(b, r.span[:]...)
+	}
+	if r.flags&recordActivity != 0 {
+		b = append(b, r.active[:]...)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.payload)))
+	return append(b, r.payload...)
+}
+
+// errSpilled means that a temporary file does not hold what was written to it.
+var errSpilled = errors.New("temporary file of typed tables: the content changed; keep other programs from writing to the temporary directory")
+
+// read sets r to the first record of a chunk, which follows a record with the fixed values of r, and returns the rest of the chunk.
+// The payload refers to the chunk.
+func (r *record) read(b []byte) (rest []byte, err error) {
+	in := recordReader{b: b}
+	r.flags = recordFlags(in.uvarint())
+	r.variant = int(in.uvarint())
+	for i := range r.fixed {
+		u := in.uvarint()
+		r.fixed[i] += int64(u>>1) ^ -int64(u&1)
+	}
+	if r.flags&recordTrace != 0 {
+		copy(r.trace[:], in.take(16))
+	}
+	if r.flags&recordSpan != 0 {
+		copy(r.span[:], in.take(8))
+	}
+	if r.flags&recordActivity != 0 {
+		copy(r.active[:], in.take(16))
+	}
+	r.payload = in.take(in.uvarint())
+	if in.failed || r.variant < 0 {
+		return nil, errSpilled
+	}
+	return in.b, nil
+}
+
+// A recordReader is a position in a chunk. After a failure it returns zeros.
+type recordReader struct {
+	b      []byte
+	failed bool
+}
+
+func (in *recordReader) uvarint() uint64 {
+	if len(in.b) > 0 && in.b[0] < 0x80 {
+		u := in.b[0]
+		in.b = in.b[1:]
+		return uint64(u)
+	}
+	return in.long()
+}
+
+func (in *recordReader) long() uint64 {
+	u, n := binary.Uvarint(in.b)
+	if n <= 0 {
+		in.failed, in.b = true, nil
+		return 0
+	}
+	in.b = in.b[n:]
+	return u
+}
+
+func (in *recordReader) take(n uint64) []byte {
+	if n > uint64(len(in.b)) {
+		in.failed, in.b = true, nil
+		return nil
+	}
+	b := in.b[:n:n]
+	in.b = in.b[n:]
+	return b
+}

@@ -1,0 +1,181 @@
+package parquet
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+const (
+	// chunkBytes is the size of a full chunk. The first chunk of a type begins with firstChunk and grows: most types are rare.
+	chunkBytes, firstChunk = 64 << 10, 256
+	// spillBytes is how much a spill keeps in memory. Free chunks of at most freeBytes come on top.
+	spillBytes, freeBytes = 24 << 20, 8 << 20
+)
+
+// A typedSpill holds records of many types until each of them is written as a table. It keeps them in chunks per type, and moves all
+// chunks to one temporary file when they have more than a limit. So the memory depends neither on the number of types nor on that of
+// records, and the number of files is one.
+type typedSpill struct {
+	dir   string
+	limit int // bytes in memory
+	used  int
+	file  *os.File
+	gone  bool  // the file has no name any more
+	size  int64 // of the file
+	free  [][]byte
+	lists []*chunks
+}
+
+// chunks are the records of a type, in order: those in the file, full ones, and the last one.
+type chunks struct {
+	stored []extent
+	full   [][]byte
+	last   []byte
+	before fixedValues // of the last record in the last chunk
+}
+
+// An extent is a piece of the temporary file.
+type extent struct {
+	offset int64
+	size   int
+}
+
+// list returns an empty list of chunks.
+func (s *typedSpill) list() *chunks {
+	c := new(chunks)
+	s.lists = append(s.lists, c)
+	return c
+}
+
+// add appends a record to a list.
+func (s *typedSpill) add(c *chunks, r *record) error {
+	if need := len(c.last) + maxRecord + len(r.payload); need > cap(c.last) {
+		if err := s.grow(c, maxRecord+len(r.payload)); err != nil {
+			return err
+		}
+	}
+	c.last = r.append(c.last, &c.before)
+	return nil
+}
+
+// grow makes room for n bytes in the last chunk of a list, which may be a new one.
+func (s *typedSpill) grow(c *chunks, n int) error {
+	if s.used > s.limit {
+		if err := s.store(); err != nil {
+			return err
+		}
+	}
+	var next []byte
+	switch size := len(c.last) + n; {
+	case cap(c.last) >= chunkBytes || size > chunkBytes && len(c.last) > 0:
+		c.full = append(c.full, c.last)
+		c.before = fixedValues{}
+		next = s.chunk(max(chunkBytes, n))
+	default:
+		size = max(size, firstChunk, min(2*cap(c.last), chunkBytes))
+		next = append(s.chunk(size), c.last...)
+		s.release(c.last)
+	}
+	c.last = next
+	return nil
+}
+
+// chunk returns an empty chunk with a capacity.
+func (s *typedSpill) chunk(size int) []byte {
+	s.used += size
+	if n := len(s.free); n > 0 && size == chunkBytes {
+		b := s.free[n-1]
+		s.free = s.free[:n-1]
+		return b
+	}
+	return make([]byte, 0, size)
+}
+
+// release takes back a chunk.
+func (s *typedSpill) release(b []byte) {
+	s.used -= cap(b)
+	if cap(b) == chunkBytes && len(s.free) < freeBytes/chunkBytes {
+		s.free = append(s.free, b[:0])
+	}
+}
+
+// store moves all chunks to the file.
+func (s *typedSpill) store() error {
+	if s.file == nil {
+		f, err := os.CreateTemp(s.dir, ".ntconv-typed.*.tmp")
+		if err != nil {
+			return err
+		}
+		s.file = f
+		s.gone = os.Remove(f.Name()) == nil // where open files can be removed, a killed process leaves nothing
+	}
+	for _, c := range s.lists {
+		for _, b := range c.full {
+			if err := s.storeChunk(c, b); err != nil {
+				return err
+			}
+		}
+		clear(c.full)
+		c.full = c.full[:0]
+		if err := s.storeChunk(c, c.last); err != nil {
+			return err
+		}
+		c.last, c.before = nil, fixedValues{}
+	}
+	return nil
+}
+
+func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
+	if len(b) > 0 {
+		if _, err := s.file.Write(b); err != nil {
+			return err
+		}
+		c.stored = append(c.stored, extent{s.size, len(b)})
+		s.size += int64(len(b))
+	}
+	s.release(b)
+	return nil
+}
+
+// each calls f with each chunk of a list in order. The chunk is valid until f returns. Different lists may be read at the same time.
+func (s *typedSpill) each(c *chunks, f func(chunk []byte) error) error {
+	var buf []byte
+	for _, x := range c.stored {
+		if cap(buf) < x.size {
+			buf = make([]byte, max(x.size, chunkBytes))
+		}
+		if _, err := s.file.ReadAt(buf[:x.size], x.offset); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errSpilled
+			}
+			return err
+		}
+		if err := f(buf[:x.size]); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.full {
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+	if len(c.last) > 0 {
+		return f(c.last)
+	}
+	return nil
+}
+
+// close removes the temporary file.
+func (s *typedSpill) close() error {
+	s.lists, s.free = nil, nil
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if !s.gone {
+		err = errors.Join(err, os.Remove(s.file.Name()))
+	}
+	s.file = nil
+	return err
+}

@@ -1,0 +1,326 @@
+package parquet
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A typedWriter writes the records of a typed table as rows.
+type typedWriter struct {
+	table    *typedTable
+	columns  *parquetfile.ColumnsWriter
+	forms    []form
+	dropped  int
+	variants []variantWriter
+	record   record
+	cells    []payload.Cell
+	text     []byte // strings of the cells
+	scratch  []byte
+
+	failed int64 // payloads that do not decode
+	err    error // why the first of them does not
+}
+
+// A variantWriter writes the payloads of one schema.
+type variantWriter struct {
+	schema  *schema.Schema
+	program *payload.Program
+	fields  []fieldColumn
+	null    []int // columns that the schema does not have
+	names   []valueNames
+}
+
+// valueNames keeps the names of the values of a field.
+type valueNames struct {
+	value uint64 // the last one
+	name  string
+	known map[uint64]string
+}
+
+// maxValueNames bounds the names that are kept for a field: a set of bits may have many.
+const maxValueNames = 4096
+
+func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWriter, error) {
+	order := make([]int, len(table.variants))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return int(table.variants[a].schema.Version) - int(table.variants[b].schema.Version)
+	})
+	schemas := make([]*schema.Schema, len(order))
+	for i, v := range order {
+		schemas[i] = table.variants[v].schema
+	}
+	l := newLayout(schemas)
+	w := &typedWriter{table: table, forms: l.forms, dropped: l.dropped, variants: make([]variantWriter, len(order))}
+	for i, v := range order {
+		w.variants[v] = newVariantWriter(schemas[i], l.fields[i], len(l.columns))
+		w.cells = slices.Grow(w.cells, len(schemas[i].Fields))
+	}
+	var err error
+	w.columns, err = parquetfile.NewColumnsWriter(file, l.columns, table.count, typedOptions(table, files))
+	return w, err
+}
+
+// typedOptions returns how the file of a typed table is written.
+func typedOptions(table *typedTable, files *files) *parquetfile.Options {
+	o := files.options(tables.Table{Name: table.table, Row: reflect.TypeFor[struct{}]()})
+	if o.Sort = "ts_ns"; table.unsorted {
+		o.Sort = ""
+	}
+	if table.flags&recordTrace != 0 {
+		o.Bloom = append(o.Bloom, "trace_id")
+	}
+	if table.flags&recordSpan != 0 {
+		o.Bloom = append(o.Bloom, "span_id")
+	}
+	return o
+}
+
+func newVariantWriter(s *schema.Schema, fields []fieldColumn, columns int) variantWriter {
+	v := variantWriter{schema: s, program: payload.Compile(s), fields: fields, names: make([]valueNames, len(fields))}
+	used := make([]bool, columns)
+	for _, f := range fields {
+		used[f.value], used[f.names] = true, true
+	}
+	for i := fixedColumns; i < columns; i++ {
+		if !used[i] {
+			v.null = append(v.null, i)
+		}
+	}
+	return v
+}
+
+// chunk writes the records of a chunk.
+func (w *typedWriter) chunk(b []byte) (err error) {
+	w.record.fixed = fixedValues{}
+	for len(b) > 0 {
+		if b, err = w.record.read(b); err != nil {
+			return err
+		}
+		if w.record.variant >= len(w.variants) {
+			return errSpilled
+		}
+		v := &w.variants[w.record.variant]
+		w.writeFixed(v.schema.Version)
+		w.writePayload(v)
+		if err := w.columns.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFixed writes the columns that all typed tables have.
+func (w *typedWriter) writeFixed(version uint8) {
+	r, c := &w.record, w.columns
+	nanos := r.fixed[valueNanos]
+	micros := nanos / 1000
+	if nanos%1000 < 0 {
+		micros--
+	}
+	c.Int(columnEventID, r.fixed[valueID])
+	c.Int(columnTS, micros)
+	c.Int(columnNanos, nanos)
+	c.Int32(columnProcess, int32(r.fixed[valueProcess]))
+	c.Int(columnPID, r.fixed[valuePID])
+	c.Int32(columnThread, int32(r.fixed[valueThread]))
+	c.Int(columnTID, r.fixed[valueTID])
+	c.Int32(columnCPU, int32(r.fixed[valueCPU]))
+	if stack := r.fixed[valueStack]; stack != 0 {
+		c.Int(columnStack, stack)
+	} else {
+		c.Null(columnStack)
+	}
+	c.Int32(columnVersion, int32(version))
+	var text [36]byte
+	if r.flags&recordTrace != 0 {
+		c.Text(columnTrace, hex.AppendEncode(text[:0], r.trace[:]))
+	} else {
+		c.Null(columnTrace)
+	}
+	if r.flags&recordSpan != 0 {
+		c.Text(columnSpan, hex.AppendEncode(text[:0], r.span[:]))
+	} else {
+		c.Null(columnSpan)
+	}
+	if r.flags&recordActivity != 0 {
+		c.Text(columnActivity, ntconv.GUID(r.active).Append(text[:0]))
+	} else {
+		c.Null(columnActivity)
+	}
+}
+
+// writePayload writes the columns of the fields.
+func (w *typedWriter) writePayload(v *variantWriter) {
+	pointerSize := 8
+	if w.record.flags&recordPointer4 != 0 {
+		pointerSize = 4
+	}
+	cells := w.cells[:len(v.schema.Fields)]
+	var err error
+	w.text, err = v.program.Read(cells, w.text[:0], w.record.payload, pointerSize)
+	for i := range cells {
+		f := v.fields[i]
+		if f.value == 0 {
+			continue
+		}
+		if listErr := w.writeField(v, i, &cells[i]); err == nil {
+			err = listErr
+		}
+		if f.names != 0 {
+			w.writeName(v, i, &cells[i])
+		}
+	}
+	if last := v.fields[len(cells)]; last.value != 0 {
+		w.writeDynamic(v, last.value)
+	}
+	for _, column := range v.null {
+		w.columns.Null(column)
+	}
+	if err != nil {
+		w.failed++
+		if w.err == nil {
+			w.err = err
+		}
+	}
+}
+
+// writeField writes the value of a field. The error is that of an element of a list.
+func (w *typedWriter) writeField(v *variantWriter, i int, cell *payload.Cell) error {
+	column := v.fields[i].value
+	form := w.forms[column]
+	switch {
+	case cell.Kind == ntconv.ValueNull:
+		w.columns.Null(column)
+	case form.json:
+		w.scratch = v.program.AppendJSON(w.scratch[:0], i)
+		w.columns.Text(column, w.scratch)
+	case form.list && cell.Kind == ntconv.ValueList:
+		return w.writeList(column, form.kind, v.program.Value(i))
+	default:
+		w.writeScalar(column, form.kind, cell)
+	}
+	return nil
+}
+
+// writeScalar writes a value, and NULL if its kind is not that of the column: a decimal of 16 bytes, for example.
+func (w *typedWriter) writeScalar(column int, kind parquetfile.Kind, cell *payload.Cell) {
+	integer := cell.Kind == ntconv.ValueInt || cell.Kind == ntconv.ValueUint
+	switch {
+	case kind == parquetfile.KindInt64 && integer:
+		w.columns.Int(column, int64(cell.Bits))
+	case kind == parquetfile.KindInt32 && integer:
+		w.columns.Int32(column, int32(cell.Bits))
+	case kind == parquetfile.KindString && (cell.Kind == ntconv.ValueString || cell.Kind == ntconv.ValueGUID),
+		kind == parquetfile.KindBytes && cell.Kind == ntconv.ValueBytes:
+		w.columns.Text(column, cell.Bytes)
+	case kind == parquetfile.KindDouble && cell.Kind == ntconv.ValueFloat:
+		w.columns.Float(column, math.Float64frombits(cell.Bits))
+	case kind == parquetfile.KindBool && cell.Kind == ntconv.ValueBool:
+		w.columns.Bool(column, cell.Bits != 0)
+	case kind == parquetfile.KindTimestamp && cell.Kind == ntconv.ValueTime:
+		w.columns.Int(column, fileTimeMicros(cell.Bits))
+	default:
+		w.columns.Null(column)
+	}
+}
+
+// fileTimeMicros converts 100 ns since 1601-01-01 to microseconds since 1970-01-01, rounded down.
+func fileTimeMicros(t uint64) int64 { return int64(t/10) - 11_644_473_600_000_000 }
+
+// writeList writes a list up to the first element that cannot be decoded, and returns why that cannot.
+func (w *typedWriter) writeList(column int, kind parquetfile.Kind, list ntconv.Value) (err error) {
+	for v := range list.Elems() {
+		if v.Kind() == ntconv.ValueError {
+			err = v.Err()
+			break
+		}
+		w.writeElem(column, kind, v)
+	}
+	w.columns.EndList(column)
+	return err
+}
+
+// writeElem writes an element of a list, and the zero value if its kind is not that of the column: elements are not NULL.
+func (w *typedWriter) writeElem(column int, kind parquetfile.Kind, v ntconv.Value) {
+	switch kind {
+	case parquetfile.KindInt64:
+		w.columns.Int(column, v.Int())
+	case parquetfile.KindInt32:
+		w.columns.Int32(column, int32(v.Int()))
+	case parquetfile.KindDouble:
+		w.columns.Float(column, v.Float())
+	case parquetfile.KindBool:
+		w.columns.Bool(column, v.Bool())
+	case parquetfile.KindTimestamp:
+		w.columns.Int(column, fileTimeMicros(v.FileTime()))
+	default:
+		if v.Kind() == ntconv.ValueGUID {
+			w.scratch = v.GUID().Append(w.scratch[:0])
+		} else {
+			w.scratch = v.AppendString(w.scratch[:0])
+		}
+		w.columns.Text(column, w.scratch)
+	}
+}
+
+// writeName writes the name of the value of a field.
+func (w *typedWriter) writeName(v *variantWriter, i int, cell *payload.Cell) {
+	column := v.fields[i].names
+	if cell.Kind != ntconv.ValueInt && cell.Kind != ntconv.ValueUint {
+		w.columns.Null(column)
+		return
+	}
+	names := &v.names[i]
+	if names.value != cell.Bits || names.known == nil {
+		names.look(v.schema, v.schema.Fields[i].Name, cell.Bits)
+	}
+	if names.name == "" {
+		w.columns.Null(column)
+	} else {
+		w.columns.Static(column, names.name)
+	}
+}
+
+func (n *valueNames) look(s *schema.Schema, field string, value uint64) {
+	name, ok := n.known[value]
+	if !ok {
+		name = s.ValueName(field, value)
+		if n.known == nil || len(n.known) >= maxValueNames {
+			n.known = make(map[uint64]string)
+		}
+		n.known[value] = name
+	}
+	n.value, n.name = value, name
+}
+
+// writeDynamic writes the fields that a payload names itself as a JSON object, and NULL if their layout is not known.
+func (w *typedWriter) writeDynamic(v *variantWriter, column int) {
+	if w.scratch = v.program.AppendData(w.scratch[:0]); len(w.scratch) > 0 {
+		w.columns.Text(column, w.scratch)
+	} else {
+		w.columns.Null(column)
+	}
+}
+
+// report counts what the table does not hold.
+func (w *typedWriter) report(r *ntconv.Report) {
+	if w.failed > 0 {
+		r.Note(ntconv.CodePayload, uint64(w.failed), -1, fmt.Sprintf("table %s: %v", w.table.table, w.err))
+	}
+	if w.dropped > 0 {
+		r.Note(ntconv.CodeNotCarried, uint64(w.dropped), -1, fmt.Sprintf("fields of the table %s after %d columns", w.table.table, maxFieldColumns))
+	}
+}

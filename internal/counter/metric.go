@@ -1,0 +1,140 @@
+package counter
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Fields of the events that hold values of instruments. An event has those of its kind; the value of a counter and the ID of the
+// instrument are absent in older runtimes.
+const (
+	mSession = iota
+	mMeter
+	mName
+	mUnit
+	mTags
+	mID
+	mRate
+	mValue
+	mLast
+	mQuantiles
+	mCount
+	mSum
+)
+
+var metricFields = [...]string{
+	mSession: "sessionId", mMeter: "meterName", mName: "instrumentName", mUnit: "unit", mTags: "tags", mID: "instrumentId", mRate: "rate",
+	mValue: "value", mLast: "lastValue", mQuantiles: "quantiles", mCount: "count", mSum: "sum",
+}
+
+// Fields of CollectionStart.
+const (
+	cSession = iota
+	cStart
+	cEnd
+)
+
+var collectionFields = [...]string{cSession: "sessionId", cStart: "intervalStartTime", cEnd: "intervalEndTime"}
+
+// Fields of BeginInstrumentReporting. Tags and IDs are absent in older runtimes.
+const (
+	iSession = iota
+	iMeter
+	iName
+	iTags
+	iMeterTags
+	iID
+)
+
+var instrumentFields = [...]string{
+	iSession: "sessionId", iMeter: "meterName", iName: "instrumentName", iTags: "instrumentTags", iMeterTags: "meterTags", iID: "instrumentId",
+}
+
+// A sessionKey is a session of a process that reports metrics.
+type sessionKey struct {
+	process *ntconv.Process
+	session string
+}
+
+// An instrumentKey is an instrument of a process. The ID distinguishes instruments with equal names and different tags; it is 0 in older
+// runtimes.
+type instrumentKey struct {
+	process     *ntconv.Process
+	id          float64
+	meter, name string
+}
+
+// An instrument is what BeginInstrumentReporting says: the tags of the instrument, then those of its meter.
+type instrument struct{ tags []Tag }
+
+func processOf(e *ntconv.Event) *ntconv.Process {
+	if e.Thread == nil {
+		return nil
+	}
+	return e.Thread.Process
+}
+
+// collection notes the interval of the values that follow.
+func (r *Reader) collection(e *ntconv.Event, _ *role, _ func(*Value)) {
+	session := r.text(cSession)
+	r.keep(len(session))
+	r.intervals[sessionKey{processOf(e), session}] = r.seconds(cStart, cEnd)
+}
+
+// instrument notes the description of an instrument.
+func (r *Reader) instrument(e *ntconv.Event, _ *role, _ func(*Value)) {
+	meter, name, own, meterTags := r.text(iMeter), r.text(iName), r.text(iTags), r.text(iMeterTags)
+	r.keep(len(meter) + len(name) + len(own) + len(meterTags))
+	id, _ := r.number(iID)
+	tags := mergeTags(splitTags(own, '='), splitTags(meterTags, '='))
+	r.instruments[instrumentKey{processOf(e), id, meter, name}] = &instrument{tags}
+}
+
+// metric reads the values of an instrument.
+func (r *Reader) metric(e *ntconv.Event, c *role, emit func(*Value)) {
+	r.value = Value{
+		Provider: r.text(mMeter), Name: r.text(mName), Unit: r.text(mUnit), Kind: c.kind,
+		Interval: r.intervals[sessionKey{processOf(e), r.text(mSession)}], Tags: splitTags(r.text(mTags), '='),
+	}
+	id, _ := r.number(mID)
+	if known := r.instruments[instrumentKey{processOf(e), id, r.value.Provider, r.value.Name}]; known != nil {
+		r.value.Tags = mergeTags(r.value.Tags, known.tags)
+	}
+	switch c.kind {
+	case KindGauge:
+		r.putField(StatisticLast, mLast, emit)
+	case KindHistogram:
+		r.quantiles(emit)
+		r.putField(StatisticCount, mCount, emit)
+		r.putField(StatisticSum, mSum, emit)
+	default:
+		r.putField(StatisticRate, mRate, emit)
+		r.putField(StatisticTotal, mValue, emit)
+	}
+}
+
+// putField passes on a statistic, if the events of the type have the field.
+func (r *Reader) putField(statistic string, column int, emit func(*Value)) {
+	if r.has(column) {
+		v, ok := r.number(column)
+		r.put(statistic, v, ok, emit)
+	}
+}
+
+// quantiles passes on those of a histogram, which are the text 0.5=25;0.95=47;0.99=49.
+func (r *Reader) quantiles(emit func(*Value)) {
+	rest := r.text(mQuantiles)
+	for rest != "" {
+		var item string
+		item, rest, _ = strings.Cut(rest, ";")
+		quantile, value, _ := strings.Cut(item, "=")
+		statistic, ok := percentile(quantile)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		r.put(statistic, v, err == nil, emit)
+	}
+}

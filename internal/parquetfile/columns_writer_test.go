@@ -1,0 +1,294 @@
+package parquetfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// everyColumn has each kind, required, optional and as a list, with names that are not sorted.
+func everyColumn() []ColumnSpec {
+	var columns []ColumnSpec
+	for kind := KindTimestamp; kind >= KindInt32; kind-- {
+		columns = append(columns,
+			ColumnSpec{Name: fmt.Sprintf("z required.%d", kind), Kind: kind},
+			ColumnSpec{Name: fmt.Sprintf("optional,%d", kind), Kind: kind, Optional: true},
+			ColumnSpec{Name: fmt.Sprintf("list %d", kind), Kind: kind, List: true},
+			ColumnSpec{Name: fmt.Sprintf("\"optional list\" %d", kind), Kind: kind, List: true, Optional: true})
+	}
+	columns = append(columns, ColumnSpec{Name: "dictionary", Kind: KindString, Dict: true, Optional: true}, ColumnSpec{Name: "delta", Kind: KindInt64, Delta: true})
+	return columns
+}
+
+// addRow adds row i and returns what the columns hold as text.
+func addRow(c *ColumnsWriter, columns []ColumnSpec, i int) (row []string) {
+	for at, column := range columns {
+		var text string
+		switch {
+		case column.Optional && (i+at)%3 == 0:
+			c.Null(at)
+			text = "null"
+		case column.List:
+			for j := range (i + at) % 4 {
+				text += addValue(c, at, column.Kind, i*7+j) + ";"
+			}
+			c.EndList(at)
+			text = "[" + text + "]"
+		default:
+			text = addValue(c, at, column.Kind, i)
+		}
+		row = append(row, text)
+	}
+	return row
+}
+
+func addValue(c *ColumnsWriter, at int, kind Kind, n int) string {
+	switch kind {
+	case KindInt32:
+		c.Int32(at, int32(n)-50)
+		return fmt.Sprint(int32(n) - 50)
+	case KindInt64, KindTimestamp:
+		c.Int(at, math.MinInt64+int64(n))
+		return fmt.Sprint(math.MinInt64 + int64(n))
+	case KindDouble:
+		c.Float(at, float64(n)/3)
+		return fmt.Sprint(float64(n) / 3)
+	case KindBool:
+		c.Bool(at, n%3 == 0)
+		return fmt.Sprint(n%3 == 0)
+	}
+	text := fmt.Sprintf("%d é %s", n%100, string(make([]byte, n%5)))
+	buf := []byte(text)
+	if n%2 == 0 {
+		c.Static(at, text)
+	} else {
+		c.Text(at, buf)
+		clear(buf) // it was copied
+	}
+	return text
+}
+
+// readBack returns the rows of a file as addRow returns them.
+func readBack(t *testing.T, data []byte) (names []string, rows [][]string, groups []int64) {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range f.Root().Columns() {
+		names = append(names, c.Name())
+	}
+	for _, g := range f.RowGroups() {
+		groups = append(groups, g.NumRows())
+		reader := g.Rows()
+		buf := make([]parquet.Row, 100)
+		for {
+			n, err := reader.ReadRows(buf)
+			for _, row := range buf[:n] {
+				rows = append(rows, rowText(f, row))
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		reader.Close()
+	}
+	return names, rows, groups
+}
+
+func rowText(f *parquet.File, row parquet.Row) (texts []string) {
+	columns := f.Root().Columns()
+	row.Range(func(i int, values []parquet.Value) bool {
+		c := columns[i]
+		if c.Leaf() {
+			texts = append(texts, values[0].String())
+			if values[0].IsNull() {
+				texts[i] = "null"
+			}
+			return true
+		}
+		level := 0
+		if c.Optional() {
+			level = 1
+		}
+		text := ""
+		for _, v := range values {
+			if v.DefinitionLevel() > level {
+				text += v.String() + ";"
+			}
+		}
+		if text = "[" + text + "]"; values[0].DefinitionLevel() < level {
+			text = "null"
+		}
+		texts = append(texts, text)
+		return true
+	})
+	return texts
+}
+
+// What is written is read again, in the order of the columns, whatever the number of rows and of row groups.
+func TestColumns(t *testing.T) {
+	for _, n := range []int{0, 1, 17, 2500} {
+		for _, group := range []int64{0, 1000} {
+			var out bytes.Buffer
+			columns := everyColumn()
+			c, err := NewColumnsWriter(&out, columns, int64(n), &Options{RowGroupRows: group, Metadata: map[string]string{"key": "value"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want [][]string
+			for i := range n {
+				want = append(want, addRow(c, columns, i))
+				if err := c.EndRow(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			names, got, groups := readBack(t, out.Bytes())
+			for i, column := range columns {
+				if names[i] != column.Name {
+					t.Errorf("column %d: got %q, want %q", i, names[i], column.Name)
+				}
+			}
+			if len(got) != n {
+				t.Fatalf("got %d rows, want %d", len(got), n)
+			}
+			for i := range want {
+				if !slices.Equal(got[i], want[i]) {
+					t.Fatalf("row %d of %d:\ngot  %q\nwant %q", i, n, got[i], want[i])
+				}
+			}
+			for _, rows := range groups {
+				if group > 0 && rows > group {
+					t.Errorf("row group of %d rows, want at most %d", rows, group)
+				}
+			}
+		}
+	}
+}
+
+// A row group ends when it has many bytes, even if it has few rows.
+func TestColumnsRowGroupBytes(t *testing.T) {
+	var out bytes.Buffer
+	c, err := NewColumnsWriter(&out, []ColumnSpec{{Name: "text", Kind: KindString}}, 200, &Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, 1<<20)
+	for i := range 200 {
+		text[i] = 'a'
+		c.Text(0, text)
+		if err := c.EndRow(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, groups := readBack(t, out.Bytes()); len(groups) < 3 || len(groups) > 5 {
+		t.Errorf("200 MiB are in row groups of %v rows, want about 64 MiB each", groups)
+	}
+}
+
+func TestColumnsErrors(t *testing.T) {
+	for _, columns := range [][]ColumnSpec{nil, make([]ColumnSpec, maxColumns+1), {{Name: "a"}}} {
+		if _, err := NewColumnsWriter(io.Discard, columns, 0, &Options{}); err == nil {
+			t.Errorf("%d columns: no error", len(columns))
+		}
+	}
+	c, err := NewColumnsWriter(io.Discard, []ColumnSpec{{Name: "a", Kind: KindInt64}, {Name: "b", Kind: KindInt64, List: true}}, 0, &Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Int(0, 1)
+	c.EndList(1)
+	c.EndRow()
+	c.Int(0, 1)
+	c.EndRow()
+	if err := c.Close(); !errors.Is(err, errRow) {
+		t.Errorf("a row without a list: got %v, want %v", err, errRow)
+	}
+}
+
+// allocationColumns are those of a table of GCAllocationTick.
+func allocationColumns() []ColumnSpec {
+	return []ColumnSpec{
+		{Name: "event_id", Kind: KindInt64, Delta: true}, {Name: "ts", Kind: KindTimestamp, Delta: true}, {Name: "ts_ns", Kind: KindInt64, Delta: true},
+		{Name: "process_id", Kind: KindInt32, Dict: true}, {Name: "pid", Kind: KindInt64, Dict: true}, {Name: "thread_id", Kind: KindInt32, Dict: true},
+		{Name: "tid", Kind: KindInt64, Dict: true}, {Name: "cpu", Kind: KindInt32, Dict: true}, {Name: "stack_id", Kind: KindInt64, Optional: true},
+		{Name: "trace_id", Kind: KindString, Dict: true, Optional: true}, {Name: "span_id", Kind: KindString, Dict: true, Optional: true},
+		{Name: "activity_id", Kind: KindString, Dict: true, Optional: true}, {Name: "version", Kind: KindInt32, Dict: true},
+		{Name: "AllocationAmount", Kind: KindInt64, Optional: true}, {Name: "AllocationKind", Kind: KindInt64, Optional: true},
+		{Name: "AllocationKind_name", Kind: KindString, Dict: true, Optional: true}, {Name: "ClrInstanceID", Kind: KindInt32, Optional: true},
+		{Name: "AllocationAmount64", Kind: KindInt64, Optional: true}, {Name: "TypeID", Kind: KindInt64, Optional: true},
+		{Name: "TypeName", Kind: KindString, Dict: true, Optional: true}, {Name: "HeapIndex", Kind: KindInt64, Optional: true},
+		{Name: "Address", Kind: KindInt64, Optional: true}, {Name: "ObjectSize", Kind: KindInt64, Optional: true},
+	}
+}
+
+// BenchmarkColumns writes a table as that of GCAllocationTick: 23 columns with zstd.
+func BenchmarkColumns(b *testing.B) {
+	names := make([][]byte, 200)
+	for i := range names {
+		names[i] = fmt.Appendf(nil, "System.Collections.Generic.Dictionary`2[System.String,MyNamespace.Type%d]", i)
+	}
+	var size counter
+	c, err := NewColumnsWriter(&size, allocationColumns(), 0, &Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		n := int64(i)
+		noise := n * 0x1e3779b97f4a7c15 >> 40 & 0xffff
+		c.Int(0, n*3)
+		c.Int(1, 1_700_000_000_000_000+n*13+noise/1000)
+		c.Int(2, 1_700_000_000_000_000_000+n*13_000+noise)
+		c.Int32(3, 1)
+		c.Int(4, 4711)
+		c.Int32(5, int32(i/50%40))
+		c.Int(6, 1000+n/50%40)
+		c.Int32(7, -1)
+		c.Int(8, noise%3000)
+		c.Null(9)
+		c.Null(10)
+		c.Null(11)
+		c.Int32(12, 4)
+		c.Int(13, 106_000+noise&0xff8)
+		c.Int(14, n%20/19)
+		c.Static(15, "Small")
+		c.Int32(16, 9)
+		c.Int(17, 106_000+noise&0xff8)
+		c.Int(18, 0x7f00_0000_0000+noise%200*64)
+		c.Text(19, names[noise%200])
+		c.Int(20, 0)
+		c.Int(21, 0x7e00_0000_0000+n*107_000)
+		c.Int(22, 24+noise%300*8)
+		if err := c.EndRow(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	b.ReportMetric(float64(size)/float64(b.N), "file-bytes/row")
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

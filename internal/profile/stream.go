@@ -1,0 +1,298 @@
+package profile
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
+)
+
+// A Weighed is a sample whose weight is known.
+type Weighed[T any] struct {
+	Kind Kind
+	// Types and Values are parallel. Where the kind is not Imported, they omit the number of samples, which is the number of these.
+	Types  []ValueType
+	Values []int64
+	// State is the value of the label that the kind derives from the payload, "" if it derives none.
+	State string
+	// Subject is what the caller of Stream.Add passed with the sample.
+	Subject T
+}
+
+// A Stream finds the weight of each single sample, of all kinds that a trace holds. The weights of a stack add up to those that a
+// Builder gives it: times exactly if a tick is a whole number of nanoseconds, or else to within 1 ns per sample, because the Builder
+// rounds a sum and the Stream rounds the time at which a sample ends.
+//
+// A sample that lasts until the next one of its thread waits for that, so memory follows the number of threads. It is not safe for
+// concurrent use.
+type Stream[T any] struct {
+	info   *ntconv.Info
+	emit   func(*Weighed[T])
+	report *ntconv.Report
+	period int64 // nominal sampling interval in nanoseconds
+
+	roles  map[*ntconv.Type]*streamRole
+	recent intern.Cache[*ntconv.Type, *streamRole]
+	timing [numKinds]*timing[T] // of kinds with an interval, nil for others
+	tags   tagTable
+	m      measurement
+	out    Weighed[T]
+	bad    [numKinds]tally
+}
+
+// A streamRole is what the events of a type are to a Stream.
+type streamRole struct {
+	class   weightClass
+	samples []sampleSpec
+}
+
+// A sampleSpec is a kind of samples that the events of a type are.
+type sampleSpec struct {
+	kind    Kind
+	spec    *spec
+	columns []column
+	types   []ValueType // of columns[first:]
+	first   int
+}
+
+// NewStream returns a Stream of a trace. It passes each sample to emit when its weight is known, which is before Add, Watch or Finish
+// returns; the Weighed and its Values are borrowed until emit returns. The report may be nil.
+func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.Report) *Stream[T] {
+	s := &Stream[T]{
+		info: info, emit: emit, report: report, period: nominalPeriod(info),
+		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
+	}
+	for k := Wall; k < numKinds; k++ {
+		if specs[k].interval != noInterval {
+			s.timing[k] = &timing[T]{threads: map[*ntconv.Thread]*lasting[T]{}}
+		}
+	}
+	return s
+}
+
+// IsSample reports whether an event is a sample, which Add takes.
+func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
+	return e.Kind == ntconv.KindEvent && len(s.roleOf(e.Type).samples) > 0
+}
+
+// Watch notes an event that a selection may omit. Call it for every event and mark of the trace: the weights of selected samples do
+// not depend on what else is selected. Calling it twice for an event changes nothing. It borrows the event, and allocates only for new
+// types and threads.
+func (s *Stream[T]) Watch(e *ntconv.Event) {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		if r := s.roleOf(e.Type); r.class != weightNone {
+			s.weigh(e, r.class)
+		}
+	case ntconv.KindMark:
+		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
+			for _, t := range s.timing {
+				if t != nil {
+					s.remove(t, e.Mark.Threads)
+				}
+			}
+		}
+	}
+}
+
+// Add adds a selected event. If it is a sample, emit gets the subject with its weight. It borrows the event. Watch may have been called
+// for it before.
+func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
+	s.Watch(e)
+	if e.Kind != ntconv.KindEvent {
+		return
+	}
+	samples := s.roleOf(e.Type).samples
+	for i := range samples {
+		s.add(e, &samples[i], subject)
+	}
+}
+
+func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
+	n := len(c.columns)
+	s.m.values = append(s.m.values[:0], make([]int64, n)...)
+	s.m.tag = s.m.tag[:0]
+	if !c.spec.measure(e, &s.m) {
+		s.bad[c.kind].add(e)
+	}
+	state := s.tags.id(s.m.tag)
+	t := s.timing[c.kind]
+	if t == nil {
+		s.pass(c, s.m.values, state, subject)
+		return
+	}
+	l := t.of(e.Thread)
+	if _, ok := l.advance(e.Time); !ok {
+		t.late.add(e)
+		s.pass(c, s.m.values, state, subject)
+		return
+	}
+	l.pending, l.at, l.source, l.state, l.subject = true, e.Time, c, state, subject
+	l.values = append(l.values[:0], s.m.values...)
+}
+
+// pass converts the columns of a sample and passes it on. It changes the values.
+func (s *Stream[T]) pass(c *sampleSpec, values []int64, state uint32, subject T) {
+	for i := c.first; i < len(values); i++ {
+		switch {
+		case i == c.spec.interval: // it has been converted
+		case c.columns[i].scale == scaleTicks:
+			values[i] = int64(s.info.Clock.Duration(ntconv.Ticks(values[i])))
+		case c.columns[i].scale == scalePeriod:
+			values[i] = times(values[i], s.period)
+		}
+	}
+	s.out = Weighed[T]{c.kind, c.types, values[c.first:], s.tags.list[state], subject}
+	s.emit(&s.out)
+}
+
+// weigh ends the intervals that an event ends.
+func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
+	for _, t := range s.timing {
+		if t == nil {
+			continue
+		}
+		switch class {
+		case weightSample:
+			l := t.of(e.Thread)
+			if n, ok := l.advance(e.Time); ok {
+				if n > 0 {
+					t.all.add(n)
+				}
+				s.end(l, n)
+			}
+		case weightExplicit:
+			if l, ok := t.threads[e.Thread]; ok {
+				s.end(l, weightTicks(e))
+				l.open = false
+			}
+		case weightMedian:
+			t.median = weightTicks(e)
+		}
+	}
+}
+
+// end passes on the sample of a thread that waits, with the number of ticks that it lasts. Its time is the difference of two times in
+// nanoseconds, so that the times of a thread's samples add up exactly.
+func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
+	if !l.pending {
+		return
+	}
+	l.pending = false
+	clock := &s.info.Clock
+	l.values[l.source.spec.interval] += clock.Nanos(after(l.at, uint64(clamp(ticks)))) - clock.Nanos(l.at)
+	s.pass(l.source, l.values, l.state, l.subject)
+}
+
+// remove ends the samples of threads that have ended. One without an interval waits for those of other threads.
+func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
+	for i := range list {
+		l, ok := t.threads[list[i].Thread]
+		if !ok {
+			continue
+		}
+		delete(t.threads, list[i].Thread)
+		t.lastThread, t.last = nil, nil
+		if n := l.gaps.median(); n > 0 {
+			s.end(l, n)
+		} else if l.pending {
+			t.alone = append(t.alone, l)
+		}
+	}
+}
+
+// Finish passes on the samples that wait for a successor. The Stream must not be used afterwards.
+func (s *Stream[T]) Finish() {
+	for k, t := range s.timing {
+		if t != nil {
+			s.finish(t)
+			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset, specs[k].name+" samples that came late have no weight")
+		}
+		s.report.Note(ntconv.CodePayload, s.bad[k].n, s.bad[k].offset, Kind(k).String()+" samples")
+	}
+}
+
+func (s *Stream[T]) finish(t *timing[T]) {
+	rest := append(slices.Collect(maps.Values(t.threads)), t.alone...)
+	slices.SortFunc(rest, func(a, b *lasting[T]) int { return cmp.Compare(a.number, b.number) })
+	n := cmp.Or(t.median, t.all.median(), nominalTicks(s.info, s.period))
+	for _, l := range rest {
+		s.end(l, cmp.Or(l.gaps.median(), n))
+	}
+	clear(t.threads)
+}
+
+func (s *Stream[T]) roleOf(t *ntconv.Type) *streamRole {
+	hash := uint64(t.ID)<<8 ^ uint64(len(t.Provider))
+	if r := s.recent.Get(hash, &t); r != nil {
+		return *r
+	}
+	r, ok := s.roles[t]
+	if !ok {
+		r = newStreamRole(t)
+		s.roles[t] = r
+	}
+	s.recent.Put(hash, &t, r)
+	return r
+}
+
+func newStreamRole(t *ntconv.Type) *streamRole {
+	r := &streamRole{class: weightClassOf(t)}
+	for k := Wall; k < numKinds; k++ {
+		if !specs[k].matches(t) {
+			continue
+		}
+		c := sampleSpec{kind: k, spec: &specs[k], columns: specs[k].columns}
+		if k == Imported {
+			c.columns = importedColumns(t)
+		} else if c.columns[0].ValueType == sampleCount {
+			c.first = 1
+		}
+		for _, column := range c.columns[c.first:] {
+			c.types = append(c.types, column.ValueType)
+		}
+		r.samples = append(r.samples, c)
+	}
+	return r
+}
+
+// A timing is what is known about the samples of one kind that last until the next one of their thread.
+type timing[T any] struct {
+	threads    map[*ntconv.Thread]*lasting[T]
+	created    int
+	lastThread *ntconv.Thread
+	last       *lasting[T]
+	all        intervals     // of all threads
+	median     uint64        // of all intervals, if the trace states it; else 0
+	alone      []*lasting[T] // of threads that have ended without an interval
+	late       tally
+}
+
+// A lasting is the latest sample of a thread.
+type lasting[T any] struct {
+	sampleTimes
+	number  int // in the order of first samples
+	pending bool
+	// The sample that waits for the next one:
+	at      ntconv.Ticks
+	source  *sampleSpec
+	values  []int64
+	state   uint32
+	subject T
+}
+
+func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
+	if t.last != nil && p == t.lastThread {
+		return t.last
+	}
+	l, ok := t.threads[p]
+	if !ok {
+		l = &lasting[T]{number: t.created}
+		t.created++
+		t.threads[p] = l
+	}
+	t.lastThread, t.last = p, l
+	return l
+}

@@ -1,0 +1,32 @@
+package summary
+
+import "slices"
+
+// Add adds what another run read, so that s describes runs over several inputs: their events, their reports, and notes that s has not.
+// Outputs and results are not added.
+func (s *Summary) Add(other *Summary) {
+	if s.Input == "" {
+		s.Input, s.Format = other.Input, other.Format
+	} else {
+		if s.Inputs == nil {
+			s.Inputs = []string{s.Input}
+		}
+		s.Inputs = append(s.Inputs, other.Input)
+	}
+	s.Events += other.Events
+	s.Selected += other.Selected
+	for _, note := range other.Notes {
+		if !slices.Contains(s.Notes, note) {
+			s.Notes = append(s.Notes, note)
+		}
+	}
+	for _, e := range other.Report {
+		i := slices.IndexFunc(s.Report, func(x Entry) bool { return x.code == e.code })
+		if i < 0 {
+			s.Report = append(s.Report, e)
+			continue
+		}
+		s.Report[i].Count += e.Count
+		s.Report[i].Offset = nil // it was one of the first input
+	}
+}
