@@ -77,6 +77,10 @@ var importRules = []importRule{
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
 	},
 	{
+		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
+		why: "payloads as JSON are those of any source, whichever table or line they are written to",
+	},
+	{
 		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
 		why: "the description of a process comes from its events, whichever source they came from and whatever is made of it",
 	},

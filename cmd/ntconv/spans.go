@@ -60,7 +60,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 		return nil
 	}
 	if len(a.spans.during) == 0 { // the index is there otherwise
-		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn}, Shows: active.NewDetector().Shows, Again: o.Explicit})
+		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit}})
 	}
 	plan.Before = append(plan.Before, a.spans.link)
 	return nil

@@ -46,9 +46,11 @@ func (a *app) sqlCmd() *cobra.Command {
 			"convert once. Every table is a view over all traces, with a column trace: the name of the file. IDs count from 1 in every trace, so\n" +
 			"joins compare that column, too: JOIN stacks USING (trace, stack_id).\n\n" +
 			"In addition to the tables there are\n" +
-			"  stack_frames     one row per frame of a stack; position 1 is the innermost\n" +
-			"  stack_text       each stack as one line\n" +
-			"  methods('wall')  what functions take themselves and in total\n\n" +
+			"  stack_frames      one row per frame of a stack; position 1 is the innermost\n" +
+			"  stack_text        each stack as one line\n" +
+			"  own_functions     the innermost function of each stack that is not in a module of .NET\n" +
+			"  sample_functions  one row per sample and function of its stack, to add up by thread, span or time\n" +
+			"  methods('wall')   what functions take themselves and in total\n\n" +
 			"The result is a table on a terminal and CSV elsewhere; --format chooses.",
 		Example: examples(
 			formats.Example{Remark: "which tables there are", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},

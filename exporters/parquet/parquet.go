@@ -32,6 +32,10 @@ type Options struct {
 	Source, TraceUID, Service, Version string
 	// TempDir is the directory of temporary files, os.TempDir() if it is empty.
 	TempDir string
+	// Active returns the IDs of the span that was active when an event was recorded, and false if none was: otlp.ActiveSpans.Find
+	// does. Without it samples have the IDs in their labels, and intervals those of spans that earlier events show. Active
+	// borrows the event.
+	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
 	// Tables lists the tables to write, as package tables and Typed name them. Nil means all tables; the sink creates no others.
 	Tables []string
 }
@@ -40,7 +44,7 @@ type Options struct {
 type files struct {
 	create   func(table string) (io.WriteCloser, error)
 	metadata map[string]string
-	ordered  bool
+	ordered  bool     // events come in time order, as far as is known
 	selected []string // nil for all
 	names    []string // of the tables that were created
 	ended    []func() error
@@ -69,12 +73,12 @@ func (f *files) abort() error {
 
 // options returns how the file of a table is written.
 func (f *files) options(t tables.Table) *parquetfile.Options {
-	o := &parquetfile.Options{Bloom: parquetfile.BloomColumns(t.Row), Metadata: map[string]string{}}
+	o := &parquetfile.Options{Bloom: parquetfile.BloomColumns(t.Row), Blobs: parquetfile.BlobColumns(t.Row), Metadata: map[string]string{}}
 	for key, value := range f.metadata {
 		o.Metadata[key] = value
 	}
 	o.Metadata[tables.TableKey] = t.Name
-	if f.ordered || t.Sort != "ts_ns" {
+	if f.ordered || t.Sort != "ts_ns" || sortsGroups(t.Name) {
 		o.Sort = t.Sort
 	}
 	return o

@@ -31,17 +31,17 @@ type Sink struct {
 	parts    []derived
 	item     item
 
-	position   int64        // event_id of the last event, loss or mark
-	last       ntconv.Ticks // time of the latest event
-	nanos      int64        // ts_ns of the event before
-	lost       int64
-	disordered bool // an event came after a later one
+	position         int64        // event_id of the last event, loss or mark
+	last             ntconv.Ticks // time of the latest event
+	nanos, lossNanos int64        // ts_ns of the event and of the loss before
+	lost             int64
 
 	// typedTables names the typed table of a type. The part that writes typed tables sets it in its close, before the table
 	// event_types is written.
 	typedTables map[*ntconv.Type]string
 
-	done Summary
+	done  Summary
+	ended bool // Close or Abort was called
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -51,6 +51,8 @@ type Summary struct {
 	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes, because JSON does
 	// not restore it; with Options.Raw it is 0.
 	Events, Samples, Spans, Raw int64
+	// Linked is the number of rows of samples with the ID of a span.
+	Linked int64
 	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
 	Tables      []string
 	TypedTables int
@@ -59,7 +61,7 @@ type Summary struct {
 // New returns a sink that writes each table to a file that create returns: table is the name of the table, without extension. The sink
 // closes the files. A nil namer knows only the names that stacks carry themselves.
 func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, namer ntconv.Namer, o *Options) (*Sink, error) {
-	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock), types: newTypeTable(), last: math.MinInt64, nanos: math.MinInt64}
+	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock), types: newTypeTable(), last: math.MinInt64, nanos: math.MinInt64, lossNanos: math.MinInt64}
 	if o != nil {
 		s.o = *o
 	}
@@ -109,6 +111,9 @@ func (s *Sink) open() (err error) {
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
 		newTyped,
+		newSamples,
+		newSpans,
+		newCounters,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -158,6 +163,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	case ntconv.KindLost:
 		s.loss(e)
 	default:
+		for _, p := range s.parts { // they need no call of Watch for marks
+			p.watch(e)
+		}
 		s.mark(e)
 	}
 	return nil
@@ -165,6 +173,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 
 // Close writes the tables of what events refer to, and completes all files.
 func (s *Sink) Close() error {
+	s.ended = true
 	var errs []error
 	for _, p := range s.parts {
 		errs = append(errs, p.close())
@@ -176,6 +185,16 @@ func (s *Sink) Close() error {
 	errs = append(errs, s.stacks.close())
 	s.done.Tables = s.files.names
 	return errors.Join(errs...)
+}
+
+// Abort closes the files without completing the tables, in place of Close. It ends the goroutines that write the files. After Close it
+// does nothing.
+func (s *Sink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return errors.Join(s.files.abort(), s.stacks.spill.close())
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.
@@ -190,7 +209,7 @@ func (s *Sink) writeDefinitions() error {
 		writeTable(s.files, func(rows *table[tables.Attribute]) { s.writeAllAttributes(rows) }),
 		writeTable(s.files, func(rows *table[tables.Process]) { s.owners.writeProcesses(rows, s.namer, &s.clock) }),
 		writeTable(s.files, func(rows *table[tables.Thread]) { s.owners.writeThreads(rows, s.namer, &s.clock) }),
-		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables) }),
+		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables, &s.payloads) }),
 	)
 }
 

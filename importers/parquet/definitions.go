@@ -34,6 +34,7 @@ type owner struct {
 // A typeOf is an event type, and what decodes the payloads of its events, by pointer size.
 type typeOf struct {
 	*ntconv.Type
+	unknown  bool // a placeholder
 	layout   []ntconv.Field
 	decoders [2]*payload.Decoder
 }

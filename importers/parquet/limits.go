@@ -7,7 +7,8 @@ import (
 
 // Names of the limits in errors, one per member of Limits that can cause one.
 const (
-	LimitTables = "definitions in Parquet tables"   // Limits.TableBytes, in bytes
+	LimitTables = "definitions in Parquet tables"     // Limits.TableBytes, in bytes
+	LimitNames  = "names of events in a Parquet file" // Limits.Names
 	LimitOpen   = "rows whose duration has not ended" // Limits.Open
 	LimitSort   = "Parquet row to sort"               // Limits.SortBytes, in bytes
 	LimitPage   = parquetfile.LimitPageBytes          // Limits.PageBytes, in bytes
@@ -18,6 +19,7 @@ const (
 type Limits struct {
 	TableBytes int64 // definitions: processes, threads, modules, types, stacks, frames and labels: 1 GiB
 	Stack      int   // frames of a stack: 10,000
+	Names      int   // distinct names of events where there are no definitions: 100,000
 	Open       int   // rows of foreign tables whose duration has begun and not ended: 4,000,000
 	SortBytes  int64 // rows of an unsorted foreign table that are sorted in memory, before they go to a temporary file: 64 MiB
 	PageBytes  int64 // decompressed bytes of a page of a Parquet file: 256 MiB
@@ -27,6 +29,7 @@ type Limits struct {
 func (l Limits) Defaults() Limits {
 	setDefault(&l.TableBytes, 1<<30)
 	setDefault(&l.Stack, 10_000)
+	setDefault(&l.Names, 100_000)
 	setDefault(&l.Open, 4_000_000)
 	setDefault(&l.SortBytes, 64<<20)
 	setDefault(&l.PageBytes, 256<<20)

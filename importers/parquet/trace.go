@@ -200,10 +200,10 @@ func (t *trace) eventOf(row *eventRow) (err error) {
 
 // payloadOf returns the payload of a row.
 func (t *trace) payloadOf(row *eventRow, def *typeOf) []byte {
-	if row.PayloadRaw != nil {
+	if len(row.PayloadRaw) > 0 {
 		return row.PayloadRaw
 	}
-	if row.Payload == "" {
+	if row.Payload == "" || def.unknown {
 		return nil
 	}
 	size := t.event.PointerSize()
@@ -234,7 +234,7 @@ func (t *trace) typeOf(n int32) *typeOf {
 		if len(t.unknownTypes) >= maxPlaceholders {
 			clear(t.unknownTypes)
 		}
-		def = &typeOf{Type: &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)}}
+		def = &typeOf{unknown: true, Type: &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)}}
 		t.unknownTypes[n] = def
 	}
 	return def

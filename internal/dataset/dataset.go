@@ -50,6 +50,9 @@ const Layout = 1
 // ErrNotDataset means that a directory is not a dataset.
 var ErrNotDataset = errors.New("not a dataset")
 
+// ErrMismatch means that a dataset has other keys or another schema than what is to be added.
+var ErrMismatch = errors.New("the dataset differs")
+
 // A Config is what a dataset states about itself in ConfigName. It does not change once it is written.
 type Config struct {
 	Layout    int       `json:"layout"`    // version of the layout
@@ -118,12 +121,12 @@ func Create(dir string, want Config) (*Dataset, error) {
 		return nil, err
 	}
 	if has := d.config.Partition; len(want.Partition) > 0 && !slices.Equal(has, want.Partition) {
-		return nil, fmt.Errorf("%s: the dataset is partitioned by %s, not by %s; omit --partition, or add to another dataset",
-			dir, JoinKeys(has), JoinKeys(want.Partition))
+		return nil, fmt.Errorf("%s: %w: it is partitioned by %s, not by %s; omit --partition, or add to another dataset",
+			dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition))
 	}
 	if d.config.Schema != want.Schema {
-		return nil, fmt.Errorf("%s: the dataset has tables of schema version %d, this release writes version %d; add to a new dataset",
-			dir, d.config.Schema, want.Schema)
+		return nil, fmt.Errorf("%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
+			dir, ErrMismatch, d.config.Schema, want.Schema)
 	}
 	return d, nil
 }

@@ -9,13 +9,13 @@ type Parts struct {
 	Method    string // "Add", without parameters
 }
 
-// Split returns the parts of a method with a display name and the name that Raw returns. raw may be empty; then nested types cannot be
-// distinguished from namespaces. A name without a type has only a method.
+// Split returns the parts of a method with a display name and the name that Raw returns, which may follow the name of its module and "!".
+// raw may be empty; then nested types cannot be distinguished from namespaces. A name without a type has only a method.
 func Split(name, raw string) Parts {
 	if raw == "" {
 		raw = name
 	}
-	full, method := splitRaw(raw, name)
+	full, method := splitRaw(withoutModule(raw), name)
 	if full == "" {
 		return Parts{Method: method}
 	}
@@ -31,6 +31,15 @@ func Split(name, raw string) Parts {
 		p.Type, p.Method = typ, method
 	}
 	return p
+}
+
+// withoutModule returns raw without the module before "!". Generic parameters are spelled with "!", too, but only within type arguments and
+// parameters.
+func withoutModule(raw string) string {
+	if i := strings.IndexByte(raw, '!'); i > 0 && !strings.ContainsAny(raw[:i], "`[<(+") {
+		return raw[i+1:]
+	}
+	return raw
 }
 
 // splitRaw returns the type with namespace, and the method, of a raw name.

@@ -23,6 +23,9 @@ func TestSplit(t *testing.T) {
 		if got := Split(c.in.Pretty(), c.in.Raw()); got != c.want {
 			t.Errorf("%s (%s): got %+v, want %+v", c.in.Pretty(), c.in.Raw(), got, c.want)
 		}
+		if got := Split(c.in.Pretty(), "System.Private.CoreLib!"+c.in.Raw()); got != c.want {
+			t.Errorf("%s (%s with its module): got %+v, want %+v", c.in.Pretty(), c.in.Raw(), got, c.want)
+		}
 	}
 	if got, want := Split("main", ""), (Parts{Method: "main"}); got != want {
 		t.Errorf("main: got %+v, want %+v", got, want)

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
 )
@@ -20,12 +21,13 @@ func parquetFormat() *Format {
 		Name: "parquet",
 		Exts: []string{".parquet"},
 		Doc:  "tables of a trace for DuckDB, Spark, ClickHouse and polars",
+		In:   parquetIn(),
 		Out: &Out{
 			Doc:    "the whole trace as tables, for DuckDB, Spark, ClickHouse and polars",
 			Help:   parquetHelp,
 			Binary: true,
 			Names:  NamesLast,
-			Merges: true,
+			Merges: true, Dataset: true,
 			Order:  reader.ByTime, // so that a time filter reads only a part of each table
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Creator { return bindParquet(flags) },
@@ -33,6 +35,7 @@ func parquetFormat() *Format {
 				{"a directory of tables, and the events per type", `ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`},
 				{"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet"},
 				{"the same to standard output", "ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'"},
+				{"all traces of a directory into one dataset", "ntconv to parquet --dataset fleet --partition day,service traces/"},
 				{"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/"},
 			},
 		},
@@ -46,8 +49,10 @@ With -o FILE.parquet, standard output and --single it is one file of events with
 type parquetCreator struct {
 	plain
 	options parquet.Options
-	single  bool // the flag
-	toFile  bool // the name of the output asks for one file
+	flags   *pflag.FlagSet
+	link    active.Evidence // what may link a sample to a span
+	single  bool            // the flag
+	toFile  bool            // the name of the output asks for one file
 }
 
 const (
@@ -56,11 +61,12 @@ const (
 )
 
 func bindParquet(flags *pflag.FlagSet) *parquetCreator {
-	c := new(parquetCreator)
+	c := &parquetCreator{flags: flags}
 	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
 	flags.StringSliceVar(&c.options.Typed, "typed", nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
 	flags.Int64Var(&c.options.TypedRows, "typed-rows", 0, "number of events from which a type is frequent (default 1000)")
+	bindSpanLink(flags, &c.link)
 	return c
 }
 
@@ -87,9 +93,33 @@ func (c *parquetCreator) Destination() (Destination, string) {
 	return ToDir, "without --" + flagSingle + ", ntconv to parquet"
 }
 
+// Ahead implements Creator. Most recordings show an Activity when it ends, and the samples and intervals in it need its IDs before.
+func (c *parquetCreator) Ahead() []Ahead {
+	c.options.Active = nil // of an earlier input
+	if c.link == 0 || c.isSingle() {
+		return nil
+	}
+	return []Ahead{{Learn: c.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
+}
+
+// learnSpans finds out when each span was active.
+func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+	index := active.New(info, nil)
+	return index.Add, func() {
+		index.Finish()
+		c.options.Active = func(e *ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) {
+			f, ok := index.Find(e, c.link)
+			return f.TraceID, f.ID, ok
+		}
+	}
+}
+
 func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	o := c.options
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
+	if t.Trace != nil {
+		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
+	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
 		if err != nil {
@@ -121,9 +151,14 @@ func (s parquetSink) Result() Result {
 	r := &tablesResult{
 		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
 	}
-	if d.Raw > 0 && !s.raw {
-		r.Text = message.Count(d.Raw, "payload") + " kept as bytes in addition, because JSON does not restore them"
+	var notes []string
+	if d.Linked > 0 {
+		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
 	}
+	if d.Raw > 0 && !s.raw {
+		notes = append(notes, message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them")
+	}
+	r.Text = strings.Join(notes, "; ")
 	return r
 }
 

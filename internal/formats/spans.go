@@ -31,13 +31,19 @@ const (
 // bindSpanLabels defines the flags that link samples to spans.
 func bindSpanLabels(flags *pflag.FlagSet) func() *SpanLabels {
 	o := &SpanLabels{Use: active.All}
-	flags.Var((*evidenceValue)(&o.Use), FlagSpanLink, "how samples are linked to the span that was active: by their own labels, by activity ID, by what was active on the thread (auto: the first of these that finds one); comma-separated")
+	bindSpanLink(flags, &o.Use)
 	flags.BoolVar(&o.Name, FlagSpanName, false, "label samples with the name of their span, too")
 	return func() *SpanLabels {
 		set := *o
 		set.Explicit = flags.Changed(FlagSpanLink) && set.Use != 0 || set.Name
 		return &set
 	}
+}
+
+// bindSpanLink defines the flag that says what may link a sample to a span.
+func bindSpanLink(flags *pflag.FlagSet, use *active.Evidence) {
+	*use = active.All
+	flags.Var((*evidenceValue)(use), FlagSpanLink, "how samples are linked to the span that was active: by their own labels, by activity ID, by what was active on the thread (auto: the first of these that finds one); comma-separated")
 }
 
 // An evidenceValue is a flag that takes auto, off or a list of kinds of evidence.

@@ -89,6 +89,8 @@ type Out struct {
 	// Weights means that the format holds samples and not their weights: a selection is written with events that state them
 	// (profile.Weights).
 	Weights bool
+	// Dataset means that an output, a directory, can be one of many in a dataset.
+	Dataset bool
 	// Merges means that several inputs can go into one output.
 	Merges bool
 	// Order is the order in which the events are written unless the user chooses one.
@@ -164,6 +166,16 @@ type Ahead struct {
 	Optional bool
 	// Symbols means that the Target has a Namer that knows all symbols before the first event.
 	Symbols bool
+	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event it is not learned. A
+	// pass ends at the first such event and is made again after the reading, if the input can be read again. Shows borrows the event.
+	Shows func(*ntconv.Event) bool
+	// Again means that the input must be readable more than once although Shows is not nil.
+	Again bool
+}
+
+// An Aborter is a Sink that must be told if its output is not kept and Close is not called.
+type Aborter interface {
+	Abort() error
 }
 
 // plain is the part of a Creator that writes one file of unchanged events with stacks of any depth.
@@ -187,6 +199,14 @@ type Target struct {
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool
+	// Trace describes the trace if the output is part of a dataset, else it is nil.
+	Trace *Trace
+}
+
+// A Trace identifies a trace among those of a dataset.
+type Trace struct {
+	UID     string // the beginning of a hash of its content
+	Service string // name of the service that the user has given, "" to derive it from events
 }
 
 // A Sink is a sink that describes what it has written.

@@ -13,13 +13,6 @@ import (
 // once, in a reading that it shares with all else that must be known. An Ahead serves one input.
 type Ahead struct {
 	formats.Ahead
-	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event it is not learned. Do
-	// ends a pass at the first such event and makes another one after the reading, if the input can be read again. Shows borrows the
-	// event.
-	Shows func(*ntconv.Event) bool
-	// Again means that the input must be readable more than once although Shows is not nil.
-	Again bool
-
 	shown bool // Shows has returned true
 	done  bool // Learn has seen the trace
 }

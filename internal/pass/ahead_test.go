@@ -28,7 +28,7 @@ type lookout struct {
 
 func newLookout(t *testing.T, shows func(*ntconv.Event) bool) *lookout {
 	l := &lookout{t: t}
-	l.plan = &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Ahead: []*pass.Ahead{{Shows: shows, Ahead: formats.Ahead{Learn: l.learn}}}}
+	l.plan = &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Ahead: []*pass.Ahead{{Ahead: formats.Ahead{Learn: l.learn, Shows: shows}}}}
 	return l
 }
 

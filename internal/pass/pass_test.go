@@ -265,7 +265,7 @@ func TestReadingIsShared(t *testing.T) {
 		readings := 0
 		plan := &pass.Plan{
 			Read: formats.ReadOptions{Order: order}, Names: &symbol.Options{}, NamesFirst: true, Selection: &selection.Options{From: end},
-			Ahead:    []*pass.Ahead{ahead(&counts[0]), glance(&counts[1]), {Ahead: ahead(&counts[2]).Ahead, Shows: func(*ntconv.Event) bool { return false }}},
+			Ahead:    []*pass.Ahead{ahead(&counts[0]), glance(&counts[1]), {Ahead: formats.Ahead{Learn: ahead(&counts[2]).Learn, Shows: func(*ntconv.Event) bool { return false }}}},
 			Progress: func(*input.Input, string) func() { readings++; return func() {} },
 		}
 		in := open(t, corpus.Path("cpu-env.nettrace.zst"))

@@ -11,18 +11,34 @@ CREATE OR REPLACE VIEW stack_frames AS
 CREATE OR REPLACE VIEW stack_text AS
   SELECT trace, stack_id, string_agg(name, ';' ORDER BY position DESC) AS stack FROM stack_frames GROUP BY trace, stack_id;
 
+-- The innermost function of each stack that is the program's own: managed, and not in a module of .NET.
+CREATE OR REPLACE VIEW own_functions AS
+  SELECT trace, stack_id, arg_min(name, position) AS function
+  FROM stack_frames
+  WHERE kind = 'managed' AND NOT regexp_matches(module, '^(System|Microsoft)\.')
+  GROUP BY trace, stack_id;
+
+-- What each sample is in: one row per sample and function of its stack, also if the function is several times on the stack.
+-- leaf: the function itself ran (or waited), and not one that it had called.
+CREATE OR REPLACE VIEW sample_functions AS
+  SELECT s.*, f.* EXCLUDE (trace, stack_id)
+  FROM samples s JOIN (
+    SELECT trace, stack_id, name, min(namespace) AS namespace, min(module) AS module, min(position) = 1 AS leaf
+    FROM stack_frames GROUP BY trace, stack_id, name
+  ) f ON f.trace = s.trace AND f.stack_id = s.stack_id;
+
 -- What functions take themselves (self) and with all that they call (total), in the unit of the samples: FROM methods('wall').
--- A function that is several times on a stack counts once.
+-- A function that is several times on a stack counts once. Faster than the same sums over sample_functions.
 CREATE OR REPLACE MACRO methods(type) AS TABLE
   WITH weights AS (
     SELECT trace, stack_id, sum(value)::BIGINT AS value FROM samples WHERE sample_type = type GROUP BY trace, stack_id
   ), functions AS (
-    SELECT trace, stack_id, name, any_value(module) AS module, min(position) = 1 AS leaf FROM stack_frames GROUP BY trace, stack_id, name
+    SELECT trace, stack_id, name, min(module) AS module, min(position) = 1 AS leaf FROM stack_frames GROUP BY trace, stack_id, name
   ), sums AS (
     SELECT trace, sum(value) AS everything FROM weights GROUP BY trace
   )
-  SELECT trace, name, any_value(module) AS module,
+  SELECT trace, name, min(module) AS module,
     coalesce(sum(value) FILTER (leaf), 0)::BIGINT AS self, sum(value)::BIGINT AS total,
-    coalesce(sum(value) FILTER (leaf), 0) / any_value(everything) AS self_share, sum(value) / any_value(everything) AS total_share
+    coalesce(sum(value) FILTER (leaf), 0) / min(everything) AS self_share, sum(value) / min(everything) AS total_share
   FROM weights JOIN functions USING (trace, stack_id) JOIN sums USING (trace) GROUP BY trace, name;
 `

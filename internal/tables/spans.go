@@ -23,12 +23,14 @@ type Span struct {
 	MadeID        bool              `parquet:"made_id" doc:"the trace holds no ID, span_id is a hash"`
 	Attributes    map[string]string `parquet:"attributes" doc:"attributes as text"`
 	Events        string            `parquet:"events,optional" doc:"events as a JSON array of objects with ts_ns, name and attributes"`
+	Resource      map[string]string `parquet:"resource" doc:"attributes of the resource of an imported span as text"`
+	TraceState    string            `parquet:"trace_state,optional" doc:"trace state, as W3C trace context defines it"`
 	Links         string            `parquet:"links,optional" doc:"links as a JSON array of objects with trace_id, span_id and attributes"`
 }
 
 // An Interval is a row of the table intervals: something of the runtime that takes time.
 type Interval struct {
-	Kind          string            `parquet:"kind,dict" doc:"gc, gc_pause, jit, contention, wait, exception, request and others"`
+	Kind          string            `parquet:"kind,dict" doc:"gc, gc_pause, gc_finalizers, jit, background_jit, contention, wait, exception, exception_catch, exception_finally, exception_filter, thread_pool_queue or thread_pool_io_queue"`
 	Name          string            `parquet:"name,dict" doc:"what it is, as the span in ntconv to otlp --spans all"`
 	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, cut to microseconds"`
 	TSNanos       int64             `parquet:"ts_ns" doc:"start in nanoseconds since 1970-01-01 UTC, exact"`
@@ -55,10 +57,10 @@ type Counter struct {
 	DisplayName  string            `parquet:"display_name,dict,optional" doc:"name for people"`
 	Unit         string            `parquet:"unit,dict,optional" doc:"unit"`
 	Kind         string            `parquet:"kind,dict" doc:"mean, sum (increment since the last value), counter, up_down_counter, gauge, histogram"`
-	Statistic    string            `parquet:"statistic,dict,optional" doc:"what value is, where an event holds several: mean, min, max, count, sum, rate, p50, p95, p99"`
+	Statistic    string            `parquet:"statistic,dict,optional" doc:"what value is, where an event holds several: mean, standard_deviation, min, max, count, sum, last; rate (growth in the interval) and total of a counter; p50, p95, p99"`
 	Value        *float64          `parquet:"value,optional" doc:"value, NULL if there was none in the interval"`
 	IntervalSecs float64           `parquet:"interval_s,optional" doc:"seconds that the value covers"`
-	Tags         map[string]string `parquet:"tags" doc:"tags of the instrument"`
+	Tags         map[string]string `parquet:"tags" doc:"tags of the time series, of the instrument and of its meter, or metadata of an event counter"`
 }
 
 // A SingleEvent is a row of the file that --single writes: an event with all names.
@@ -81,5 +83,5 @@ type SingleEvent struct {
 	SpanID            string   `parquet:"span_id,dict,optional" bloom:"yes" doc:"span ID of the labels"`
 	Method            string   `parquet:"method,dict,optional" doc:"name of the innermost frame"`
 	Stack             []string `parquet:"stack,list,dict" doc:"names of all frames, innermost first"`
-	Payload           string   `parquet:"payload,optional" doc:"fields of the payload as a JSON object; NULL if the payload is empty"`
+	Payload           string   `parquet:"payload,optional" blob:"yes" doc:"fields of the payload as a JSON object; NULL if the payload is empty"`
 }

@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the results of the queries into docs/sql.md")
+
+// duckdb builds the stand-in for DuckDB's command line program and puts it on the PATH of the test process.
+var duckdb = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(command), "duckdb")
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./duckdb").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build ./duckdb: %w\n%s", err, out)
+	}
+	return filepath.Join(dir, "duckdb"), nil
+})
+
+// sql runs ntconv sql and returns what it prints.
+func sql(t *testing.T, args ...string) string {
+	t.Helper()
+	program, err := duckdb()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, command, append([]string{"sql", "-q", "--duckdb", program}, args...)...)
+	if r.code != 0 || len(r.stderr) > 0 {
+		t.Fatalf("sql %q: exit code %d\n%s", args, r.code, r.stderr)
+	}
+	return string(r.stdout)
+}
+
+// A question is a section of docs/sql.md.
+type question struct {
+	number, title string
+	traces        []string // names in testdata
+	query         string
+	result        string
+}
+
+// questionSection matches a section: heading, sentences, recordings, query and result.
+var questionSection = regexp.MustCompile("(?ms)^## (\\d+)\\. ([^\n]*)\n(?:[^`]|`[^`\n]*`)*?^On ([^\n]*):\n\n```sql\n(.*?)^```\n\n```text\n(.*?)^```\n")
+
+var recordingName = regexp.MustCompile("`testdata/([a-z0-9-]+)\\.nettrace\\.zst`")
+
+// questions returns the sections of the page.
+func questions(t *testing.T, page string) (list []question) {
+	t.Helper()
+	for _, m := range questionSection.FindAllStringSubmatch(page, -1) {
+		q := question{number: m[1], title: m[2], query: m[4], result: m[5]}
+		for _, r := range recordingName.FindAllStringSubmatch(m[3], -1) {
+			q.traces = append(q.traces, r[1])
+		}
+		if len(q.traces) == 0 {
+			t.Errorf("question %s names no recording of testdata", q.number)
+		}
+		list = append(list, q)
+	}
+	if headings := regexp.MustCompile(`(?m)^## \d+\. `).FindAllString(page, -1); len(headings) != len(list) {
+		t.Errorf("docs/sql.md has %d questions, and %d are complete", len(headings), len(list))
+	}
+	return list
+}
+
+// tableFolders converts recordings to tables once for all questions.
+type tableFolders struct {
+	dir  string
+	made map[string]string
+}
+
+// of returns the directory of the tables of a recording.
+func (f *tableFolders) of(t *testing.T, name string) string {
+	t.Helper()
+	if dir, ok := f.made[name]; ok {
+		return dir
+	}
+	dir := filepath.Join(f.dir, name+".parquet") + "/"
+	r := run(t, command, "to", "parquet", "-q", "--typed", "all", "-o", dir, filepath.Join("..", "testdata", name+".nettrace.zst"))
+	if r.code != 0 {
+		t.Fatalf("to parquet %s: exit code %d\n%s", name, r.code, r.stderr)
+	}
+	if f.made == nil {
+		f.made = make(map[string]string)
+	}
+	f.made[name] = dir
+	return dir
+}
+
+// TestSQLDocument: each query of docs/sql.md gives the result that stands below it, and the answer is right by what the recorded program
+// measured itself, or by another way to the same number.
+func TestSQLDocument(t *testing.T) {
+	const file = "../docs/sql.md"
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	list := questions(t, page)
+	if len(list) != len(answers) {
+		t.Errorf("%d questions and %d answers", len(list), len(answers))
+	}
+	folders := &tableFolders{dir: t.TempDir()}
+	for _, q := range list {
+		t.Run(q.number, func(t *testing.T) {
+			var dirs []string
+			for _, name := range q.traces {
+				dirs = append(dirs, folders.of(t, name))
+			}
+			got := sql(t, append([]string{"--format", "table", q.query}, dirs...)...)
+			if got != q.result {
+				t.Errorf("%s\ngives\n%swhere docs/sql.md has\n%s", q.query, got, q.result)
+				if *update {
+					page = strings.Replace(page, q.query+"```\n\n```text\n"+q.result, q.query+"```\n\n```text\n"+got, 1)
+				}
+			}
+			check, ok := answers[q.title]
+			if !ok {
+				t.Fatalf("no answer is known to %q", q.title)
+			}
+			check(t, q, rowsOf(t, sql(t, append([]string{"--format", "json", q.query}, dirs...)...)))
+		})
+	}
+	if *update && page != string(b) {
+		if err := os.WriteFile(file, []byte(page), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A row is a row of a result by the names of its columns.
+type row map[string]any
+
+func rowsOf(t *testing.T, text string) (rows []row) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	if err := d.Decode(&rows); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return rows
+}
+
+// number returns a column that holds a number.
+func (r row) number(t *testing.T, column string) float64 {
+	t.Helper()
+	n, ok := r[column].(float64)
+	if !ok {
+		t.Fatalf("column %s: %v is not a number", column, r[column])
+	}
+	return n
+}
+
+// text returns a column that holds a string.
+func (r row) text(t *testing.T, column string) string {
+	t.Helper()
+	s, ok := r[column].(string)
+	if !ok {
+		t.Fatalf("column %s: %v is not a string", column, r[column])
+	}
+	return s
+}

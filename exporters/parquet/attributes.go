@@ -1,0 +1,157 @@
+package parquet
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// maxValueDepth limits the depth to which arrays and maps become JSON.
+const maxValueDepth = 64
+
+// attributeMap returns attributes as a map of texts, and its bytes. Of several values of a key it has the first.
+func attributeMap(list []span.Attribute, omit string) (m map[string]string, bytes int) {
+	if len(list) == 0 {
+		return nil, 0
+	}
+	m = make(map[string]string, len(list))
+	for i := range list {
+		key := valid(list[i].Key)
+		if _, taken := m[key]; taken || key == omit && omit != "" {
+			continue
+		}
+		m[key] = valueText(list[i].Value)
+		bytes += len(key) + len(m[key]) + 48
+	}
+	return m, bytes
+}
+
+// valueText returns strings as they are, bytes as base64, and everything else as JSON.
+func valueText(v span.Value) string {
+	switch v.Kind() {
+	case span.ValueString:
+		return valid(v.Str())
+	case span.ValueAbsent, span.ValueEmpty:
+		return ""
+	case span.ValueBytes:
+		return base64.StdEncoding.EncodeToString([]byte(v.Str()))
+	case span.ValueFloat:
+		return strings.Trim(string(appendFloat(nil, v.Float())), `"`)
+	}
+	return string(appendValue(nil, v, maxValueDepth))
+}
+
+// appendValue appends a value as JSON: bytes as base64, numbers that JSON does not have as strings.
+func appendValue(b []byte, v span.Value, depth int) []byte {
+	switch v.Kind() {
+	case span.ValueString:
+		return appendQuoted(b, v.Str())
+	case span.ValueBool:
+		return strconv.AppendBool(b, v.Bool())
+	case span.ValueInt:
+		return strconv.AppendInt(b, v.Int(), 10)
+	case span.ValueFloat:
+		return appendFloat(b, v.Float())
+	case span.ValueBytes:
+		return append(base64.StdEncoding.AppendEncode(append(b, '"'), []byte(v.Str())), '"')
+	case span.ValueArray:
+		if depth > 0 {
+			b = append(b, '[')
+			for i, elem := range v.Elems() {
+				b = appendValue(appendComma(b, i), elem, depth-1)
+			}
+			return append(b, ']')
+		}
+	case span.ValueMap:
+		if depth > 0 {
+			return appendObject(b, v.Members(), depth-1)
+		}
+	}
+	return append(b, "null"...)
+}
+
+// appendObject appends attributes as a JSON object. Of several values of a key it has the first.
+func appendObject(b []byte, list []span.Attribute, depth int) []byte {
+	b = append(b, '{')
+	n := 0
+	for i := range list {
+		if repeats(list, i) {
+			continue
+		}
+		b = append(appendQuoted(appendComma(b, n), list[i].Key), ':')
+		b = appendValue(b, list[i].Value, depth)
+		n++
+	}
+	return append(b, '}')
+}
+
+// maxCompared limits how many keys a key is compared with. Objects with more may repeat a key.
+const maxCompared = 256
+
+// repeats reports whether the key of an attribute is that of an earlier one.
+func repeats(list []span.Attribute, i int) bool {
+	for j := range min(i, maxCompared) {
+		if list[j].Key == list[i].Key {
+			return true
+		}
+	}
+	return false
+}
+
+func appendFloat(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(b, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(b, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, 64)
+}
+
+func appendComma(b []byte, i int) []byte {
+	if i > 0 {
+		return append(b, ',')
+	}
+	return b
+}
+
+// appendQuoted appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func appendQuoted(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s) // the error states what was replaced
+	return b
+}
+
+// appendEvents appends the events of a span as a JSON array.
+func appendEvents(b []byte, list []span.Event) []byte {
+	b = append(b, '[')
+	for i := range list {
+		b = append(appendComma(b, i), `{"ts_ns":`...)
+		b = strconv.AppendInt(b, int64(list[i].Time), 10)
+		b = appendQuoted(append(b, `,"name":`...), list[i].Name)
+		b = appendObject(append(b, `,"attributes":`...), list[i].Attributes, maxValueDepth)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// appendLinks appends the links of a span as a JSON array.
+func appendLinks(b []byte, list []span.Link) []byte {
+	b = append(b, '[')
+	for i := range list {
+		b = append(appendComma(b, i), `{"trace_id":"`...)
+		b = hex.AppendEncode(b, list[i].TraceID[:])
+		b = hex.AppendEncode(append(b, `","span_id":"`...), list[i].ID[:])
+		b = appendObject(append(b, `","attributes":`...), list[i].Attributes, maxValueDepth)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,59 @@
+package parquet
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// counters writes the table counters.
+type counters struct {
+	rows   *table[tables.Counter]
+	reader *counter.Reader
+	it     *item                // of the event that is read
+	emit   func(*counter.Value) // p.add, made once
+}
+
+func newCounters(s *Sink) (derived, error) {
+	rows, err := newTable[tables.Counter](s.files)
+	if err != nil {
+		return nil, err
+	}
+	if rows.discard {
+		return omitted{}, nil
+	}
+	p := &counters{rows: rows, reader: counter.NewReader()}
+	p.emit = p.add
+	return p, nil
+}
+
+func (p *counters) watch(*ntconv.Event) {}
+
+func (p *counters) write(e *ntconv.Event, it *item) error {
+	p.it = it
+	p.reader.Read(e, p.emit)
+	return nil
+}
+
+func (p *counters) add(v *counter.Value) {
+	row := p.rows.row()
+	*row = tables.Counter{
+		EventID: p.it.id, TS: p.it.micros, TSNanos: p.it.nanos, ProcessID: p.it.process, PID: p.it.pid,
+		Provider: valid(v.Provider), Name: valid(v.Name), DisplayName: valid(v.DisplayName), Unit: valid(v.Unit), Kind: v.Kind,
+		Statistic: v.Statistic, IntervalSecs: v.Interval,
+	}
+	if v.OK {
+		number := v.Value
+		row.Value = &number
+	}
+	if len(v.Tags) > 0 {
+		row.Tags = make(map[string]string, len(v.Tags))
+		for _, tag := range v.Tags {
+			if _, taken := row.Tags[valid(tag.Key)]; !taken {
+				row.Tags[valid(tag.Key)] = valid(tag.Value)
+			}
+		}
+	}
+}
+
+func (p *counters) close() error { return p.rows.close() }

@@ -1,0 +1,64 @@
+package parquet_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ntconv/ntconv/exporters/parquet"
+	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+)
+
+// The table counters has every value of every counter, with the event that states it.
+func TestCounters(t *testing.T) {
+	files := []corpus.File{corpus.Trace(t, "counters")}
+	if _, err := corpus.Find("data"); err == nil {
+		files = append(files, corpus.SharedTrace(t, "own/metrics"), corpus.SharedTrace(t, "own/metrics-limits"), corpus.SharedTrace(t, "nettrace/countercow-aspnet-net9"))
+	}
+	for _, f := range files {
+		m, events, info, _ := exported(t, f.Data, parquet.Options{})
+		rows := rowsOf[tables.Counter](t, m, "counters")
+		r := counter.NewReader()
+		n := 0
+		for i, e := range events {
+			r.Read(e, func(v *counter.Value) {
+				if n == len(rows) {
+					t.Fatalf("%s: more than %d values", f.Name, n)
+				}
+				row := rows[n]
+				n++
+				if row.EventID != int64(i+1) || row.TSNanos != info.Clock.Time(e.Time).UnixNano() || row.PID != int64(e.Thread.Process.PID) ||
+					row.Provider != v.Provider || row.Name != v.Name || row.DisplayName != v.DisplayName || row.Unit != v.Unit || row.Kind != v.Kind ||
+					row.Statistic != v.Statistic || row.IntervalSecs != v.Interval || len(row.Tags) != len(v.Tags) {
+					t.Fatalf("%s: row %+v, want %+v", f.Name, row, *v)
+				}
+				if (row.Value != nil) != v.OK || v.OK && math.Float64bits(*row.Value) != math.Float64bits(v.Value) {
+					t.Fatalf("%s: row %+v has the value %v, want %v", f.Name, row, row.Value, v.Value)
+				}
+				for _, tag := range v.Tags {
+					if row.Tags[tag.Key] != tag.Value {
+						t.Fatalf("%s: tags %v, want %v", f.Name, row.Tags, v.Tags)
+					}
+				}
+			})
+		}
+		if n != len(rows) || n == 0 {
+			t.Errorf("%s: %d rows, want %d", f.Name, len(rows), n)
+		}
+	}
+}
+
+// A table that is not selected costs nothing and is not created.
+func TestDerivedTablesAreOptional(t *testing.T) {
+	src, _ := reading(t, corpus.Trace(t, "cpu-default").Data)
+	m := tablesOf(t, src, parquet.Options{Tables: []string{"events"}})
+	for _, name := range []string{"samples", "spans", "intervals", "counters"} {
+		if m[name] != nil {
+			t.Errorf("table %s was created", name)
+		}
+	}
+	if len(m) != 1 {
+		t.Errorf("%d tables, want events", len(m))
+	}
+}

@@ -1,0 +1,38 @@
+package parquet
+
+import "github.com/ntconv/ntconv/internal/span"
+
+// maxIDTexts limits the IDs whose text is remembered.
+const maxIDTexts = 1 << 14
+
+// idTexts returns the text of the IDs of spans. Many samples share a span, so texts are remembered.
+type idTexts struct {
+	last  span.Context
+	text  idText
+	known map[span.Context]idText
+}
+
+type idText struct{ trace, span string }
+
+// of returns the hexadecimal digits of a trace ID and a span ID, and "" for those that are zero.
+func (t *idTexts) of(traceID [16]byte, spanID [8]byte) (trace, id string) {
+	c := span.Context{TraceID: traceID, ID: spanID}
+	if c == t.last {
+		return t.text.trace, t.text.span
+	}
+	text, ok := t.known[c]
+	if !ok {
+		if !c.TraceID.IsZero() {
+			text.trace = c.TraceID.String()
+		}
+		if !c.ID.IsZero() {
+			text.span = c.ID.String()
+		}
+		if t.known == nil || len(t.known) == maxIDTexts {
+			t.known = map[span.Context]idText{}
+		}
+		t.known[c] = text
+	}
+	t.last, t.text = c, text
+	return text.trace, text.span
+}

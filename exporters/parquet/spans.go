@@ -1,0 +1,189 @@
+package parquet
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// Attributes of the tracker for which tables have a column.
+const attrSynthetic = "ntconv.synthetic"
+
+// runtimeIntervals are the sources of the table intervals.
+const runtimeIntervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Exceptions | tracker.Requests
+
+// spans writes the tables spans and intervals.
+type spans struct {
+	sink      *Sink
+	tracker   *tracker.Tracker
+	spans     *sorted[tables.Span]
+	intervals *sorted[tables.Interval]
+	ids       idTexts
+	scratch   []byte
+}
+
+func newSpans(s *Sink) (derived, error) {
+	p := &spans{sink: s}
+	var err error
+	if p.spans, err = newSorted[tables.Span](s.files); err != nil {
+		return nil, err
+	}
+	if p.intervals, err = newSorted[tables.Interval](s.files); err != nil {
+		return nil, err
+	}
+	if p.spans.table.discard && p.intervals.table.discard {
+		return omitted{}, nil
+	}
+	o := &tracker.Options{Sources: tracker.Default, Unfinished: tracker.OpenUnfinished, Report: s.o.Report}
+	if !p.intervals.table.discard {
+		o.Sources |= runtimeIntervals
+	}
+	if active := s.o.Active; active != nil {
+		o.Active = func(e *ntconv.Event) (c span.Context, ok bool) {
+			c.TraceID, c.ID, ok = active(e)
+			return c, ok
+		}
+	}
+	p.tracker = tracker.New(s.info, p.add, o)
+	return p, nil
+}
+
+// watch passes on what the tracker must know of threads that end. A selection omits no marks.
+func (p *spans) watch(e *ntconv.Event) {
+	if e.Kind != ntconv.KindEvent {
+		p.tracker.Add(e)
+	}
+}
+
+func (p *spans) write(e *ntconv.Event, _ *item) error {
+	p.tracker.Add(e)
+	return nil
+}
+
+func (p *spans) close() error {
+	p.tracker.Finish()
+	err := errors.Join(p.spans.close(), p.intervals.close())
+	p.sink.done.Spans = p.spans.table.count
+	return err
+}
+
+// add takes a span when its end is known.
+func (p *spans) add(s *span.Span) {
+	if s.Evidence == span.FromRuntime {
+		p.addInterval(s)
+	} else {
+		p.addSpan(s)
+	}
+}
+
+func (p *spans) addSpan(s *span.Span) {
+	row := tables.Span{
+		TraceID: s.TraceID.String(), SpanID: s.ID.String(), Name: valid(s.Name), Kind: kindName(s.Kind), Status: statusName(s.Status),
+		StatusMessage: valid(s.StatusMessage), Source: sourceNames[s.Evidence], Scope: valid(s.Scope.Name),
+		ScopeVersion: valid(s.Scope.Version), TraceState: valid(s.TraceState), MadeID: s.MadeID,
+	}
+	if !s.ParentID.IsZero() {
+		row.ParentSpanID = s.ParentID.String()
+	}
+	row.TS, row.TSNanos, row.EndTS, row.DurationNanos = times(s)
+	row.ProcessID, row.PID, row.ThreadID, row.TID = p.owner(s)
+	var bytes int
+	row.Attributes, bytes = attributeMap(s.Attributes, attrSynthetic)
+	if s.Resource != nil {
+		var more int
+		row.Resource, more = attributeMap(s.Resource.Attributes, "")
+		bytes += more
+	}
+	if len(s.Events) > 0 {
+		p.scratch = appendEvents(p.scratch[:0], s.Events)
+		row.Events = string(p.scratch)
+	}
+	if len(s.Links) > 0 {
+		p.scratch = appendLinks(p.scratch[:0], s.Links)
+		row.Links = string(p.scratch)
+	}
+	bytes += rowBytes + len(row.Events) + len(row.Links) + len(row.Name) + len(row.StatusMessage)
+	p.spans.add(&row, row.TSNanos, 0, bytes)
+}
+
+// rowBytes is the memory of a row of spans or intervals without its texts.
+const rowBytes = 512
+
+func (p *spans) addInterval(s *span.Span) {
+	row := tables.Interval{Kind: tracker.IntervalKind(s), Name: s.Name}
+	row.TS, row.TSNanos, row.EndTS, row.DurationNanos = times(s)
+	row.ProcessID, row.PID, row.ThreadID, row.TID = p.owner(s)
+	if !s.Active.ID.IsZero() {
+		row.TraceID, row.SpanID = p.ids.of(s.Active.TraceID, s.Active.ID)
+	}
+	var bytes int
+	row.Attributes, bytes = attributeMap(s.Attributes, attrSynthetic)
+	p.intervals.add(&row, row.TSNanos, 0, bytes+rowBytes)
+}
+
+// owner returns the process and the thread of a span.
+func (p *spans) owner(s *span.Span) (process int32, pid int64, thread int32, tid int64) {
+	tid = -1
+	if s.Process != nil {
+		process, pid = p.sink.process(s.Process), int64(s.Process.PID)
+	}
+	if s.Thread != nil {
+		thread = p.sink.thread(s.Thread)
+		if s.Thread.TID != ntconv.TIDUnknown {
+			tid = int64(s.Thread.TID)
+		}
+	}
+	return process, pid, thread, tid
+}
+
+// times returns the columns of a span's start and end. The end is nil if the trace does not show it.
+func times(s *span.Span) (micros, nanos int64, end, duration *int64) {
+	nanos = int64(s.Start)
+	if s.End == 0 || s.Unfinished {
+		return microsOf(nanos), nanos, nil, nil
+	}
+	e, d := microsOf(int64(s.End)), int64(s.End)-nanos
+	if d < 0 && int64(s.End) > nanos { // it overflowed
+		d = math.MaxInt64
+	}
+	return microsOf(nanos), nanos, &e, &d
+}
+
+// microsOf returns nanoseconds as microseconds, rounded down.
+func microsOf(nanos int64) int64 {
+	micros := nanos / 1000
+	if nanos%1000 < 0 {
+		micros--
+	}
+	return micros
+}
+
+var sourceNames = [...]string{
+	span.FromOTLP: "imported", span.FromLabels: "labels", span.FromActivity: "activities", span.FromPair: "pairs", span.FromRuntime: "runtime",
+}
+
+// kindName returns the name of a kind, and the number of one that trace.proto does not define.
+func kindName(k span.Kind) string {
+	names := [...]string{
+		span.KindUnspecified: "unspecified", span.KindInternal: "internal", span.KindServer: "server", span.KindClient: "client",
+		span.KindProducer: "producer", span.KindConsumer: "consumer",
+	}
+	if k < 0 || int(k) >= len(names) {
+		return strconv.Itoa(int(k))
+	}
+	return names[k]
+}
+
+// statusName returns the name of a status, and the number of one that trace.proto does not define.
+func statusName(c span.StatusCode) string {
+	names := [...]string{span.StatusUnset: "unset", span.StatusOK: "ok", span.StatusError: "error"}
+	if c < 0 || int(c) >= len(names) {
+		return strconv.Itoa(int(c))
+	}
+	return names[c]
+}
