@@ -111,10 +111,10 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
+		newTyped,
 		newSamples,
 		newSpans,
 		newCounters,
-		newTyped,
 	} {
 		part, err := open(s)
 		if err != nil {
