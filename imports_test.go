@@ -45,6 +45,10 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
+		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
+	},
+	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
 		why: "the notation of .NET names is text to text",
 	},
@@ -67,6 +71,10 @@ var importRules = []importRule{
 	{
 		of: []string{"./schema"}, only: []string{"std", "./", "./schema", "./internal/clr"},
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
+	},
+	{
+		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
+		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
 		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},

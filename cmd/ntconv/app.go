@@ -35,8 +35,8 @@ type app struct {
 	signaled         atomic.Bool                   // a signal is about to end the process
 	interruptMessage atomic.Pointer[func() string] // what to say if the user interrupts now, nil for nothing
 	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
-	cleaner          iox.Cleaner
-	temps            temps
+	cleaner          *iox.Cleaner
+	temps            *temps
 	sum              *summary.Summary // nil until a verb has something to sum up
 }
 
@@ -48,7 +48,7 @@ const (
 // newApp returns a run with the defaults of all flags.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers),
+		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
 		memory: memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
 	}
 }
@@ -107,7 +107,8 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(a.convertCmd(), a.toCmd(nil), a.fromCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(), a.sqlCmd(), whereTopic(), versionCmd(a))
+	root.AddCommand(a.convertCmd(), a.toCmd(nil), a.fromCmd(), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(),
+		a.datasetCmd(), a.sqlCmd(), whereTopic(), versionCmd(a))
 	addStandardCommands(root)
 	addSuggestions(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })

@@ -107,6 +107,7 @@ type conversion struct {
 	to      *formats.Format
 	creator formats.Creator
 	names   *symbol.Options // nil if the format needs none
+	trace   *formats.Trace  // nil if the output is not part of a dataset
 	when    formats.Names   // when it needs them
 	byName  bool            // the name of the output decides whether it is a directory
 }
@@ -137,10 +138,15 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 		return err
 	}
 	a.sum.Naming = misnamed(c.to, outName)
+	c.plan(plan)
+	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
+}
+
+// plan asks for the symbols that the format needs.
+func (c *conversion) plan(plan *pass.Plan) {
 	if c.names != nil {
 		plan.Names, plan.NamesFirst = c.names, c.when == formats.NamesFirst
 	}
-	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
 }
 
 // delivery returns the output of a conversion.
@@ -151,7 +157,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		name: name,
 		to:   to,
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
-			sink, err = c.creator.Create(out, p.Info, target(p))
+			t := target(p)
+			t.Trace = c.trace
+			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
 		},
 		empty: func() string {

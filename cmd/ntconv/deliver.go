@@ -18,6 +18,8 @@ type delivery struct {
 	name   string // of the output
 	to     formats.Destination
 	create func(*iox.Outputs) (ntconv.Sink, error)
+	// outputs, if not nil, returns what is written to in place of name.
+	outputs func() (*iox.Outputs, error)
 	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output is not kept.
 	empty  func() string
 	advice string // for users whose output would be empty
@@ -54,8 +56,15 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	if d.to == formats.ToNothing {
 		return iox.NoOutputs(), nil
 	}
+	if d.outputs != nil {
+		out, err := d.outputs()
+		if err != nil {
+			return nil, fail(exitOutput, err)
+		}
+		return out, nil
+	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: &a.cleaner}, Dir: dir, File: !dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner}, Dir: dir, File: !dir})
 	if err == nil {
 		return out, nil
 	}

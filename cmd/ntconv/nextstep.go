@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -17,7 +18,10 @@ import (
 func nextStep(err error, strict bool) string {
 	var advised *ntconv.AdviceError
 	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || input.IsTruncated(err)
+	var set *input.DatasetError
 	switch {
+	case errors.As(err, &set):
+		return "ntconv dataset ls " + message.ShellWord(set.Dir) + " lists the directories of its traces, each of which is an input"
 	case errors.Is(err, reader.ErrPrerelease):
 		return "or try --allow-prerelease"
 	case errors.As(err, &advised), formats.IsUnknown(err):

@@ -38,9 +38,13 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 
 func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	c, openers := conversion{to: f}, new(formats.Openers)
+	set := new(collection)
 	args, use := oneInput, "IN [-o OUT]"
 	if f.Out.Merges {
 		args, use = someInputs, "IN... [-o OUT]"
+	}
+	if f.Out.Dataset {
+		args, use = set.anyInputs(args), use+" | IN... --dataset DIR"
 	}
 	cmd := &cobra.Command{
 		Use:   f.Name + " " + use,
@@ -51,29 +55,26 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.in, c.others, a.openers = args[0], args[1:], openers
-			if from != nil {
-				if a.from != "" && a.from != from.Name {
-					return fmt.Errorf("--from %s: ntconv from %s names the format; leave out --from", a.from, from.Name)
-				}
-				a.from = from.Name
-			}
-			plan, err := a.planFor(cmd, f.Out, c.creator)
-			if err != nil {
+			a.openers = openers
+			if err := a.readAs(from); err != nil {
 				return err
 			}
-			if len(c.others) > 0 {
-				if err := planSeveral(cmd, plan, c.out); err != nil {
-					return err
-				}
+			if err := set.check(cmd, &c); err != nil {
+				return err
 			}
-			return a.convert(&c, plan)
+			if set.dir != "" {
+				return a.collect(cmd, &c, set, args)
+			}
+			return a.convertAll(cmd, &c, args)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
+		if f.Out.Dataset {
+			set.bind(flags)
+		}
 		switch {
 		case from != nil:
 			openers = formats.BindOpeners(flags, from)
@@ -85,8 +86,39 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	if from != nil {
 		cmd.Flags().Lookup("from").Hidden = true
 	}
+	if f.Out.Dataset {
+		complete(cmd, flagPartition, partitionKeys())
+		cmd.ValidArgsFunction = anyCompletion
+	}
 	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
+}
+
+// readAs makes all inputs of a format, nil to recognize each.
+func (a *app) readAs(from *formats.Format) error {
+	if from == nil {
+		return nil
+	}
+	if a.from != "" && a.from != from.Name {
+		return fmt.Errorf("--from %s: ntconv from %s names the format; leave out --from", a.from, from.Name)
+	}
+	a.from = from.Name
+	return nil
+}
+
+// convertAll makes one output of all inputs.
+func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) error {
+	c.in, c.others = inputs[0], inputs[1:]
+	plan, err := a.planFor(cmd, c.to.Out, c.creator)
+	if err != nil {
+		return err
+	}
+	if len(c.others) > 0 {
+		if err := planSeveral(cmd, plan, c.out); err != nil {
+			return err
+		}
+	}
+	return a.convert(c, plan)
 }
 
 // ownHelp returns what the help of a format says in addition.

@@ -15,15 +15,15 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A counter counts the bytes of files.
-type counter struct{ n *int64 }
+// A byteCounter counts the bytes of files.
+type byteCounter struct{ n *int64 }
 
-func (c counter) Write(b []byte) (int, error) {
+func (c byteCounter) Write(b []byte) (int, error) {
 	*c.n += int64(len(b))
 	return len(b), nil
 }
 
-func (counter) Close() error { return nil }
+func (byteCounter) Close() error { return nil }
 
 // eventRows returns rows like those of a .NET trace.
 func eventRows(n int) []tables.Event {
@@ -43,7 +43,7 @@ func eventRows(n int) []tables.Event {
 func BenchmarkEventsTable(b *testing.B) {
 	rows := eventRows(batchRows)
 	size := int64(0)
-	w := parquetfile.NewWriter[tables.Event](counter{&size}, (&files{ordered: true}).options(tables.Of[tables.Event]()))
+	w := parquetfile.NewWriter[tables.Event](byteCounter{&size}, (&files{ordered: true}).options(tables.Of[tables.Event]()))
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := w.Write(rows); err != nil {
@@ -85,7 +85,7 @@ func export(tb testing.TB, data []byte) int64 {
 	sizes := make([]int64, 0, 64)
 	sink, err := New(func(string) (io.WriteCloser, error) {
 		sizes = append(sizes, 0)
-		return counter{&sizes[len(sizes)-1]}, nil
+		return byteCounter{&sizes[len(sizes)-1]}, nil
 	}, src.Info(), names, &Options{Ordered: true})
 	if err != nil {
 		tb.Fatal(err)

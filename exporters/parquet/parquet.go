@@ -104,4 +104,6 @@ type derived interface {
 	write(e *ntconv.Event, it *item) error
 	// close writes the rest and completes the files.
 	close() error
+	// abort releases what close would, other than the files of newTable, and writes nothing. It is called in place of close.
+	abort() error
 }

@@ -190,4 +190,3 @@ func (s *SingleSink) Close() error {
 
 // Summary returns what was written. It is valid after Close.
 func (s *SingleSink) Summary() Summary { return s.done }
-

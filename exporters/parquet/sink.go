@@ -111,11 +111,10 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
-		// Constructors of parts, one per line.
-		newTyped,
 		newSamples,
 		newSpans,
 		newCounters,
+		newTyped,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -196,7 +195,11 @@ func (s *Sink) Abort() error {
 		return nil
 	}
 	s.ended = true
-	return errors.Join(s.files.abort(), s.stacks.spill.close())
+	errs := []error{s.files.abort(), s.stacks.spill.close()}
+	for _, p := range s.parts {
+		errs = append(errs, p.abort())
+	}
+	return errors.Join(errs...)
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.
@@ -211,7 +214,7 @@ func (s *Sink) writeDefinitions() error {
 		writeTable(s.files, func(rows *table[tables.Attribute]) { s.writeAllAttributes(rows) }),
 		writeTable(s.files, func(rows *table[tables.Process]) { s.owners.writeProcesses(rows, s.namer, &s.clock) }),
 		writeTable(s.files, func(rows *table[tables.Thread]) { s.owners.writeThreads(rows, s.namer, &s.clock) }),
-		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables) }),
+		writeTable(s.files, func(rows *table[tables.EventType]) { s.types.write(rows, s.typedTables, &s.payloads) }),
 	)
 }
 

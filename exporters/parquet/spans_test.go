@@ -246,6 +246,52 @@ func TestIntervalsAreThoseOfOTLP(t *testing.T) {
 	}
 }
 
+// With Options.Active an interval has the span that was active on its thread, which is the parent or a link of it in OTLP, directly or
+// through an interval that encloses it.
+func TestIntervalsOfSpans(t *testing.T) {
+	const runtime = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
+	for _, name := range []string{"filtrace-contention-net10", "filtrace-alloc-net10"} {
+		data := corpus.SharedTrace(t, "nettrace/"+name).Data
+		src, _ := reading(t, data)
+		o := &otlp.Options{Sources: otlp.DefaultSources | runtime, Unfinished: otlp.OpenUnfinished}
+		index := otlp.NewActiveSpans(src.Info(), o)
+		for e := range ntconv.Events(src) {
+			index.Add(e)
+		}
+		index.Finish()
+		o.Active = index.Find
+		src, _ = reading(t, data)
+		want := 0
+		for _, r := range otlpSpans(t, src, o) {
+			for _, scope := range r.ScopeSpans {
+				for _, s := range scope.Spans {
+					if scope.Scope.GetName() == "Microsoft-Windows-DotNETRuntime" && (len(s.Links) > 0 || len(s.ParentSpanId) > 0 && s.Name != "GC pause") {
+						want++
+					}
+				}
+			}
+		}
+		src, _ = reading(t, data)
+		m := tablesOf(t, src, parquet.Options{Active: index.Find})
+		spans := map[string]bool{}
+		for _, s := range rowsOf[tables.Span](t, m, "spans") {
+			spans[s.TraceID+s.SpanID] = true
+		}
+		got := 0
+		for _, r := range rowsOf[tables.Interval](t, m, "intervals") {
+			if r.SpanID == "" {
+				continue
+			}
+			if got++; !spans[r.TraceID+r.SpanID] {
+				t.Fatalf("%s: %+v: the table of spans does not have the span", name, r)
+			}
+		}
+		if got != want || want == 0 {
+			t.Errorf("%s: %d intervals have a span, want %d", name, got, want)
+		}
+	}
+}
+
 // The program that was recorded has counted its garbage collections by generation and above.
 func TestCollectionsOfRecording(t *testing.T) {
 	var truth struct {

@@ -39,8 +39,8 @@ func eachEvent(t testing.TB, trace corpus.File, f func(*ntconv.Info, *ntconv.Eve
 	}
 }
 
-// valueText returns what a column should hold, without the code under test. ok is false for what is stored as JSON.
-func valueText(v ntconv.Value) (text string, ok bool) {
+// cellText returns what a column should hold, without the code under test. ok is false for what is stored as JSON.
+func cellText(v ntconv.Value) (text string, ok bool) {
 	switch v.Kind() {
 	case ntconv.ValueNull, ntconv.ValueError:
 		return "null", true
@@ -141,7 +141,7 @@ func compareFields(t *testing.T, table string, row rowText, s *schema.Schema, e 
 		if !ok {
 			t.Fatalf("%s has no column %s", table, column)
 		}
-		if want, ok := valueText(v); ok && got != want {
+		if want, ok := cellText(v); ok && got != want {
 			t.Fatalf("%s: %s = %q, want %q", table, f.Name, got, want)
 		}
 		if s.HasValueNames(f.Name) && (v.Kind() == ntconv.ValueInt || v.Kind() == ntconv.ValueUint) {

@@ -77,8 +77,8 @@ func eventName(s *schema.Schema) string {
 	return valid(s.Name)
 }
 
-// write writes the rows of all types. typed names the typed tables.
-func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]string) {
+// write writes the rows of all types. typed names the typed tables, and payloads has encoded the column payload.
+func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]string, payloads *payload.Encoder) {
 	for _, r := range t.rows {
 		typ, s, row := r.typ, r.schema, rows.row()
 		row.TypeID, row.Provider, row.Number, row.Event, row.Version = r.id, valid(typ.Provider), int64(typ.ID), eventName(s), int32(typ.Version)
@@ -96,7 +96,7 @@ func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]
 		opcode := int32(typ.Opcode)
 		row.RecordedOpcode, row.HasOpcode = &opcode, typ.HasOpcode
 		row.RecordedFields = string(tables.AppendFields(nil, typ.Fields))
-		if fields, ok := payload.Layout(s); ok {
+		if fields, ok := payloads.Layout(s); ok {
 			if layout := string(tables.AppendFields(nil, fields)); layout != row.RecordedFields {
 				row.Layout = layout
 			}

@@ -3,14 +3,16 @@ package formats
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/spf13/pflag"
 )
 
-// Openers has the Opener of each format that a command reads, and with it the values of the formats' own flags. It is not safe for
+// Openers has the Opener of each format that a command reads, and with it the values of the formats' own flags. Open is safe for
 // concurrent use.
 type Openers struct {
+	mu   sync.Mutex // guards list and boundOpener.used
 	list []*boundOpener
 }
 
@@ -40,6 +42,13 @@ func BindOpeners(flags *pflag.FlagSet, table ...*Format) *Openers {
 
 // Open opens an input of a format. Formats whose flags were not bound have the default values.
 func (o *Openers) Open(f *Format, in Input, opts *ReadOptions) (ntconv.Source, error) {
+	return o.opener(f).Open(in, opts)
+}
+
+// opener returns the Opener of a format, and notes that it is used.
+func (o *Openers) opener(f *Format) Opener {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	i := slices.IndexFunc(o.list, func(b *boundOpener) bool { return b.format.Name == f.Name })
 	if i < 0 {
 		i = len(o.list)
@@ -47,7 +56,7 @@ func (o *Openers) Open(f *Format, in Input, opts *ReadOptions) (ntconv.Source, e
 		o.list = append(o.list, &boundOpener{format: f, flags: flags, opener: f.In.Bind(flags)})
 	}
 	o.list[i].used = true
-	return o.list[i].opener.Open(in, opts)
+	return o.list[i].opener
 }
 
 // Notes returns, after all inputs have been read, which flags had no effect and what else users should know about the flags.

@@ -21,12 +21,13 @@ func parquetFormat() *Format {
 		Name: "parquet",
 		Exts: []string{".parquet"},
 		Doc:  "tables of a trace for DuckDB, Spark, ClickHouse and polars",
+		In:   parquetIn(),
 		Out: &Out{
 			Doc:    "the whole trace as tables, for DuckDB, Spark, ClickHouse and polars",
 			Help:   parquetHelp,
 			Binary: true,
 			Names:  NamesLast,
-			Merges: true,
+			Merges: true, Dataset: true,
 			Order:  reader.ByTime, // so that a time filter reads only a part of each table
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Creator { return bindParquet(flags) },
@@ -34,6 +35,7 @@ func parquetFormat() *Format {
 				{"a directory of tables, and the events per type", `ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`},
 				{"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet"},
 				{"the same to standard output", "ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'"},
+				{"all traces of a directory into one dataset", "ntconv to parquet --dataset fleet --partition day,service traces/"},
 				{"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/"},
 			},
 		},
@@ -115,12 +117,15 @@ func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event),
 func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	o := c.options
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
+	if t.Trace != nil {
+		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
+	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
 		if err != nil {
 			return nil, err
 		}
-		return parquetSink{sink, o.Raw}, nil
+		return parquetSink{sink, o.Raw, o.Active != nil}, nil
 	}
 	if o.Raw {
 		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
@@ -138,7 +143,8 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 
 type parquetSink struct {
 	*parquet.Sink
-	raw bool
+	raw    bool
+	linked bool // the spans of the trace are known
 }
 
 func (s parquetSink) Result() Result {
@@ -147,7 +153,7 @@ func (s parquetSink) Result() Result {
 		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
 	}
 	var notes []string
-	if d.Linked > 0 {
+	if s.linked {
 		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
 	}
 	if d.Raw > 0 && !s.raw {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
@@ -21,6 +22,7 @@ const (
 type pprofOpener struct {
 	sampleType  string
 	labelFrames []string
+	mu          sync.Mutex      // guards labels: profiles may be read at the same time
 	labels      map[string]bool // keys of labels of the profiles that were read, noted if labelFrames is not empty
 }
 
@@ -49,7 +51,7 @@ func (p *pprofOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts := pprof.Options{SampleType: p.sampleType, LabelFrames: p.labelFrames, Report: o.Report}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	if len(p.labelFrames) > 0 {
-		opts.OnLabel = func(key string) { p.labels[key] = true }
+		opts.OnLabel = p.sawLabel
 	}
 	src, err := pprof.New(r, &opts)
 	var missing *pprof.SampleTypeError
@@ -57,6 +59,12 @@ func (p *pprofOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		err = MissingSampleType(missing.Name, missing.Has)
 	}
 	return src, err
+}
+
+func (p *pprofOpener) sawLabel(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.labels[key] = true
 }
 
 func (p *pprofOpener) Notes() (notes []string) {

@@ -89,6 +89,8 @@ type Out struct {
 	// Weights means that the format holds samples and not their weights: a selection is written with events that state them
 	// (profile.Weights).
 	Weights bool
+	// Dataset means that an output, a directory, can be one of many in a dataset.
+	Dataset bool
 	// Merges means that several inputs can go into one output.
 	Merges bool
 	// Order is the order in which the events are written unless the user chooses one.
@@ -197,6 +199,14 @@ type Target struct {
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool
+	// Trace describes the trace if the output is part of a dataset, else it is nil.
+	Trace *Trace
+}
+
+// A Trace identifies a trace among those of a dataset.
+type Trace struct {
+	UID     string // the beginning of a hash of its content
+	Service string // name of the service that the user has given, "" to derive it from events
 }
 
 // A Sink is a sink that describes what it has written.

@@ -186,6 +186,9 @@ func (in *Input) recognize() error {
 
 // recognizeDir looks at the names of the members of a directory.
 func (in *Input) recognizeDir(table []*formats.Format) error {
+	if err := checkDataset(in.raw.Name()); err != nil {
+		return err
+	}
 	if in.Format = in.opts.From; in.Format != nil {
 		return nil
 	}

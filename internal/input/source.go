@@ -48,6 +48,9 @@ func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
 		h.Close()
 		return nil, nil, &Error{in.raw.Name(), err}
 	}
+	if own, ok := src.(io.Closer); ok { // it has a temporary file
+		h.opened = append(h.opened, own)
+	}
 	return src, h, nil
 }
 

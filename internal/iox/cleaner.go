@@ -9,12 +9,12 @@ import (
 // exits. The zero value is ready for use, and a nil Cleaner knows none. It is safe for concurrent use.
 type Cleaner struct {
 	mu   sync.Mutex
-	open map[aborter]struct{}
+	open map[Aborter]struct{}
 	over bool
 }
 
-// An aborter is an output or a set of them. Abort may be called from any goroutine.
-type aborter interface{ Abort() error }
+// An Aborter is an output, a set of them, or what contains one. Abort may be called from any goroutine.
+type Aborter interface{ Abort() error }
 
 // AbortAll aborts the outputs that are neither committed nor aborted, and makes every later Create with this
 // Cleaner fail with ErrAborted: the process is about to end. An output whose data is being synced by Commit is
@@ -37,9 +37,9 @@ func (c *Cleaner) AbortAll() error {
 	return errors.Join(errs...)
 }
 
-// add calls create, after which o can be aborted, and knows o from then on: AbortAll comes before that or after it. It returns the
+// Add calls create, after which o can be aborted, and knows o from then on: AbortAll comes before that or after it. It returns the
 // error of create, or ErrAborted if no output may be created any more.
-func (c *Cleaner) add(o aborter, create func() error) error {
+func (c *Cleaner) Add(o Aborter, create func() error) error {
 	if c == nil {
 		return create()
 	}
@@ -52,13 +52,14 @@ func (c *Cleaner) add(o aborter, create func() error) error {
 		return err
 	}
 	if c.open == nil {
-		c.open = make(map[aborter]struct{})
+		c.open = make(map[Aborter]struct{})
 	}
 	c.open[o] = struct{}{}
 	return nil
 }
 
-func (c *Cleaner) remove(o aborter) {
+// Remove makes the Cleaner discard o, which was committed or aborted.
+func (c *Cleaner) Remove(o Aborter) {
 	if c == nil {
 		return
 	}

@@ -61,6 +61,23 @@ func (osFS) open(n string, f int, m fs.FileMode) (file, error) {
 	return h, nil
 }
 
+// SyncDir makes the names in a directory durable, as far as its file system can.
+func SyncDir(name string) error {
+	if err := syncDir(name); err != nil {
+		return &Error{Name: name, Op: "sync directory", Bytes: -1, Err: err}
+	}
+	return nil
+}
+
+// RenameDir renames a directory. It replaces nothing but an empty directory: the error wraps fs.ErrExist if anything else has the new
+// name.
+func RenameDir(from, to string) error {
+	if err := renameDir(from, to); err != nil {
+		return &Error{Name: to, Op: "rename", Bytes: -1, Err: err}
+	}
+	return nil
+}
+
 // renameNew uses the system call that cannot overwrite where kernel and file system have it, and hard links,
 // which have the same property, elsewhere.
 func (osFS) renameNew(from, to string) error {

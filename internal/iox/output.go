@@ -87,7 +87,7 @@ func Create(name string, opts OutputOptions) (*Output, error) {
 func (o *Output) open() error {
 	if o.name == "-" || o.name == "/dev/stdout" {
 		o.name, o.path, o.keep, o.f = StdoutName, "", true, o.fs.stdout()
-		return o.cleaner.add(o, o.begin)
+		return o.cleaner.Add(o, o.begin)
 	}
 	info, err := o.existing()
 	if err != nil {
@@ -98,13 +98,13 @@ func (o *Output) open() error {
 		if o.f, err = o.fs.open(o.name, os.O_WRONLY, 0); err != nil {
 			return err
 		}
-		if err = o.cleaner.add(o, o.begin); err != nil {
+		if err = o.cleaner.Add(o, o.begin); err != nil {
 			o.f.Close() // nothing was written
 		}
 		return err
 	}
 	o.removeStale()
-	return o.cleaner.add(o, func() error {
+	return o.cleaner.Add(o, func() error {
 		if err := o.openTemp(info); err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (o *Output) Commit() error {
 		o.state, o.err = stateFailed, errors.Join(err, o.discard())
 		err = o.err
 	}
-	o.cleaner.remove(o)
+	o.cleaner.Remove(o)
 	return err
 }
 
@@ -276,7 +276,7 @@ func (o *Output) Abort() error {
 	}
 	o.state = stateAborted
 	err := o.discard()
-	o.cleaner.remove(o)
+	o.cleaner.Remove(o)
 	return err
 }
 

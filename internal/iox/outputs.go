@@ -38,7 +38,7 @@ type Outputs struct {
 
 // A target is what a set writes to.
 type target interface {
-	aborter
+	Aborter
 	create(member string) (*Member, error)
 	written() int64
 	flush() error

@@ -55,7 +55,7 @@ func createTree(name string, opts OutputOptions) (*tree, error) {
 		return nil, err
 	}
 	t.removeStale()
-	if err := t.cleaner.add(t, t.createTemp); err != nil {
+	if err := t.cleaner.Add(t, t.createTemp); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -205,7 +205,7 @@ func (t *tree) commit() error {
 		t.state, t.err = stateFailed, errors.Join(err, t.discard())
 		err = t.err
 	}
-	t.cleaner.remove(t)
+	t.cleaner.Remove(t)
 	return err
 }
 
@@ -234,7 +234,7 @@ func (t *tree) complete() error {
 	return t.located("sync directory", t.fs.syncDir(t.temp))
 }
 
-// Abort implements aborter.
+// Abort implements Aborter.
 func (t *tree) Abort() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -244,7 +244,7 @@ func (t *tree) Abort() error {
 	t.state = stateAborted
 	t.aborted.Store(true)
 	err := t.discard()
-	t.cleaner.remove(t)
+	t.cleaner.Remove(t)
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 type ValueType struct{ Type, Unit string }
 
 // Columns are the sample types of imported samples. A sample is an event with len(Types)+1 fields: the weight that other tools
-// show, unsigned, then the value of each of Types, signed. Fields returns their description.
+// show, unsigned, then the value of each of Types, signed. Fields returns their description. More fields may follow, which are not columns.
 type Columns struct {
 	Types      []ValueType
 	Default    string    // Type of the column to show first; empty selects the last one
@@ -64,7 +64,7 @@ func ColumnsOf(t *ntconv.Type) *Columns {
 		return nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n != len(t.Fields)-1 {
+	if err != nil || n < 1 || n > len(t.Fields)-1 {
 		return nil
 	}
 	c := &Columns{

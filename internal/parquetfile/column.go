@@ -80,18 +80,29 @@ type Column struct {
 	// MaxDefinition and MaxRepetition are the largest levels of the column. A value is present if its definition level is MaxDefinition.
 	// MaxRepetition is the number of lists and maps around the column.
 	MaxDefinition, MaxRepetition int
-	// lists has the definition level at which each repeated group around the column has at least one element.
-	lists []int
+
+	// leaf is the position among the columns of the file.
+	leaf int
 }
 
 // Name returns the path with dots between the names.
 func (c *Column) Name() string { return strings.Join(c.Path, ".") }
 
-// TypeName describes the type for messages: "INT64 TIMESTAMP".
+// TypeName describes the type for messages: "INT64 TIMESTAMP in microseconds".
 func (c *Column) TypeName() string {
 	name := c.Physical.String()
-	if c.Logical != NoLogical {
-		name += " " + c.Logical.String()
+	switch {
+	case c.Logical == Integer && c.Unsigned:
+		return fmt.Sprintf("%s UINT_%d", name, c.Bits)
+	case c.Logical == Integer:
+		return name
+	case c.Logical == Timestamp || c.Logical == Time:
+		return fmt.Sprintf("%s %v in %s", name, c.Logical, unitNames[c.Unit])
+	case c.Logical != NoLogical:
+		return name + " " + c.Logical.String()
 	}
 	return name
 }
+
+// unitNames are the names of units of times by their nanoseconds.
+var unitNames = map[int64]string{0: "an unknown unit", 1: "nanoseconds", 1000: "microseconds", 1_000_000: "milliseconds"}

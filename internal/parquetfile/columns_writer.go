@@ -39,7 +39,7 @@ const (
 	// maxColumns is well below the limit of parquet-go, which panics beyond it.
 	maxColumns = 16_384
 	// Rows are handed to parquet-go in batches: a call per value costs more than the value.
-	batchRows, batchValues = 1024, 16_384
+	writeRows, batchValues = 1024, 16_384
 	batchText, firstText   = 256 << 10, 2 << 10 // bytes of a batch's strings; the first buffer is small, as most files are
 	// rowGroupBytes ends a row group before its largest number of rows, because parquet-go keeps a row group in memory.
 	rowGroupBytes = 64 << 20
@@ -92,7 +92,7 @@ func NewColumnsWriter(w io.Writer, columns []ColumnSpec, rows int64, o *Options)
 	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page), parquet.DataPageStatistics(false))
 	c := &ColumnsWriter{
 		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
-		limit: max(16, min(batchRows, batchValues/len(columns))), most: o.rowGroupRows(),
+		limit: max(16, min(writeRows, batchValues/len(columns))), most: o.rowGroupRows(),
 	}
 	if rows > 0 {
 		c.limit = int(min(int64(c.limit), rows))

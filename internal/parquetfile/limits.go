@@ -2,7 +2,7 @@ package parquetfile
 
 // Limits bound what the reading of a file may cost. A zero member stands for its default, so the zero value is usable.
 type Limits struct {
-	// Footer is the largest number of bytes of the footer. The default is 64 MiB.
+	// Footer is the largest number of bytes of the footer. The default is 32 MiB.
 	Footer int64
 	// Columns is the largest number of columns, groups included. The default is 10,000.
 	Columns int
@@ -15,12 +15,16 @@ type Limits struct {
 	// PageValues is the largest number of values of a page or dictionary, nulls included. The default is 16 Mi: a run of equal values
 	// takes a few bytes however long it is, so that the bytes of a file do not bound it.
 	PageValues int64
-	// Decoded is the largest number of bytes that the pages and dictionaries take that are decoded at one time: one page and one dictionary
-	// of each column that is read. The default is 1 GiB.
+	// RowsPerByte is the largest number of rows per byte of the file, beyond 16 Mi rows: work that a few bytes can ask for. The default is
+	// 8,192.
+	RowsPerByte int64
+	// Decoded is the largest number of bytes that a reader takes at one time: a page, a dictionary, and a batch of values of each column that it
+	// reads. The default is 1 GiB.
 	Decoded int64
 }
 
-// Names of the limits in ntconv.LimitError.Limit, one per member of Limits.
+// Names of the limits in ntconv.LimitError.Limit, one per member of Limits, and LimitValues, which
+// follows from the size of the column chunk.
 const (
 	LimitFooter     = "Parquet footer"
 	LimitColumns    = "Parquet columns"
@@ -28,6 +32,8 @@ const (
 	LimitDepth      = "Parquet nesting"
 	LimitPageBytes  = "Parquet page"
 	LimitPageValues = "values of a Parquet page"
+	LimitValues     = "values of 256 rows of a Parquet list"
+	LimitRows       = "Parquet rows"
 	LimitDecoded    = "decoded Parquet pages"
 )
 
@@ -37,12 +43,13 @@ func (l *Limits) withDefaults() Limits {
 	if l != nil {
 		c = *l
 	}
-	setDefault(&c.Footer, 64<<20)
+	setDefault(&c.Footer, 32<<20)
 	setDefault(&c.Columns, 10_000)
 	setDefault(&c.RowGroups, 32_767)
 	setDefault(&c.Depth, 32)
 	setDefault(&c.PageBytes, 256<<20)
 	setDefault(&c.PageValues, 16<<20)
+	setDefault(&c.RowsPerByte, 8192)
 	setDefault(&c.Decoded, 1<<30)
 	return c
 }

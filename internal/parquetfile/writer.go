@@ -20,8 +20,8 @@ const (
 	dictionaryBytes = 1 << 20
 )
 
-// codec has a pool of encoders. Files share it: an encoder has megabytes of buffers, and a trace may have thousands of small files.
-var codec = &zstd.Codec{Level: zstd.SpeedFastest}
+// encoders has a pool of encoders. Files share it: an encoder has megabytes of buffers, and a trace may have thousands of small files.
+var encoders = &zstd.Codec{Level: zstd.SpeedFastest}
 
 // Options describe a file. The zero value is a file without metadata and sort order.
 type Options struct {
@@ -45,7 +45,7 @@ func (o *Options) rowGroupRows() int64 {
 // options returns what parquet-go needs to know.
 func (o *Options) options() []parquet.WriterOption {
 	list := []parquet.WriterOption{
-		parquet.Compression(codec),
+		parquet.Compression(encoders),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),

@@ -17,6 +17,6 @@
 // Padding has no member. If an earlier member of an object has the name of a field, the field's position is appended to its name.
 // DuckDB casts all three strings of floats to DOUBLE.
 //
-// The JSON of most payloads restores their bytes, and the Encoder reports which. Names do not change the bytes, but the
-// layout does: keep what Layout returns with the JSON.
+// The JSON of most payloads restores their bytes, and the Encoder reports which. A Decoder needs the layout for it: keep what
+// Encoder.Layout returns with the JSON.
 package payload

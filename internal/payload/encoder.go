@@ -8,18 +8,6 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Layout returns the fields by which a Decoder restores payloads of the schema: those of the schema, or fields of the sizes that
-// .NET writes where metadata leave sizes open. It returns false if each payload names its own fields, as GCDynamicEvents do.
-func Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
-	if s.IsDynamic() {
-		return nil, false
-	}
-	if s.HasOpenSizes() {
-		return narrow(s.Fields), true
-	}
-	return s.Fields, true
-}
-
 // narrow returns the fields with a bool in 1 byte and a decimal as a float of 8, as self-describing .NET sources write them.
 func narrow(fields []ntconv.Field) []ntconv.Field {
 	fields = slices.Clone(fields)
@@ -51,6 +39,7 @@ func narrowType(t ntconv.FieldType) ntconv.FieldType {
 type Encoder struct {
 	last     *program
 	programs map[programKey]*program
+	layouts  map[*schema.Schema]*layout
 	path     fastPath
 	check    []byte // what the Decoder restored
 }
@@ -61,13 +50,35 @@ type programKey struct {
 	narrow bool // pointers have 4 bytes
 }
 
+// A layout is the fields by which payloads of a schema are restored. If the metadata leave sizes open, these are the sizes of the first
+// payload that shows them: the events of a type come from one source.
+type layout struct {
+	open  bool // the metadata leave sizes open
+	shown bool // a payload has shown them
+	slim  bool // they are narrow
+}
+
 // A program is how the Encoder converts payloads of one schema for one size of pointers.
 type program struct {
 	programKey
-	plan    *plan
-	wide    *plan // by the sizes in the metadata, if these are open
-	names   memberNames
-	decoder *Decoder // nil if payloads name their own fields
+	layout *layout
+	wide   *plan // by the sizes in the metadata
+	slim   *plan // by the other sizes if they are open, or else nil
+	names  memberNames
+	check  [2]*Decoder // by wide and slim
+}
+
+// Layout returns the fields by which a Decoder restores the payloads of the schema that Append reported to be exact so far. It returns false
+// if each payload names its own fields, as GCDynamicEvents do. Fields differ from s.Fields where metadata leave sizes open: a bool
+// then has 1 byte and a decimal is a float of 8, if the payloads are so.
+func (e *Encoder) Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
+	switch l := e.layouts[s]; {
+	case s.IsDynamic():
+		return nil, false
+	case l != nil && l.slim:
+		return narrow(s.Fields), true
+	}
+	return s.Fields, true
 }
 
 // programOf returns the program of an event.
@@ -78,34 +89,34 @@ func (e *Encoder) programOf(s *schema.Schema, pointerSize int) *program {
 	}
 	p := e.programs[key]
 	if p == nil {
-		p = newProgram(key)
 		if e.programs == nil {
-			e.programs = make(map[programKey]*program)
+			e.programs, e.layouts = make(map[programKey]*program), make(map[*schema.Schema]*layout)
 		}
+		if e.layouts[s] == nil {
+			e.layouts[s] = &layout{open: s.HasOpenSizes()}
+		}
+		p = newProgram(key, e.layouts[s])
 		e.programs[key] = p
 	}
 	e.last = p
 	return p
 }
 
-func newProgram(key programKey) *program {
-	p := &program{programKey: key, names: memberNames{}}
+func newProgram(key programKey, l *layout) *program {
+	p := &program{programKey: key, layout: l, names: memberNames{}}
 	ptr := 8
 	if key.narrow {
 		ptr = 4
 	}
-	fields, ok := Layout(key.schema)
-	if !ok {
-		p.plan = newPlan(key.schema.Fields, ptr)
-		p.plan.plain = false
-		return p
+	p.wide = newPlan(key.schema.Fields, ptr)
+	if l.open {
+		p.slim = newPlan(narrow(key.schema.Fields), ptr)
+		p.wide.plain = p.wide.plain && !p.wide.pads // with padding no payload comes out even
+		p.slim.plain = p.wide.plain && p.slim.plain
 	}
-	p.plan = newPlan(fields, ptr)
-	if key.schema.HasOpenSizes() {
-		p.wide = newPlan(key.schema.Fields, ptr)
-		p.plan.plain = p.plan.plain && p.wide.plain && !p.plan.pads // with padding no payload comes out even
+	if key.schema.IsDynamic() {
+		p.wide.plain = false
 	}
-	p.decoder = &Decoder{plan: p.plan}
 	return p
 }
 
@@ -120,44 +131,65 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	}
 	p := e.programOf(s, ev.PointerSize())
 	sameLayout := ev.Type != nil && ev.Type.Version == s.Version
-	if p.plan.plain {
-		if json, exact, ok := e.fast(dst, ev.Payload, p); ok {
-			return json, exact && sameLayout
-		}
+	if json, exact, ok := e.fast(dst, ev.Payload, p); ok {
+		return json, exact && sameLayout
 	}
 	start := len(dst)
 	dst = p.appendValues(dst, ev)
-	if p.decoder == nil || !sameLayout {
+	if s.IsDynamic() || !sameLayout {
 		return dst, false
 	}
-	back, err := p.decoder.Append(e.check[:0], dst[start:])
+	back, err := p.decoder().Append(e.check[:0], dst[start:])
 	e.check = back[:0]
-	return dst, err == nil && bytes.Equal(back, ev.Payload)
+	exact = err == nil && bytes.Equal(back, ev.Payload)
+	p.layout.shown = p.layout.shown || exact // or it would not be exact with what is shown later
+	return dst, exact
 }
 
-// fast converts a payload that has all fields of the plan. It returns false, and an undefined result, for others, and if it is open which
-// sizes fields have.
+// decoder returns the decoder for the layout.
+func (p *program) decoder() *Decoder {
+	d, pl := &p.check[0], p.wide
+	if p.layout.slim {
+		d, pl = &p.check[1], p.slim
+	}
+	if *d == nil {
+		*d = &Decoder{plan: pl}
+	}
+	return *d
+}
+
+// fast converts a payload that has all fields of a plan. It returns false, and an undefined result, for others.
 func (e *Encoder) fast(dst, payload []byte, p *program) (json []byte, exact, ok bool) {
-	if len(payload) < p.plan.min {
+	if !p.wide.plain {
 		return dst, false, false
+	}
+	if p.slim == nil {
+		json, end, exact, ok := e.run(dst, payload, p.wide)
+		return json, exact && end == len(payload), ok
+	}
+	// The sizes of the metadata count if the payload comes out even with them, see ntconv.Event.Fields.
+	json, end, exact, ok := e.run(dst, payload, p.wide)
+	slim := !ok || end != len(payload)
+	if slim {
+		if json, end, exact, ok = e.run(dst, payload, p.slim); !ok || end != len(payload) {
+			return dst, false, false
+		}
+	}
+	if l := p.layout; !l.shown {
+		l.shown, l.slim = true, slim
+	}
+	return json, exact && slim == p.layout.slim, true
+}
+
+// run converts a payload by a plan and returns how much of the payload was converted.
+func (e *Encoder) run(dst, payload []byte, pl *plan) (json []byte, end int, exact, ok bool) {
+	if len(payload) < pl.min {
+		return dst, 0, false, false
 	}
 	w := &e.path
 	w.dst, w.b, w.off, w.inexact = dst, payload, 0, false
-	ok = w.object(p.plan.members)
-	json, exact = w.dst, !w.inexact && w.off == len(payload)
-	if p.wide != nil && ok {
-		ok = w.off == len(payload) && !e.fitsWide(json, payload, p.wide)
-	}
+	ok = w.object(pl.members)
+	json = w.dst
 	w.dst, w.b = nil, nil // both are borrowed
-	return json, exact, ok
-}
-
-// fitsWide reports whether a payload holds the fields of the plan and nothing else. It uses the capacity of dst.
-func (e *Encoder) fitsWide(dst, payload []byte, wide *plan) bool {
-	if len(payload) < wide.min {
-		return false
-	}
-	w := &e.path
-	w.dst, w.off = dst, 0
-	return w.object(wide.members) && w.off == len(payload)
+	return json, w.off, !w.inexact, ok
 }

@@ -142,9 +142,9 @@ func (p *fastPath) integer(n *node, u uint64) {
 		p.counts[n.slot] = u
 	}
 	if n.op == opInt || n.op == opVarInt {
-		p.dst = strconv.AppendInt(p.dst, int64(u), 10)
+		p.dst = appendInt(p.dst, int64(u))
 	} else {
-		p.dst = strconv.AppendUint(p.dst, u, 10)
+		p.dst = appendUint(p.dst, u)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -55,7 +54,7 @@ func law(t testing.TB, enc *Encoder, decoders map[any]*Decoder, e *ntconv.Event,
 	if (len(text) == 0) != (len(e.Payload) == 0) {
 		t.Fatalf("%s %s: %q for %d bytes", s.Provider, s.Name, text, len(e.Payload))
 	}
-	fields, ok := Layout(s)
+	fields, ok := enc.Layout(s)
 	if !ok && exact && len(text) > 0 {
 		t.Fatalf("%s %s: exact without a layout", s.Provider, s.Name)
 	}
@@ -226,17 +225,64 @@ func TestAnyLayout(t *testing.T) {
 			restored++
 		}
 		if p := enc.last; p != nil && len(text) > 0 {
-			plain := p.plan.plain
-			if plain {
+			if p.wide.plain {
 				fast++
 			}
-			p.plan.plain = false
+			p.wide.plain = false
 			if slow, slowExact := enc.Append(nil, e, s); string(slow) != string(text) || exact && !slowExact {
 				rt.Fatalf("fast path %s %v, slow path %s %v", text, exact, slow, slowExact)
 			}
 		}
 	})
 	t.Logf("%d of %d exact, %d plain", restored, events, fast)
+}
+
+// TestLayoutRestoresAll has several payloads of a type, of which some are damaged, and restores them when all have been encoded.
+func TestLayoutRestoresAll(t *testing.T) {
+	slim, wide := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		fields := ntconvtest.Fields(ntconvtest.WireCodes).Draw(rt, "fields")
+		fields = append(fields, ntconv.Field{Name: "Flag", Type: ntconv.FieldType{Code: ntconv.TypeBool32}})
+		typ := &ntconv.Type{Provider: "Shop", Name: "E", ID: 1, Fields: fields}
+		var table schema.Table
+		var enc Encoder
+		var texts, payloads [][]byte
+		for range rapid.IntRange(1, 4).Draw(rt, "events") {
+			written := fields
+			if rapid.Bool().Draw(rt, "narrow") {
+				written = narrow(fields)
+			}
+			payload, err := ntconv.AppendFields(nil, written, ntconvtest.Values(written, 8).Draw(rt, "values"), 8)
+			if err != nil {
+				rt.Skip(err)
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "what") == 0 {
+				payload = payload[:rapid.IntRange(0, len(payload)).Draw(rt, "cut")]
+			}
+			e := &ntconv.Event{Type: typ, Payload: payload}
+			text, exact := enc.Append(nil, e, table.Of(e))
+			checkValues(t, text, e, table.Of(e))
+			if exact {
+				texts, payloads = append(texts, text), append(payloads, payload)
+			}
+		}
+		layout, ok := enc.Layout(table.Of(&ntconv.Event{Type: typ}))
+		d := NewDecoder(layout, 8)
+		for i := range texts {
+			back, err := d.Append(nil, texts[i])
+			if !ok || err != nil || !bytes.Equal(back, payloads[i]) {
+				rt.Fatalf("%s: %x (%v), not %x", texts[i], back, err, payloads[i])
+			}
+		}
+		if len(texts) > 0 && layout[len(layout)-1].Type.Code == ntconv.TypeBool8 {
+			slim++
+		} else if len(texts) > 0 {
+			wide++
+		}
+	})
+	if slim == 0 || wide == 0 {
+		t.Errorf("%d narrow and %d wide layouts", slim, wide)
+	}
 }
 
 // checkProgram compares cells with the values of the schema.
@@ -310,5 +356,3 @@ func TestProgramOfTraces(t *testing.T) {
 		})
 	}
 }
-
-var _ = io.EOF

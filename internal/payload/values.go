@@ -17,10 +17,10 @@ func (p *program) appendValues(dst []byte, ev *ntconv.Event) []byte {
 	var dynamic []string
 	for f, v := range p.schema.Values(ev) {
 		var n *node
-		if i < len(p.plan.members) {
-			n = &p.plan.members[i]
+		if i < len(p.wide.members) {
+			n = &p.wide.members[i]
 		} else {
-			n = p.names.node(f, p.plan.members, dynamic)
+			n = p.names.node(f, p.wide.members, dynamic)
 			dynamic = append(dynamic, n.name)
 		}
 		i++

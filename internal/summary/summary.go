@@ -22,7 +22,7 @@ import (
 type Summary struct {
 	Input    string   // first input, as on the command line
 	Inputs   []string // all inputs if there are several, nil otherwise
-	Format   string   // of the input, with its version
+	Format   string   // of the input, with its version; "" if the inputs are converted one by one
 	Output   string   // name of the output, "" if there is none
 	To       string   // name of the output's format, "" if there is no output
 	Events   int64    // events of the input
@@ -129,7 +129,9 @@ func (s *Summary) Line() string {
 	} else {
 		b.WriteString(read.Line())
 	}
-	fmt.Fprintf(&b, " (%s)", s.Format)
+	if s.Format != "" {
+		fmt.Fprintf(&b, " (%s)", s.Format)
+	}
 	for _, e := range s.Report {
 		if e.code.Severity() == ntconv.SeverityInfo || detail != "" && slices.Contains(covered, e.code) {
 			continue

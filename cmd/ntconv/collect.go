@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Flags of a collection. All but the first need the first.
+const (
+	flagDataset   = "dataset"
+	flagPartition = "partition"
+	flagService   = "service"
+	flagJobs      = "jobs"
+	flagFilesFrom = "files-from"
+)
+
+// A collection is a request to add traces to a dataset.
+type collection struct {
+	dir       fileName
+	partition string
+	service   string
+	filesFrom string
+	jobs      int
+}
+
+// defaultJobs leaves cores for what a conversion does beside itself: it decompresses, and writes each table, on a goroutine of its own.
+func defaultJobs() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
+func (d *collection) bind(flags *pflag.FlagSet) {
+	keys := dataset.JoinKeys(dataset.Keys())
+	flags.Var(&d.dir, flagDataset, "add each input to the dataset in this `directory`, which is created if it does not exist; an input that it has is skipped")
+	flags.StringVar(&d.partition, flagPartition, "", "`keys` of the directories of a new dataset, outermost first: some of "+keys+
+		" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)")
+	flags.StringVar(&d.service, flagService, "", "`name` of the service of all inputs (default: derived from the command line of the process with most events)")
+	flags.StringVar(&d.filesFrom, flagFilesFrom, "", "read names of further inputs from this `file`, one per line; - is standard input")
+	flags.IntVarP(&d.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time")
+}
+
+// check refuses flags that do not go together.
+func (d *collection) check(cmd *cobra.Command, c *conversion) error {
+	if d.dir == "" {
+		for _, name := range []string{flagPartition, flagService, flagJobs, flagFilesFrom} {
+			if cmd.Flags().Changed(name) {
+				return failf(exitUsage, "--%s needs --%s", name, flagDataset)
+			}
+		}
+		return nil
+	}
+	to, _ := c.creator.Destination()
+	switch {
+	case c.out != "":
+		return failf(exitUsage, "-o %s: the inputs go into the dataset; omit -o or --%s", c.out, flagDataset)
+	case cmd.Flags().Changed("force"):
+		return failf(exitUsage, "-f: a dataset has each trace once; remove it with ntconv dataset rm before you add it again")
+	case to != formats.ToDir:
+		return failf(exitUsage, "a trace in a dataset is a directory; omit the flags that ask for one file, or --%s", flagDataset)
+	case d.jobs < 1:
+		return failf(exitUsage, "--%s %d: want at least 1", flagJobs, d.jobs)
+	case d.filesFrom == "-" && slices.Contains(cmd.Flags().Args(), "-"):
+		return failf(exitUsage, "standard input is both an input and the list of --%s", flagFilesFrom)
+	}
+	return nil
+}
+
+// anyInputs is the argument check of a command that can add its inputs to a dataset; alone is that without a dataset.
+func (d *collection) anyInputs(alone cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case d.dir == "":
+			return alone(cmd, args)
+		case len(args) == 0 && d.filesFrom == "":
+			return fmt.Errorf("no input given: name traces, directories or patterns, or a list of them with --%s", flagFilesFrom)
+		}
+		return nil
+	}
+}
+
+// find returns the inputs.
+func (d *collection) find(args []string) (*input.Found, error) {
+	if d.filesFrom != "" {
+		more, err := readNames(d.filesFrom)
+		if err != nil {
+			return nil, fail(exitInput, err)
+		}
+		args = append(slices.Clip(args), more...)
+	}
+	found, err := input.Find(args, formats.Readable())
+	if err != nil {
+		return nil, inputFailure(err, false)
+	}
+	if len(found.Names) == 0 {
+		return nil, failf(exitInput, "%s: the list is empty", d.filesFrom)
+	}
+	return found, nil
+}
+
+// readNames returns the lines of a file.
+func readNames(file string) (names []string, err error) {
+	r := io.Reader(os.Stdin)
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r = f
+	}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if line := strings.TrimSuffix(lines.Text(), "\r"); line != "" {
+			names = append(names, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return names, nil
+}
+
+// open opens the dataset, creates it if necessary, and removes what killed runs have left in it.
+func (d *collection) open() (*dataset.Dataset, error) {
+	want := dataset.Config{Schema: tables.Version, Version: version(), Created: time.Now().UTC().Truncate(time.Second)}
+	if d.partition != "" {
+		var err error
+		if want.Partition, err = dataset.ParseKeys(d.partition); err != nil {
+			return nil, failf(exitUsage, "--%s: %w", flagPartition, err)
+		}
+	}
+	set, err := dataset.Create(string(d.dir), want)
+	if errors.Is(err, dataset.ErrNotDataset) || errors.Is(err, dataset.ErrMismatch) {
+		return nil, fail(exitUsage, err)
+	}
+	if err == nil {
+		_, err = set.Clean()
+	}
+	if err != nil {
+		return nil, fail(exitOutput, err)
+	}
+	return set, nil
+}
+
+// collect adds inputs to a dataset.
+func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []string) error {
+	if _, err := a.planFor(cmd, c.to.Out, c.creator); err != nil { // what is wrong with flags is said once
+		return err
+	}
+	c.when = c.to.Out.Names
+	found, err := d.find(args)
+	if err != nil {
+		return err
+	}
+	set, err := d.open()
+	if err != nil {
+		return err
+	}
+	run := &collecting{app: a, cmd: cmd, conversion: c, collection: d, set: set, added: make(map[string]chan struct{})}
+	a.sum = &summary.Summary{Input: found.Names[0], To: c.to.Name, Output: set.Dir(), Result: &run.result}
+	if len(found.Names) > 1 {
+		a.sum.Inputs = found.Names
+	}
+	a.whenInterrupted(run.interrupted)
+	stop := run.progress(found.Names)
+	run.all(found.Names)
+	stop()
+	a.onInterrupt("")
+	a.sum.Done, a.sum.Report = true, []summary.Entry{}
+	a.sum.Events, a.sum.Selected, a.sum.Bytes = run.result.events, run.result.events, run.result.bytes
+	if n := len(found.Skipped); n > 0 {
+		a.sum.Notes = append(a.sum.Notes, message.Count(int64(n), "other file")+" skipped: "+firstNames(found.Skipped))
+	}
+	a.sum.Notes = append(a.sum.Notes, a.openers.Notes()...)
+	return run.result.err()
+}
+
+// firstNames returns the first of some names for a message.
+func firstNames(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, ... (%d more)", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// partitionKeys returns the keys for completions.
+func partitionKeys() (names []string) {
+	for _, key := range dataset.Keys() {
+		names = append(names, string(key))
+	}
+	return names
+}
+
+// anyCompletion completes the names of any number of inputs.
+func anyCompletion(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return inputCompletion(cmd, nil, word)
+}

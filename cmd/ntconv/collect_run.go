@@ -1,0 +1,288 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/spf13/cobra"
+)
+
+// A collecting adds inputs to a dataset, several at a time. Each is a conversion of its own, with its own symbols, plan and report.
+type collecting struct {
+	app        *app
+	cmd        *cobra.Command
+	conversion *conversion
+	collection *collection
+	set        *dataset.Dataset
+	result     collectionResult
+
+	mu    sync.Mutex               // guards added and lines on standard error
+	added map[string]chan struct{} // closed when the addition of a UID has ended
+
+	done, failed, bytes atomic.Int64 // inputs and their stored bytes
+	count               atomic.Int64 // traces that were added
+	full                atomic.Bool  // the dataset cannot be written
+}
+
+// all adds the inputs and waits for the end.
+func (r *collecting) all(names []string) {
+	r.result.traces = make([]addedTrace, len(names))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(r.collection.jobs, len(names)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(names); i = next.Add(1) - 1 {
+				r.result.traces[i] = r.one(names[i])
+			}
+		})
+	}
+	workers.Wait()
+	for _, t := range r.result.traces {
+		if t.Status == statusAdded || t.Status == statusIncomplete {
+			r.result.events += t.Events
+			r.result.bytes += t.Bytes
+		}
+	}
+}
+
+// one adds an input, and shows its error.
+func (r *collecting) one(name string) addedTrace {
+	t := addedTrace{Input: name, Status: statusSkipped}
+	if r.full.Load() || r.app.signaled.Load() {
+		return t
+	}
+	err := r.add(&t)
+	switch t.Exit = codeOf(err); {
+	case err == nil:
+	case t.Exit == exitIncomplete && t.Path != "":
+		t.Status = statusIncomplete
+	default:
+		t.Status = statusFailed
+		r.failed.Add(1)
+	}
+	if err != nil {
+		t.Error = err.Error()
+		r.show(&t)
+	}
+	if t.Exit == exitOutput {
+		r.full.Store(true)
+	}
+	if t.Path != "" && t.Status != statusThere {
+		r.count.Add(1)
+	}
+	if info, err := os.Stat(name); err == nil {
+		r.bytes.Add(info.Size())
+	}
+	r.done.Add(1)
+	return t
+}
+
+// show writes the error of an input to standard error, which a report in JSON contains.
+func (r *collecting) show(t *addedTrace) {
+	if r.app.report == reportJSON || r.app.signaled.Load() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear := ""
+	if terminal(r.app.stderr) {
+		clear = "\r\x1b[K" // the progress bar, which is drawn again
+	}
+	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(t.Error))
+}
+
+// add adds an input to the dataset.
+func (r *collecting) add(t *addedTrace) error {
+	one := r.app.forInput()
+	plan, err := one.planFor(r.cmd, r.conversion.to.Out, r.conversion.creator)
+	if err != nil {
+		return err
+	}
+	in, err := one.open([]string{t.Input}, true)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	sum, err := in.Sum()
+	if err != nil {
+		return inputFailure(err, false)
+	}
+	t.UID = dataset.UIDOf(sum)
+	defer r.claim(t.UID)()
+
+	addition, err := r.set.Begin(sum, r.app.cleaner)
+	var exists *dataset.ExistsError
+	switch {
+	case errors.As(err, &exists):
+		t.Status, t.Path = statusThere, exists.Trace.Path
+		if m := exists.Trace.Manifest; m != nil && m.Selection != plan.Selection.String() {
+			t.Note = "the dataset has it with another selection of events"
+		}
+		return nil
+	case errors.Is(err, dataset.ErrBusy):
+		t.Status = statusBusy
+		return nil
+	case err != nil:
+		return fail(exitOutput, err)
+	}
+	trace := &tracing{collecting: r, app: one, addition: addition, size: in.Size()}
+	return errors.Join(one.follow(trace.plan(plan), in, func(p *pass.Pass) error { return trace.convert(p, t) }), trace.addition.Abort())
+}
+
+// claim waits until no other job of this run adds the trace of a UID, and returns what ends the claim. So two inputs with the same content
+// do not find each other busy.
+func (r *collecting) claim(uid string) (release func()) {
+	for {
+		r.mu.Lock()
+		other := r.added[uid]
+		if other == nil {
+			mine := make(chan struct{})
+			r.added[uid] = mine
+			r.mu.Unlock()
+			return func() {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				delete(r.added, uid)
+				close(mine)
+			}
+		}
+		r.mu.Unlock()
+		<-other
+	}
+}
+
+// forInput returns the state of the command for one of several inputs that are converted at a time. It shares with a what ends with the
+// process: temporary files and the outputs that a signal aborts.
+func (a *app) forInput() *app {
+	one := newApp(io.Discard, io.Discard)
+	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick
+	one.openers, one.limits, one.temps = a.openers, a.limits, a.temps
+	one.memory.Max = a.memory.Max
+	one.memory.Start()
+	return one
+}
+
+// progress shows how many inputs have been added.
+func (r *collecting) progress(names []string) (stop func()) {
+	a := r.app
+	if a.quiet || a.report == reportJSON || !terminal(a.stderr) {
+		return func() {}
+	}
+	var size int64
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			size += info.Size()
+		}
+	}
+	what := func() string {
+		text := fmt.Sprintf("%s of %s", message.Group(r.done.Load()), message.Count(int64(len(names)), "trace"))
+		if n := r.failed.Load(); n > 0 {
+			text += ", " + message.Group(n) + " failed"
+		}
+		return text
+	}
+	return showProgress(a.stderr, what, size, r.bytes.Load)
+}
+
+// interrupted is what is said to a user who interrupts.
+func (r *collecting) interrupted() string {
+	return fmt.Sprintf("interrupted; %s added to %s, the same command adds the rest",
+		message.Count(r.count.Load(), "trace was", "traces were"), r.set.Dir())
+}
+
+// A tracing is the conversion of one input of a collection.
+type tracing struct {
+	*collecting
+	app      *app // of the input
+	addition *dataset.Addition
+	size     int64           // of the input
+	tally    *procinfo.Tally // of the current pass
+}
+
+// plan adds to the plan of the conversion that processes are counted.
+func (t *tracing) plan(plan *pass.Plan) *pass.Plan {
+	t.conversion.plan(plan)
+	plan.Before = append(plan.Before, func(_ *pass.Pass, src ntconv.Source) ntconv.Source {
+		t.tally = new(procinfo.Tally)
+		return &talliedSource{src, t.tally}
+	})
+	return plan
+}
+
+// A talliedSource shows every event to a tally.
+type talliedSource struct {
+	ntconv.Source
+	tally *procinfo.Tally
+}
+
+// Next implements ntconv.Source.
+func (s *talliedSource) Next() (*ntconv.Event, error) {
+	e, err := s.Source.Next()
+	if err == nil {
+		s.tally.Observe(e)
+	}
+	return e, err
+}
+
+// convert writes the tables of a pass, and adds them to the dataset if they are right.
+func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
+	c := *t.conversion
+	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
+	t.app.sum = &summary.Summary{Input: result.Input, To: c.to.Name}
+	d := t.app.delivery(p, &c, result.Input)
+	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs() }
+	err := t.app.deliver(p, d)
+	if !t.app.sum.Done {
+		return err
+	}
+	m := t.manifest(p, err)
+	m.Source = result.Input
+	path, cerr := t.addition.Commit(m)
+	if cerr != nil {
+		return fail(exitOutput, cerr)
+	}
+	result.Status, result.Path, result.Events, result.Bytes = statusAdded, path, m.Events, m.TableBytes()
+	return err
+}
+
+// manifest describes the trace of a pass. partial is why it is incomplete, or nil.
+func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
+	m := &dataset.Manifest{
+		Size: t.size, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),
+		Selection: p.Plan.Selection.String(), Schema: tables.Version, Version: version(), Added: time.Now().UTC().Truncate(time.Second),
+	}
+	if partial != nil {
+		m.Incomplete = partial.Error()
+	}
+	if clock := p.Info.Clock; !clock.Wall.IsZero() {
+		m.Start = clock.Wall.UTC()
+	}
+	if _, last, ok := p.Recorded(); ok {
+		m.Duration = time.Duration(p.Info.Clock.Nanos(last))
+	}
+	process, info := t.tally.Main()
+	if process != nil {
+		m.Host = process.Host
+		if known := p.Namer; known != nil {
+			k := known.Process(process)
+			info.Command, info.Name = cmp.Or(info.Command, k.CommandLine), cmp.Or(k.Name, info.Name)
+		}
+	}
+	m.Process, m.OS, m.Arch, m.Service = info.Name, info.OS, info.Arch, cmp.Or(t.collection.service, info.Service())
+	return m
+}

@@ -1,0 +1,367 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (a *app) datasetCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dataset",
+		Short: "List, remove and verify the traces of a dataset",
+		Long: "List, remove and verify the traces of a dataset: a directory tree with the tables of many traces, which DuckDB, Spark and\n" +
+			"ClickHouse read as one. ntconv to parquet --dataset DIR adds traces to it.",
+		Example: examples(
+			formats.Example{Remark: "add all traces of a directory", Line: "ntconv to parquet --dataset fleet traces/"},
+			formats.Example{Remark: "what is in it", Line: "ntconv dataset ls fleet"},
+		),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noSubcommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.datasetListCmd(), a.datasetRemoveCmd(), a.datasetVerifyCmd())
+	return cmd
+}
+
+// oneDataset is the argument check of verbs that read one dataset.
+func oneDataset(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("want the directory of one dataset, got %d arguments", len(args))
+	}
+	return nil
+}
+
+// dirCompletion completes the directory of a dataset.
+func dirCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// openDataset opens an existing dataset.
+func openDataset(dir string) (*dataset.Dataset, error) {
+	set, err := dataset.Open(dir)
+	if errors.Is(err, dataset.ErrNotDataset) {
+		err = fmt.Errorf("%w; name the directory that ntconv to parquet --dataset has made", err)
+	}
+	if err != nil {
+		return nil, fail(exitInput, err)
+	}
+	return set, nil
+}
+
+// A filterFlags are the flags that select traces of a dataset.
+type filterFlags struct {
+	values []string
+	older  string
+}
+
+func (f *filterFlags) bind(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.values, "where", nil, "select traces by a `KEY=VALUE` of their directories: service=shop; all must hold")
+	flags.StringVar(&f.older, "older-than", "", "select traces recorded longer ago than this `time`: 36h, 30d")
+}
+
+// filter returns what the flags and UIDs select.
+func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filter, error) {
+	out := &dataset.Filter{UIDs: uids, Values: make(map[string]string)}
+	for _, text := range f.values {
+		key, value, ok := strings.Cut(text, "=")
+		keys := set.Config().Partition
+		if !ok || !containsKey(keys, key) {
+			return nil, failf(exitUsage, "--where %s: want KEY=VALUE, where KEY is one of %s", text, dataset.JoinKeys(keys))
+		}
+		out.Values[key] = value
+	}
+	if f.older != "" {
+		age, err := parseAge(f.older)
+		if err != nil {
+			return nil, failf(exitUsage, "--older-than %s: want a time such as 36h or 30d", f.older)
+		}
+		out.Before = time.Now().Add(-age)
+	}
+	for _, uid := range uids {
+		if len(uid) < 4 || !dataset.IsUID(uid+"0000000000000000"[min(16, len(uid)):]) {
+			return nil, failf(exitUsage, "%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them", uid)
+		}
+	}
+	return out, nil
+}
+
+func containsKey(keys []dataset.Key, name string) bool {
+	for _, key := range keys {
+		if string(key) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// parseAge is time.ParseDuration with days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n < 0 || n > 36500 {
+			return 0, fmt.Errorf("invalid number of days: %s", days)
+		}
+		return time.Duration(n * 24 * float64(time.Hour)), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = errors.New("negative")
+	}
+	return d, err
+}
+
+func (a *app) datasetListCmd() *cobra.Command {
+	var asJSON bool
+	var filter filterFlags
+	cmd := &cobra.Command{
+		Use:   "ls DIR",
+		Short: "List the traces of a dataset",
+		Long: "List the traces of a dataset: UID, values of the partition keys, source, events, size of the tables, duration of the recording\n" +
+			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or damaged.",
+		Example: examples(
+			formats.Example{Remark: "all traces", Line: "ntconv dataset ls fleet"},
+			formats.Example{Remark: "the directories of the traces of a service, for other programs", Line: "ntconv dataset ls fleet --where service=shop --json | jq -r '.[].path'"},
+		),
+		Args:              oneDataset,
+		ValidArgsFunction: dirCompletion,
+		RunE: func(_ *cobra.Command, args []string) error {
+			set, err := openDataset(args[0])
+			if err != nil {
+				return err
+			}
+			chosen, err := filter.filter(set, nil)
+			if err != nil {
+				return err
+			}
+			return a.listDataset(set, chosen, asJSON)
+		},
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.BoolVar(&asJSON, "json", false, "print a JSON array, with all that is known about each trace")
+		filter.bind(flags)
+	})
+	return cmd
+}
+
+// A listedTrace is an element of the output of ntconv dataset ls --json.
+type listedTrace struct {
+	UID      string            `json:"uid"`
+	Path     string            `json:"path"`
+	Keys     map[string]string `json:"keys"`
+	Manifest *dataset.Manifest `json:"trace,omitempty"`
+	Error    string            `json:"error,omitempty"`
+}
+
+// listDataset prints the traces of a dataset.
+func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON bool) error {
+	traces, err := set.Traces()
+	if err != nil {
+		return fail(exitInput, err)
+	}
+	list := []listedTrace{}
+	unreadable := 0
+	for i := range traces {
+		t := &traces[i]
+		if !chosen.Match(set, t) {
+			continue
+		}
+		row := listedTrace{UID: t.UID, Path: t.Path, Keys: set.Values(t.Path), Manifest: t.Manifest}
+		if t.Err != nil {
+			row.Error = t.Err.Error()
+			unreadable++
+		}
+		list = append(list, row)
+	}
+	var b bytes.Buffer
+	if asJSON {
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		err = e.Encode(list)
+	} else {
+		err = writeList(&b, set, list)
+	}
+	if err != nil {
+		return fail(exitOutput, err)
+	}
+	if err := a.show(b.String()); err != nil {
+		return err
+	}
+	if unreadable > 0 {
+		return failf(exitIncomplete, "%s: %s without a readable %s; ntconv dataset verify %s says what to do",
+			set.Dir(), message.Count(int64(unreadable), "trace"), dataset.ManifestName, message.ShellWord(set.Dir()))
+	}
+	return nil
+}
+
+// writeList writes the table of ntconv dataset ls.
+func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error {
+	keys := set.Config().Partition
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "TRACE\t")
+	for _, key := range keys {
+		fmt.Fprintf(w, "%s\t", strings.ToUpper(string(key)))
+	}
+	fmt.Fprintln(w, "EVENTS\tSIZE\tDURATION\tLOST\tSOURCE")
+	var events, size int64
+	for _, t := range list {
+		fmt.Fprintf(w, "%s\t", t.UID)
+		for _, key := range keys {
+			fmt.Fprintf(w, "%s\t", message.Line(orDash(t.Keys[string(key)])))
+		}
+		m := t.Manifest
+		if m == nil {
+			fmt.Fprintf(w, "-\t-\t-\t-\t%s\n", message.Line(t.Error))
+			continue
+		}
+		mark := ""
+		if m.Incomplete != "" {
+			mark = "*"
+		}
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", message.Group(m.Events), mark, megabytes(m.TableBytes()), message.Duration(m.Duration),
+			message.Group(m.Lost), message.Line(m.Source))
+		events, size = events+m.Events, size+m.TableBytes()
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "%s, %s, %s\n", message.Count(int64(len(list)), "trace"), message.Count(events, "event"), megabytes(size))
+	return nil
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// megabytes returns a size in decimal megabytes.
+func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) + " MB" }
+
+// A removal is a request to remove traces of a dataset.
+type removal struct {
+	filter filterFlags
+	dryRun bool
+}
+
+func (a *app) datasetRemoveCmd() *cobra.Command {
+	var r removal
+	cmd := &cobra.Command{
+		Use:   "rm DIR [UID...]",
+		Short: "Remove traces from a dataset",
+		Long: "Remove traces from a dataset: those of the UIDs, or of their first digits, and of the flags; if both are given, the traces that\n" +
+			"both select. Each trace disappears at once and is then deleted. Nothing is asked; --dry-run shows what would be removed.",
+		Example: examples(
+			formats.Example{Remark: "one trace", Line: "ntconv dataset rm fleet 1f0c0ffee1f0c0ff"},
+			formats.Example{Remark: "what is older than 30 days of one service", Line: "ntconv dataset rm fleet --older-than 30d --where service=shop --dry-run"},
+		),
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("no dataset given: name its directory")
+			case len(args) == 1 && r.filter.older == "" && len(r.filter.values) == 0:
+				return errors.New("nothing selected: name UIDs of traces, --older-than or --where")
+			}
+			return nil
+		},
+		ValidArgsFunction: dirCompletion,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.removeTraces(&r, args[0], args[1:]) },
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		r.filter.bind(flags)
+		flags.BoolVar(&r.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
+	})
+	return cmd
+}
+
+// removeTraces removes traces and prints which.
+func (a *app) removeTraces(r *removal, dir string, uids []string) error {
+	set, err := openDataset(dir)
+	if err != nil {
+		return err
+	}
+	filter, err := r.filter.filter(set, uids)
+	if err != nil {
+		return err
+	}
+	traces, err := set.Traces()
+	if err != nil {
+		return fail(exitInput, err)
+	}
+	done, busy := 0, 0
+	var size int64
+	for i := range traces {
+		t := &traces[i]
+		if !filter.Match(set, t) {
+			continue
+		}
+		if !r.dryRun {
+			switch err := set.Remove(t.UID); {
+			case errors.Is(err, dataset.ErrBusy), errors.Is(err, fs.ErrNotExist): // another run works on it, or has removed it
+				busy++
+				continue
+			case err != nil:
+				return fail(exitOutput, err)
+			}
+		}
+		done++
+		if t.Manifest != nil {
+			size += t.Manifest.TableBytes()
+		}
+		if err := a.show(removedLine(t, r.dryRun)); err != nil {
+			return err
+		}
+	}
+	return a.removed(set, done, busy, size, r.dryRun)
+}
+
+// removed says how many traces were removed.
+func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun bool) error {
+	if done+busy == 0 {
+		return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(), message.ShellWord(set.Dir()))
+	}
+	verb := "removed"
+	if dryRun {
+		verb = "would be removed"
+	}
+	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), verb, megabytes(size))
+	if busy > 0 {
+		text += fmt.Sprintf("; %s in use by another run", message.Count(int64(busy), "trace is", "traces are"))
+	}
+	fmt.Fprintln(a.stderr, message.Line(text))
+	return nil
+}
+
+func removedLine(t *dataset.Trace, dryRun bool) string {
+	verb := "removed"
+	if dryRun {
+		verb = "would remove"
+	}
+	source := ""
+	if t.Manifest != nil {
+		source = " (" + t.Manifest.Source + ")"
+	}
+	return message.Line(fmt.Sprintf("%s %s%s", verb, filepath.ToSlash(t.Path), source)) + "\n"
+}

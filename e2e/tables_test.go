@@ -1,0 +1,230 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+)
+
+// A reading is what a reader of Parquet finds in a file.
+type reading struct {
+	File    string
+	Reader  string
+	Rows    int64
+	Columns map[string]columnSum
+	Error   string
+}
+
+// A columnSum is the number of NULLs of a column and the sum of its numbers (timestamps in microseconds), or of the lengths of its texts,
+// lists and maps. Sum is nil where a reader cannot tell.
+type columnSum struct {
+	Nulls int64
+	Sum   *string
+}
+
+// Independent readers find the same numbers in every table: DuckDB, arrow-go, hyparquet, arrow-rs and polars. No number comes from the code
+// that wrote the files.
+func TestReadersOfTables(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for _, name := range tracesForTables(t) {
+		out := filepath.Join(dir, filepath.Base(name)+".parquet")
+		if r := run(t, command, "to", "parquet", "--typed", "all", name, "-o", out+"/"); r.code != 0 && r.code != 3 {
+			t.Errorf("%s: exit code %d: %s", name, r.code, r.stderr)
+			continue
+		}
+		members, _ := filepath.Glob(filepath.Join(out, "*.parquet"))
+		files = append(files, members...)
+	}
+	if len(files) == 0 {
+		t.Fatal("no tables")
+	}
+	readings := map[string][]reading{}
+	for _, list := range [][]reading{readDuckDB(t, files), readArrow(t, files), readNode(t, files)} {
+		for _, r := range list {
+			readings[r.File] = append(readings[r.File], r)
+		}
+	}
+	agreed := 0
+	for _, file := range files {
+		if agree(t, strings.TrimPrefix(file, dir+"/"), readings[file]) {
+			agreed++
+		}
+	}
+	t.Logf("%d files, of which all readers agree on %d", len(files), agreed)
+}
+
+// tracesForTables returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes minutes.
+func tracesForTables(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join("..", "testdata", "*.nettrace.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("NTCONV_ALL_TABLES") != "" {
+		for _, pattern := range []string{"nettrace/*", "netperf/*", "own/*.zst", "otel/*.zst", "otel/*.nettrace"} {
+			more, _ := filepath.Glob(shared(t, "data") + "/" + pattern)
+			list = append(list, more...)
+		}
+	}
+	return list
+}
+
+// agree compares what readers found in a file.
+func agree(t *testing.T, name string, list []reading) bool {
+	t.Helper()
+	if len(list) < 2 {
+		t.Errorf("%s: %d readers", name, len(list))
+		return false
+	}
+	ok := true
+	first := list[0]
+	for _, r := range list {
+		if r.Error != "" {
+			t.Errorf("%s: %s: %s", name, r.Reader, r.Error)
+			return false
+		}
+	}
+	for _, r := range list[1:] {
+		if r.Rows != first.Rows {
+			t.Errorf("%s: %d rows for %s, %d for %s", name, first.Rows, first.Reader, r.Rows, r.Reader)
+			ok = false
+		}
+		if first.Rows == 0 {
+			continue // some readers name no columns without rows
+		}
+		if a, b := slices.Sorted(maps.Keys(first.Columns)), slices.Sorted(maps.Keys(r.Columns)); !slices.Equal(a, b) {
+			t.Errorf("%s: columns %v for %s, %v for %s", name, a, first.Reader, b, r.Reader)
+			ok = false
+		}
+		for column, want := range first.Columns {
+			got := r.Columns[column]
+			if got.Nulls != want.Nulls || got.Sum != nil && want.Sum != nil && *got.Sum != *want.Sum {
+				t.Errorf("%s: column %s: %s for %s, %s for %s", name, column, want, first.Reader, got, r.Reader)
+				ok = false
+			}
+		}
+	}
+	return ok
+}
+
+func (c columnSum) String() string {
+	sum := "unknown"
+	if c.Sum != nil {
+		sum = *c.Sum
+	}
+	return fmt.Sprintf("%d NULLs, sum %s", c.Nulls, sum)
+}
+
+// readNode reads files with readers that run in Node.
+func readNode(t *testing.T, files []string) (list []reading) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Log("without hyparquet, arrow-rs and polars: ", err)
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join("node_modules", "hyparquet")); err != nil {
+		t.Log("without hyparquet, arrow-rs and polars, which are not installed (npm --prefix e2e ci): ", err)
+		return nil
+	}
+	cmd := exec.Command("node", "tables.mjs")
+	cmd.Stdin = strings.NewReader(strings.Join(files, "\n") + "\n")
+	var msg bytes.Buffer
+	cmd.Stderr = &msg
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, msg.Bytes())
+	}
+	for line := range bytes.Lines(out) {
+		var r reading
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// readDuckDB reads files with DuckDB.
+func readDuckDB(t *testing.T, files []string) (list []reading) {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, file := range files {
+		r := reading{File: file, Reader: "DuckDB", Columns: map[string]columnSum{}}
+		if err := r.query(t.Context(), db); err != nil {
+			r.Error = err.Error()
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// query fills in what DuckDB says about the file.
+func (r *reading) query(ctx context.Context, db *sql.DB) error {
+	from := " FROM read_parquet('" + strings.ReplaceAll(r.File, "'", "''") + "')"
+	columns, err := db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT *"+from+")")
+	if err != nil {
+		return err
+	}
+	defer columns.Close()
+	var names, what []string
+	for columns.Next() {
+		var name, typ string
+		if err := columns.Scan(&name, &typ); err != nil {
+			return err
+		}
+		quoted := `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		names = append(names, name)
+		what = append(what, "count(*) - count("+quoted+")", "coalesce(sum("+weight(typ, quoted)+"), 0)::VARCHAR")
+	}
+	if err := columns.Err(); err != nil {
+		return err
+	}
+	values := make([]any, 1+len(what))
+	values[0] = &r.Rows
+	nulls, sums := make([]int64, len(names)), make([]string, len(names))
+	for i := range names {
+		values[1+2*i], values[2+2*i] = &nulls[i], &sums[i]
+	}
+	if err := db.QueryRowContext(ctx, "SELECT count(*), "+strings.Join(what, ", ")+from).Scan(values...); err != nil {
+		return err
+	}
+	for i, name := range names {
+		r.Columns[name] = columnSum{nulls[i], &sums[i]}
+	}
+	return nil
+}
+
+// weight returns what a value of a type adds to the sum of its column, as SQL.
+func weight(typ, column string) string {
+	switch {
+	case strings.HasSuffix(typ, "[]"):
+		return "len(" + column + ")"
+	case strings.HasPrefix(typ, "MAP"):
+		return "cardinality(" + column + ")"
+	case strings.HasPrefix(typ, "TIMESTAMP"):
+		return "epoch_us(" + column + ")"
+	case typ == "VARCHAR":
+		return "strlen(" + column + ")" // in bytes
+	case typ == "BLOB":
+		return "octet_length(" + column + ")"
+	case typ == "DOUBLE": // the others add up whole numbers only, which is exact
+		return "CASE WHEN " + column + " = floor(" + column + ") AND abs(" + column + ") < 1e30 THEN " + column + "::HUGEINT END"
+	}
+	return column + "::HUGEINT"
+}

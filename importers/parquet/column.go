@@ -1,0 +1,293 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/parquetfile"
+)
+
+// A fileColumn is a column of a foreign table, and how its values become fields.
+type fileColumn struct {
+	parquetfile.Column
+	name string // of the field: the path without the groups of lists
+	kind valueKind
+	// values is the index of the column of values if this is the column of the keys of a map, else -1. The latter column is hidden.
+	values int
+	hidden bool
+}
+
+// fileColumns returns the columns of a file.
+func fileColumns(f *parquetfile.File) []fileColumn {
+	list := f.Columns()
+	columns := make([]fileColumn, len(list))
+	for i := range list {
+		c := &columns[i]
+		*c = fileColumn{Column: list[i], name: fieldName(&list[i]), kind: kindOf(&list[i]), values: -1}
+		if c.repeated() {
+			c.kind = kindString
+		}
+	}
+	for i := range len(columns) - 1 {
+		key, value := &columns[i], &columns[i+1]
+		n := len(key.Path) - 1
+		if key.MaxRepetition == 1 && n > 0 && key.Path[n] == "key" && len(value.Path) == n+1 && value.Path[n] == "value" &&
+			value.MaxRepetition == 1 && slices.Equal(key.Path[:n], value.Path[:n]) {
+			key.values, value.hidden = i+1, true
+			key.name = strings.Join(key.Path[:n-1], ".")
+		}
+	}
+	return columns
+}
+
+// fieldName returns the path of a column without the groups that only make it a list.
+func fieldName(c *parquetfile.Column) string {
+	var names []string
+	for i := 0; i < len(c.Path); i++ {
+		if i > 0 && i+1 < len(c.Path) && c.MaxRepetition > 0 {
+			switch c.Path[i] + "." + c.Path[i+1] {
+			case "list.element", "list.item", "bag.array_element", "bag.array":
+				i++
+				continue
+			}
+		}
+		names = append(names, c.Path[i])
+	}
+	return strings.Join(names, ".")
+}
+
+// kindOf returns the kind of the values of a column.
+func kindOf(c *parquetfile.Column) valueKind {
+	switch c.Logical {
+	case parquetfile.Timestamp, parquetfile.Date:
+		return kindTime
+	case parquetfile.String, parquetfile.Enum, parquetfile.JSON, parquetfile.UUID, parquetfile.Decimal:
+		return kindString
+	}
+	switch c.Physical {
+	case parquetfile.Boolean:
+		return kindBool
+	case parquetfile.Int32, parquetfile.Int64:
+		if c.Unsigned {
+			return kindUint
+		}
+		return kindInt
+	case parquetfile.Int96:
+		return kindTime
+	case parquetfile.Float, parquetfile.Double:
+		return kindFloat
+	}
+	return kindBytes
+}
+
+func (c *fileColumn) repeated() bool { return c.MaxRepetition > 0 }
+func (c *fileColumn) isTime() bool   { return c.kind == kindTime }
+func (c *fileColumn) isNumber() bool {
+	return c.kind == kindInt || c.kind == kindUint || c.kind == kindFloat
+}
+
+// isText reports whether values are text. Old writers do not annotate it.
+func (c *fileColumn) isText() bool {
+	if c.Physical != parquetfile.ByteArray {
+		return false
+	}
+	return c.Logical == parquetfile.String || c.Logical == parquetfile.Enum || c.Logical == parquetfile.JSON || c.Logical == parquetfile.NoLogical
+}
+
+// int returns the value of an integer column.
+func (c *fileColumn) int(v parquetfile.Value) int64 {
+	n := v.Int64()
+	if c.Unsigned && c.Physical == parquetfile.Int32 {
+		n = int64(uint32(n))
+	}
+	return n
+}
+
+const (
+	nanosPerDay = 24 * int64(time.Hour)
+	julianEpoch = 2440588 // Julian day of 1970-01-01
+)
+
+// nanos returns a time in nanoseconds since 1970-01-01, and false if it lies outside of the range of 64 bits.
+func (c *fileColumn) nanos(v parquetfile.Value) (int64, bool) {
+	switch {
+	case c.Physical == parquetfile.Int96:
+		b := v.Bytes()
+		if len(b) != 12 {
+			return 0, false
+		}
+		days := int64(binary.LittleEndian.Uint32(b[8:])) - julianEpoch
+		start, ok := scale(days, nanosPerDay)
+		sum := addClamped(start, int64(binary.LittleEndian.Uint64(b)))
+		return sum, ok && sum != math.MaxInt64 && sum != math.MinInt64
+	case c.Logical == parquetfile.Date:
+		return scale(v.Int64(), nanosPerDay)
+	}
+	return scale(v.Int64(), c.Unit)
+}
+
+// scale returns n*unit, and false if it exceeds 64 bits.
+func scale(n, unit int64) (int64, bool) {
+	p := n * unit
+	return p, unit != 0 && p/unit == n
+}
+
+// appendField appends a value that is not NULL to a payload.
+func (c *fileColumn) appendField(dst []byte, v parquetfile.Value, report *ntconv.Report) []byte {
+	switch c.kind {
+	case kindBool:
+		return appendBool(dst, v.Int64() != 0)
+	case kindInt, kindUint:
+		return bin.AppendU64(dst, uint64(c.int(v)))
+	case kindFloat:
+		return appendFloat(dst, v.Float64())
+	case kindBytes:
+		return appendBytes(dst, v.Bytes(), report)
+	case kindTime:
+		nanos, ok := c.nanos(v)
+		if !ok {
+			report.Note(ntconv.CodeNotCarried, 1, -1, "times before 1678 or after 2262 in the column "+c.name)
+		}
+		return appendTime(dst, nanos)
+	}
+	return appendText(dst, c.text(v), report)
+}
+
+// appendZero appends the zero of the column's kind to a payload.
+func (c *fileColumn) appendZero(dst []byte) []byte {
+	switch c.kind {
+	case kindBool:
+		return bin.AppendU32(dst, 0)
+	case kindBytes, kindString:
+		return bin.AppendU16(dst, 0)
+	}
+	return bin.AppendU64(dst, 0)
+}
+
+// weight returns a number rounded to an integer.
+func (c *fileColumn) weight(v parquetfile.Value) int64 {
+	if c.kind != kindFloat {
+		return c.int(v)
+	}
+	f := math.Round(v.Float64())
+	if !(math.Abs(f) < math.MaxInt64) { // also if it is not a number
+		return 0
+	}
+	return int64(f)
+}
+
+// text returns a value that is not NULL as text.
+func (c *fileColumn) text(v parquetfile.Value) string {
+	switch {
+	case c.Logical == parquetfile.Decimal:
+		return c.decimal(v)
+	case c.Logical == parquetfile.UUID && len(v.Bytes()) == 16:
+		b := hex.EncodeToString(v.Bytes())
+		return b[:8] + "-" + b[8:12] + "-" + b[12:16] + "-" + b[16:20] + "-" + b[20:]
+	}
+	switch kindOf(&c.Column) {
+	case kindBool:
+		return strconv.FormatBool(v.Int64() != 0)
+	case kindInt:
+		return strconv.FormatInt(c.int(v), 10)
+	case kindUint:
+		return strconv.FormatUint(uint64(c.int(v)), 10)
+	case kindFloat:
+		return strconv.FormatFloat(v.Float64(), 'g', -1, 64)
+	case kindTime:
+		nanos, _ := c.nanos(v)
+		return time.Unix(0, nanos).UTC().Format(time.RFC3339Nano)
+	case kindBytes:
+		if c.isText() {
+			break
+		}
+		return "hex:" + hex.EncodeToString(v.Bytes())
+	}
+	return string(v.Bytes())
+}
+
+// json appends the values of a row of a list or map as JSON.
+func (c *fileColumn) json(dst []byte, values, mapped []parquetfile.Value, other *fileColumn) []byte {
+	if other != nil {
+		dst = append(dst, '{')
+		for i := range min(len(values), len(mapped)) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst, _ = jsontext.AppendQuote(dst, c.text(values[i])) // what is not UTF-8 becomes U+FFFD
+			dst = append(dst, ':')
+			dst = other.jsonValue(dst, mapped[i])
+		}
+		return append(dst, '}')
+	}
+	for i, v := range values {
+		open := c.MaxRepetition
+		if i > 0 {
+			open -= v.Repetition()
+			for range open {
+				dst = append(dst, ']')
+			}
+			dst = append(dst, ',')
+		}
+		for range open {
+			dst = append(dst, '[')
+		}
+		dst = c.jsonValue(dst, v)
+	}
+	for range c.MaxRepetition {
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+func (c *fileColumn) jsonValue(dst []byte, v parquetfile.Value) []byte {
+	if v.IsNull() {
+		return append(dst, "null"...)
+	}
+	switch k := kindOf(&c.Column); {
+	case k == kindBool, k == kindInt, k == kindUint:
+		return append(dst, c.text(v)...)
+	case k == kindFloat && !math.IsNaN(v.Float64()) && !math.IsInf(v.Float64(), 0):
+		return append(dst, c.text(v)...)
+	}
+	dst, _ = jsontext.AppendQuote(dst, c.text(v)) // what is not UTF-8 becomes U+FFFD
+	return dst
+}
+
+// decimal returns a decimal number in digits.
+func (c *fileColumn) decimal(v parquetfile.Value) string {
+	n := big.NewInt(v.Int64())
+	if c.Physical == parquetfile.ByteArray || c.Physical == parquetfile.FixedLenByteArray { // big-endian, two's complement
+		b := v.Bytes()
+		n.SetBytes(b)
+		if len(b) > 0 && b[0] >= 0x80 {
+			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+		}
+	}
+	if c.Scale <= 0 || c.Scale > maxScale {
+		return n.String()
+	}
+	sign := ""
+	if n.Sign() < 0 {
+		sign = "-"
+		n.Neg(n)
+	}
+	digits := n.String()
+	if missing := c.Scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	at := len(digits) - c.Scale
+	return sign + digits[:at] + "." + digits[at:]
+}
+
+// maxScale bounds the zeros that a file can ask for.
+const maxScale = 1000

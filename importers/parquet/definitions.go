@@ -1,0 +1,219 @@
+package parquet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// definitions are what the rows of a trace refer to, by ID.
+type definitions struct {
+	f         *files
+	info      tables.TraceInfo
+	hasInfo   bool
+	attrs     map[owner][]tables.Attribute
+	processes intern.IDs[*ntconv.Process]
+	threads   intern.IDs[*ntconv.Thread]
+	modules   intern.IDs[*ntconv.Mapping]
+	types     intern.IDs[*typeOf]
+	memory    memory
+}
+
+// An owner has attributes.
+type owner struct {
+	kind string
+	id   int32
+}
+
+// A typeOf is an event type, and what decodes the payloads of its events, by pointer size.
+type typeOf struct {
+	*ntconv.Type
+	unknown  bool // a placeholder
+	layout   []ntconv.Field
+	decoders [2]*payload.Decoder
+}
+
+// rowBytes is what a definition takes in memory in addition to its strings.
+const rowBytes = 128
+
+// read reads all tables of definitions but stacks, frames and labels.
+func (d *definitions) read() error {
+	d.attrs = map[owner][]tables.Attribute{}
+	d.memory.limit = d.f.o.Limits.TableBytes
+	for _, read := range []func() error{
+		func() error { return eachRow(d.f, d.addInfo) },
+		d.checkEvents,
+		func() error { return eachRow(d.f, d.addAttribute) },
+		func() error { return eachRow(d.f, d.addProcess) },
+		func() error { return eachRow(d.f, d.addModule) },
+		func() error { return eachRow(d.f, d.addThread) },
+		func() error { return eachRow(d.f, d.addType) },
+	} {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *definitions) addInfo(row *tables.TraceInfo) error {
+	if d.hasInfo {
+		return inTable(tableInfo, fmt.Errorf("%w: more than one row; read one trace at a time", ntconv.ErrUnsupported))
+	}
+	d.info, d.hasInfo = *row, true
+	return nil
+}
+
+// checkEvents finds out whether events are missing, and with them the names that they hold.
+func (d *definitions) checkEvents() error {
+	events, err := d.f.file(tableEvents)
+	if err != nil {
+		return err
+	}
+	_, original := events.Metadata(tables.VersionKey)
+	if d.hasInfo && original && events.Rows() != d.info.EventCount {
+		original = false
+		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("trace_info counts %d events, the table events has %d rows", d.info.EventCount, events.Rows()))
+	}
+	if !original || !d.hasInfo {
+		d.info.Selection = true
+	}
+	return nil
+}
+
+func (d *definitions) addAttribute(row *tables.Attribute) error {
+	at := owner{row.Owner, row.OwnerID}
+	d.attrs[at] = append(d.attrs[at], *row)
+	return d.memory.add(rowBytes + len(row.Key) + len(row.Value))
+}
+
+// attributes returns the attributes of an owner.
+func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
+	list := d.attrs[owner{kind, id}]
+	slices.SortStableFunc(list, func(a, b tables.Attribute) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	for i := range list {
+		attrs = append(attrs, ntconv.Attr{Key: list[i].Key, Value: list[i].Value})
+	}
+	return attrs
+}
+
+func (d *definitions) addProcess(row *tables.Process) error {
+	p := &ntconv.Process{PID: uint64(row.PID), Host: row.Host, Name: row.RecordedName, Attrs: d.attributes(tables.OwnerProcess, row.ProcessID)}
+	if row.PointerSize == 4 || row.PointerSize == 8 {
+		p.PointerSize = uint8(row.PointerSize)
+	}
+	if p.Name == "" && d.info.Selection {
+		p.Name = row.Name
+	}
+	define(d, &d.processes, row.ProcessID, p)
+	return d.memory.add(rowBytes + len(row.Host) + len(p.Name))
+}
+
+func (d *definitions) addModule(row *tables.Module) error {
+	m := &ntconv.Mapping{
+		Start: uint64(row.Start), Limit: uint64(row.Limit), Offset: uint64(row.FileOffset), File: row.Path, BuildID: row.BuildID,
+		Flags: ntconv.MappingFlags(row.Flags),
+	}
+	define(d, &d.modules, row.ModuleID, m)
+	if p := d.processes.Get(id(row.ProcessID)); p != nil && row.Recorded {
+		p.Mappings = append(p.Mappings, m)
+	}
+	return d.memory.add(rowBytes + len(row.Path) + len(row.BuildID))
+}
+
+func (d *definitions) addThread(row *tables.Thread) error {
+	t := &ntconv.Thread{TID: uint64(row.TID), Name: row.RecordedName, Attrs: d.attributes(tables.OwnerThread, row.ThreadID)}
+	if t.Name == "" && d.info.Selection {
+		t.Name = row.Name
+	}
+	if t.Process = d.processes.Get(id(row.ProcessID)); t.Process == nil && row.ProcessID != 0 {
+		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("thread_id %d refers to process_id %d, which has no row", row.ThreadID, row.ProcessID))
+	}
+	define(d, &d.threads, row.ThreadID, t)
+	return d.memory.add(rowBytes + len(t.Name))
+}
+
+func (d *definitions) addType(row *tables.EventType) error {
+	t := &ntconv.Type{
+		Provider: row.Provider, ID: uint32(row.Number), Name: row.RecordedName, Version: uint8(row.Version), Level: uint8(row.Level),
+		HasOpcode: row.HasOpcode, Keywords: uint64(row.Keywords), Message: row.Message, Description: row.Description,
+		Attrs: d.attributes(tables.OwnerType, row.TypeID), Extra: row.Extra, OptionalExtra: row.OptionalExtra,
+	}
+	if row.RecordedOpcode != nil {
+		t.Opcode = uint8(*row.RecordedOpcode)
+	}
+	failed := func(column string, err error) error {
+		return inTable(tableTypes, fmt.Errorf("column %s of type_id %d: %w", column, row.TypeID, err))
+	}
+	var err error
+	if row.ProviderGUID != "" {
+		if t.GUID, err = ntconv.ParseGUID(row.ProviderGUID); err != nil {
+			return failed("provider_guid", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
+		}
+	}
+	if t.Fields, err = tables.ParseFields(row.RecordedFields); err != nil {
+		return failed("recorded_fields", err)
+	}
+	found := &typeOf{Type: t, layout: t.Fields}
+	if row.Layout != "" {
+		if found.layout, err = tables.ParseFields(row.Layout); err != nil {
+			return failed("layout", err)
+		}
+	}
+	define(d, &d.types, row.TypeID, found)
+	// A field takes more memory than its text.
+	return d.memory.add(2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(row.Message) + len(row.Description) + len(row.Extra) + len(row.OptionalExtra))
+}
+
+// id returns the ID of a row as a key: IDs of rows count from 1, and anything else is a large number.
+func id(n int32) uint64 { return uint64(uint32(n)) }
+
+// define gives an ID of a table its meaning. The last definition counts.
+func define[T comparable](d *definitions, to *intern.IDs[T], n int32, v T) {
+	var zero T
+	if to.Set(id(n), v) != zero {
+		d.f.o.Report.Add(ntconv.CodeRedefined, 1, -1)
+	}
+}
+
+// Values of Info that a trace without them gets.
+const (
+	defaultFrequency   = int64(time.Second)
+	defaultPointerSize = 8
+)
+
+// traceInfo returns what the source knows before the first event, and the nanoseconds from 1970-01-01 to Clock.Tick.
+func (d *definitions) traceInfo() (info ntconv.Info, start int64) {
+	info = ntconv.Info{Format: "parquet", PointerSize: defaultPointerSize, Attrs: d.attributes(tables.OwnerTrace, 0), Clock: ntconv.Clock{Freq: defaultFrequency}}
+	if !d.hasInfo { // ticks are the nanoseconds of the column ts_ns
+		info.Clock.Wall = time.Unix(0, 0).UTC()
+		return info, 0
+	}
+	t := &d.info
+	info.Aggregate = t.Aggregate
+	info.Clock.Tick = ntconv.Ticks(t.ClockTicks)
+	if t.PointerSize == 4 {
+		info.PointerSize = 4
+	}
+	bad := func(column string, value any) {
+		d.f.o.Report.Note(ntconv.CodeBadHeader, 1, -1, fmt.Sprintf("table %s: column %s: %v", tableInfo, column, value))
+	}
+	if info.Clock.Freq = t.ClockFrequency; info.Clock.Freq <= 0 {
+		info.Clock.Freq = defaultFrequency
+		bad("clock_frequency", t.ClockFrequency)
+	}
+	if t.ClockWall != "" {
+		wall, err := time.Parse(time.RFC3339Nano, t.ClockWall)
+		if info.Clock.Wall = wall.UTC(); err != nil {
+			info.Clock.Wall = time.Unix(0, t.StartNanos).UTC()
+			bad("clock_wall", fmt.Sprintf("%q", t.ClockWall))
+		}
+	}
+	return info, t.StartNanos
+}

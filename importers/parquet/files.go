@@ -1,0 +1,134 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// files opens the files of an input.
+type files struct {
+	in    Tables
+	names []string // sorted
+	o     *Options
+	open  map[string]*parquetfile.File
+}
+
+func (f *files) has(table string) bool {
+	_, ok := slices.BinarySearch(f.names, table)
+	return ok
+}
+
+// file opens a table. It refuses tables of a later version of the schema.
+func (f *files) file(table string) (*parquetfile.File, error) {
+	if file := f.open[table]; file != nil {
+		return file, nil
+	}
+	r, size, err := f.in.Table(table)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parquetfile.Open(r, size, f.o.Limits.file())
+	if err != nil {
+		return nil, inTable(table, err)
+	}
+	if text, ok := file.Metadata(tables.VersionKey); ok {
+		if n, err := strconv.Atoi(text); err != nil || n < 1 || n > tables.Version {
+			return nil, inTable(table, &ntconv.AdviceError{
+				Err:    fmt.Errorf("%w: version %q of the tables, want at most %d", ntconv.ErrUnsupported, text, tables.Version),
+				Advice: "use a later version of ntconv",
+			})
+		}
+	}
+	f.open[table] = file
+	return file, nil
+}
+
+// inTable adds the name of a table to an error.
+func inTable(table string, err error) error { return fmt.Errorf("table %s: %w", table, err) }
+
+// batchRows is how many rows are decoded at a time.
+const batchRows = 1024
+
+// rows reads the rows of a table one by one.
+type rows[T any] struct {
+	table string
+	r     *parquetfile.Reader[T]
+	batch []T
+	next  int // in batch
+	err   error
+}
+
+// newRows returns the rows of a table, none if the input does not have it.
+func newRows[T any](f *files, table string) (*rows[T], error) {
+	r := &rows[T]{table: table, err: io.EOF}
+	if !f.has(table) {
+		return r, nil
+	}
+	file, err := f.file(table)
+	if err != nil {
+		return nil, err
+	}
+	if r.r, err = parquetfile.NewReader[T](file); err != nil {
+		return nil, inTable(table, err)
+	}
+	r.err = nil
+	return r, nil
+}
+
+// head returns the next row, which stays the next one until skip, or io.EOF. What it refers to may be kept, the row itself may not.
+func (r *rows[T]) head() (*T, error) {
+	for r.next == len(r.batch) {
+		if r.err != nil {
+			return nil, r.err
+		}
+		if r.batch == nil {
+			r.batch = make([]T, batchRows)
+		}
+		r.batch = r.batch[:batchRows]
+		clear(r.batch) // NULL leaves maps and slices of earlier rows
+		n, err := r.r.Read(r.batch)
+		r.batch, r.next = r.batch[:n], 0
+		if err != nil {
+			r.err = err
+			if err != io.EOF {
+				r.err = inTable(r.table, err)
+			}
+			_ = r.r.Close() // releases memory only
+		}
+	}
+	return &r.batch[r.next], nil
+}
+
+func (r *rows[T]) skip() { r.next++ }
+
+// each calls do with all remaining rows.
+func (r *rows[T]) each(do func(*T) error) error {
+	for {
+		row, err := r.head()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = do(row)
+		}
+		if err != nil {
+			return err
+		}
+		r.skip()
+	}
+}
+
+// eachRow calls do with all rows of a table, if the input has it.
+func eachRow[T any](f *files, do func(*T) error) error {
+	r, err := newRows[T](f, tables.Of[T]().Name)
+	if err != nil {
+		return err
+	}
+	return r.each(do)
+}

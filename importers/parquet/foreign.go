@@ -1,0 +1,306 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/parquetfile"
+)
+
+// A foreign yields the rows of foreign tables as events in time order.
+type foreign struct {
+	f     *files
+	o     *Options
+	info  ntconv.Info
+	roles *roles
+	// time, duration and end are the columns of these roles, nil if there is none.
+	time, duration, end *timeColumn
+	fields              []int // columns of the payload
+	sample              bool  // events are samples of stacks
+	seen                timeScan
+
+	owners owners
+	stacks callStacks
+	types  rowTypes
+	reader rowReader
+	sorter *rowSorter // nil if the rows are sorted
+	stops  stops
+	next   *rowEvent // not yet delivered, because ends come before it
+	texts  textCache
+	json   []byte
+
+	current rowEvent
+	event   ntconv.Event
+	err     error
+}
+
+// A rowEvent is the event that a row is, or the begin of what it describes.
+type rowEvent struct {
+	time, end int64 // nanoseconds; end is that of a row with a duration
+	row       int64 // number of the row
+	types     *rowType
+	lane      *lane
+	cpu       int32
+	stack     *ntconv.Stack
+	ids       spanIDs
+	payload   []byte
+}
+
+// spanIDs are the trace ID and the span ID of a row, zero if it has none.
+type spanIDs struct {
+	trace [16]byte
+	span  [8]byte
+}
+
+func newForeign(f *files) (ntconv.Source, error) {
+	s := &foreign{f: f, o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), texts: textCache{}}
+	first, err := f.file(f.names[0])
+	if err != nil {
+		return nil, err
+	}
+	columns := fileColumns(first)
+	for _, table := range f.names[1:] {
+		file, err := f.file(table)
+		if err != nil {
+			return nil, err
+		}
+		if d := differentColumns(columns, fileColumns(file)); d != "" {
+			return nil, &ntconv.AdviceError{
+				Err:    fmt.Errorf("tables %s and %s: %w: %s", f.names[0], table, ntconv.ErrUnsupported, d),
+				Advice: "name a file, or a directory of files with equal columns",
+			}
+		}
+	}
+	if s.roles, err = newRoles(columns, f.o.Map); err != nil {
+		return nil, err
+	}
+	s.time = s.timeOf(roleTime)
+	if err := s.scan(); err != nil {
+		return nil, err
+	}
+	if s.time.unit == 0 {
+		s.time.unit = 1
+	}
+	s.duration, s.end = s.timeOf(roleDuration), s.timeOf(roleEnd)
+	s.sample = s.roles.of(roleStack) != nil || f.o.Map[roleValue] != ""
+	s.payloadFields()
+	s.types = newRowTypes(s)
+	s.info = nanosInfo(s.seen.first)
+	s.stops.limit = f.o.Limits.Open
+	if !s.seen.sorted {
+		s.sorter = newRowSorter(s)
+	}
+	if f.o.Mapped != nil {
+		f.o.Mapped(s.roles.mapping())
+	}
+	return s, nil
+}
+
+// differentColumns says how two files differ in their columns, "" if they do not.
+func differentColumns(a, b []fileColumn) string {
+	if len(a) != len(b) {
+		return fmt.Sprintf("%d and %d columns", len(a), len(b))
+	}
+	for i := range a {
+		if a[i].name != b[i].name || a[i].TypeName() != b[i].TypeName() || a[i].MaxRepetition != b[i].MaxRepetition || a[i].Unit != b[i].Unit {
+			return fmt.Sprintf("column %d is %s (%s) and %s (%s)", i+1, a[i].name, a[i].TypeName(), b[i].name, b[i].TypeName())
+		}
+	}
+	return ""
+}
+
+// payloadFields chooses the columns that become fields: those that are in no other part of an event.
+func (s *foreign) payloadFields() {
+	elsewhere := map[int]bool{}
+	for _, role := range []string{roleTime, roleName, roleProvider, rolePID, roleTID, roleProcess, roleThread, roleCPU, roleStack, roleTraceID, roleSpanID} {
+		if i, ok := s.roles.at[role]; ok {
+			elsewhere[i] = true
+		}
+	}
+	if i, ok := s.roles.at[roleValue]; ok && s.sample {
+		elsewhere[i] = true
+	}
+	for i := range s.roles.columns {
+		if !elsewhere[i] && !s.roles.columns[i].hidden {
+			s.fields = append(s.fields, i)
+		}
+	}
+}
+
+func (s *foreign) Info() *ntconv.Info { return &s.info }
+
+// Close releases the temporary file of the source.
+func (s *foreign) Close() error {
+	if s.sorter == nil {
+		return nil
+	}
+	return s.sorter.Close()
+}
+
+func (s *foreign) Next() (*ntconv.Event, error) {
+	if s.err == nil {
+		s.err = s.deliver()
+		if s.err != nil {
+			_ = s.Close() // the temporary file has been removed already
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return &s.event, nil
+}
+
+// deliver makes the next event: the begin of a row, or an end that is not later.
+func (s *foreign) deliver() error {
+	if s.next == nil {
+		err := s.read(&s.current)
+		if err == nil {
+			s.next = &s.current
+		} else if err != io.EOF || s.stops.empty() {
+			return err
+		}
+	}
+	if end := s.stops.due(s.next); end != nil {
+		s.fill(end.time, end.row, end.types.stop, end.lane, end.ids, true)
+		return nil
+	}
+	e := s.next
+	s.next = nil
+	s.fill(e.time, e.row, e.types.typ, e.lane, e.ids, e.types.stop != nil)
+	s.event.CPU, s.event.Stack, s.event.Payload = e.cpu, e.stack, e.payload
+	if e.types.stop != nil {
+		return s.stops.add(stop{time: e.end, row: e.row, types: e.types, lane: e.lane, ids: e.ids})
+	}
+	return nil
+}
+
+// fill makes an event without payload. Both events of a row with a duration have an activity ID that is made of the number of the row,
+// because rows of one thread may overlap.
+func (s *foreign) fill(at, row int64, typ *ntconv.Type, lane *lane, ids spanIDs, paired bool) {
+	lane.seq++
+	s.event = ntconv.Event{
+		Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Seq: lane.seq, Time: ntconv.Ticks(at), Offset: -1,
+		Type: typ, Thread: lane.Thread, Capture: lane.Thread,
+	}
+	var list []ntconv.Label
+	if paired {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelActivityID, ID: activityOf(row)})
+	}
+	if ids.trace != [16]byte{} {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelTraceID, ID: ids.trace})
+	}
+	if ids.span != [8]byte{} {
+		label := ntconv.Label{Kind: ntconv.LabelSpanID}
+		copy(label.ID[:], ids.span[:])
+		list = append(list, label)
+	}
+	if list != nil {
+		s.event.Labels = ntconv.NewLabels(list)
+	}
+}
+
+// activityOf returns the activity ID of a row. The last four bytes are not those that .NET computes from the others, so it is
+// not mistaken for a path of activities.
+func activityOf(row int64) (id [16]byte) {
+	copy(id[:], "row\x00")
+	bin.AppendU64(id[:4], uint64(row))
+	copy(id[12:], "\xff\xff\xff\xff")
+	return id
+}
+
+// read makes the event of the next row in time order.
+func (s *foreign) read(e *rowEvent) error {
+	if s.sorter != nil {
+		return s.sorter.read(e)
+	}
+	return s.readRow(e)
+}
+
+// readRow makes the event of the next row of the tables that has a time.
+func (s *foreign) readRow(e *rowEvent) error {
+	for {
+		if err := s.reader.next(s); err != nil {
+			return err
+		}
+		ok, err := s.row(e)
+		if err != nil {
+			return inTable(s.reader.table, fmt.Errorf("row %d: %w", s.reader.number, err))
+		}
+		if ok {
+			return nil
+		}
+		s.o.Report.Note(ntconv.CodeRowSkipped, 1, -1, fmt.Sprintf("table %s: row %d: column %s is not a time", s.reader.table, s.reader.number, s.time.name))
+	}
+}
+
+// A rowReader reads the rows of all tables.
+type rowReader struct {
+	table  string
+	tables int // that were opened
+	r      *parquetfile.ColumnsReader
+	batch  parquetfile.Columns
+	at     int   // in batch
+	number int64 // of the row in its table, from 1
+	total  int64 // of the row in all tables
+}
+
+// next advances to the next row.
+func (r *rowReader) next(s *foreign) error {
+	r.at++
+	for r.r == nil || r.at >= r.batch.Rows {
+		if r.r == nil {
+			if r.tables == len(s.f.names) {
+				return io.EOF
+			}
+			r.table = s.f.names[r.tables]
+			file, err := s.f.file(r.table)
+			if err != nil {
+				return err
+			}
+			all := make([]int, len(s.roles.columns))
+			for i := range all {
+				all[i] = i
+			}
+			r.r, r.number = parquetfile.NewColumnsReader(file, all), 0
+			r.tables++
+		}
+		err := r.r.Read(&r.batch, batchRows)
+		r.at = 0
+		if err == io.EOF {
+			r.r = nil
+			continue
+		}
+		if err != nil {
+			return inTable(r.table, err)
+		}
+	}
+	r.number++
+	r.total++
+	return nil
+}
+
+// value returns the value of a column that is not a list, and false if it is NULL.
+func (r *rowReader) value(column int) (parquetfile.Value, bool) {
+	v := r.batch.Row(column, r.at)[0]
+	return v, !v.IsNull()
+}
+
+// endOf returns when a row ends, and false if it has no duration.
+func (s *foreign) endOf(start int64) (int64, bool) {
+	if s.duration != nil {
+		v, _ := s.reader.value(s.roles.at[roleDuration])
+		if n, ok := s.duration.number(v); ok && n >= 0 {
+			return addClamped(start, n), start+n != math.MaxInt64
+		}
+	}
+	if s.end != nil {
+		v, _ := s.reader.value(s.roles.at[roleEnd])
+		if n, ok := s.end.at(v); ok && n >= start {
+			return n, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,343 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// jsonTypes infers the types of events from the JSON of their payloads.
+type jsonTypes struct {
+	o       *Options
+	events  map[eventKey]*jsonEvent
+	last    *jsonEvent
+	lastKey eventKey
+	count   int // of types
+	layouts layouts
+
+	text    bytes.Reader
+	dec     *jsontext.Decoder
+	members []member
+}
+
+// An eventKey is what a row says about the type of its event.
+type eventKey struct {
+	provider, event string
+	level, opcode   int32
+}
+
+// A jsonEvent is what is known about the events of a key.
+type jsonEvent struct {
+	shapes []*shape // most recent first
+	// decoders and types are those of the layouts that the runtime has for the event, in the order of versions.
+	decoders []*payload.Decoder
+	types    []*ntconv.Type
+}
+
+// A shape is a list of names of fields, and the type that their values have so far.
+type shape struct {
+	typ      *ntconv.Type
+	names    []string
+	kinds    []valueKind
+	negative []bool // the field has had a negative number
+}
+
+// A member is a field of a payload.
+type member struct {
+	name string
+	kind valueKind
+	text string // of a string, decoded; else JSON
+}
+
+const (
+	// maxShapes bounds the types of a file. Payloads of further shapes are one string.
+	maxShapes = 10_000
+	// maxEventShapes bounds the search for a shape.
+	maxEventShapes = 64
+	// firstID is the ID of the first type. IDs of the runtime are smaller.
+	firstID = 100_000
+	// wholePayload is the name of the field of a payload that is one string of JSON.
+	wholePayload = "payload"
+)
+
+func newJSONTypes(o *Options) jsonTypes {
+	return jsonTypes{o: o, events: map[eventKey]*jsonEvent{}, layouts: layouts{}}
+}
+
+// event returns the type of a row, and appends its payload to dst.
+func (t *jsonTypes) event(dst []byte, row *tables.SingleEvent) (*ntconv.Type, []byte, error) {
+	key := eventKey{row.Provider, row.Event, row.Level, row.Opcode}
+	if t.last == nil || key != t.lastKey {
+		e := t.events[key]
+		if e == nil {
+			var err error
+			if e, err = t.newEvent(key); err != nil {
+				return nil, dst, err
+			}
+		}
+		t.last, t.lastKey = e, key
+	}
+	for i, dec := range t.last.decoders {
+		if out, err := dec.Append(dst, []byte(row.Payload)); err == nil {
+			return t.last.types[i], out, nil
+		}
+	}
+	t.parse(row.Payload)
+	s := t.shape(t.last, key)
+	return s.typ, t.append(dst, s), nil
+}
+
+// newEvent adds an event, with the layouts that the runtime has for it.
+func (t *jsonTypes) newEvent(key eventKey) (*jsonEvent, error) {
+	if n := len(t.events); n >= t.o.Limits.Names {
+		return nil, &ntconv.LimitError{Limit: LimitNames, Value: int64(t.o.Limits.Names), Asked: int64(n) + 1}
+	}
+	e := &jsonEvent{}
+	for _, l := range t.layouts.named(key.provider, key.event) {
+		e.decoders = append(e.decoders, payload.NewDecoder(l.Fields, defaultPointerSize))
+		e.types = append(e.types, &ntconv.Type{
+			Provider: l.Provider, ID: l.ID, Version: l.Version, Level: uint8(key.level), Opcode: uint8(key.opcode), Keywords: l.Keywords,
+		})
+	}
+	t.events[key] = e
+	return e, nil
+}
+
+// parse splits a payload into members. If it is not an object, it is one member.
+func (t *jsonTypes) parse(text string) {
+	t.members = t.members[:0]
+	if text == "" {
+		return
+	}
+	t.text.Reset([]byte(text))
+	if t.dec == nil {
+		t.dec = jsontext.NewDecoder(&t.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	} else {
+		t.dec.Reset(&t.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	}
+	if err := t.object(); err != nil {
+		t.o.Report.Note(ntconv.CodePayload, 1, -1, fmt.Sprintf("column payload: %v", err))
+		t.members = append(t.members[:0], member{wholePayload, kindString, text})
+	}
+}
+
+var errNoObject = errors.New("no JSON object")
+
+// object reads the members of an object.
+func (t *jsonTypes) object() error {
+	if tok, err := t.dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return errors.Join(errNoObject, err)
+	}
+	for t.dec.PeekKind() != '}' {
+		name, err := t.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		m := member{name: name.String()}
+		value, err := t.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		switch value.Kind() {
+		case 'n':
+			continue // is not a field
+		case 't', 'f':
+			m.kind, m.text = kindBool, string(value)
+		case '0':
+			m.kind, m.text = numberKind(string(value)), string(value)
+		case '"':
+			text, err := jsontext.AppendUnquote(nil, value)
+			if err != nil && len(text) == 0 {
+				return err
+			}
+			m.kind, m.text = kindString, string(text)
+		default:
+			m.kind, m.text = kindString, string(value)
+		}
+		t.members = append(t.members, m)
+	}
+	return nil
+}
+
+// numberKind returns the smallest kind that restores a number.
+func numberKind(text string) valueKind {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return kindInt
+	}
+	if _, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return kindUint
+	}
+	return kindFloat
+}
+
+// shape returns a shape that can hold the members.
+func (t *jsonTypes) shape(e *jsonEvent, key eventKey) *shape {
+	for i, s := range e.shapes {
+		if !s.hasNames(t.members) {
+			continue
+		}
+		if !s.holds(t.members) {
+			s = t.widen(s, key)
+		}
+		copy(e.shapes[1:i+1], e.shapes[:i])
+		e.shapes[0] = s
+		return s
+	}
+	if t.count >= maxShapes || len(e.shapes) >= maxEventShapes {
+		t.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "payloads of events whose fields differ too often are one string")
+		t.members = append(t.members[:0], member{wholePayload, kindString, t.whole()})
+		for _, s := range e.shapes {
+			if s.hasNames(t.members) && s.holds(t.members) {
+				return s
+			}
+		}
+	}
+	s := &shape{}
+	for _, m := range t.members {
+		s.names = append(s.names, m.name)
+		s.kinds = append(s.kinds, m.kind)
+		s.negative = append(s.negative, m.kind == kindInt && m.text[0] == '-')
+	}
+	s.typ = t.newType(key, s)
+	e.shapes = append(e.shapes, s)
+	return s
+}
+
+// whole returns the JSON of the members.
+func (t *jsonTypes) whole() string {
+	b := []byte{'{'}
+	for i, m := range t.members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b, _ = jsontext.AppendQuote(b, m.name) // what is not UTF-8 becomes U+FFFD
+		b = append(b, ':')
+		if m.kind == kindString {
+			b, _ = jsontext.AppendQuote(b, m.text)
+		} else {
+			b = append(b, m.text...)
+		}
+	}
+	return string(append(b, '}'))
+}
+
+// hasNames reports whether the shape has the names of the members.
+func (s *shape) hasNames(members []member) bool {
+	if len(s.names) != len(members) {
+		return false
+	}
+	for i := range members {
+		if s.names[i] != members[i].name {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether the fields of the shape restore the values of the members.
+func (s *shape) holds(members []member) bool {
+	for i, m := range members {
+		have := s.kinds[i]
+		if m.kind == kindInt && m.text[0] == '-' {
+			if s.negative[i] = true; have == kindUint {
+				return false
+			}
+		}
+		if have != m.kind && have != kindString && !(have == kindFloat && m.kind != kindBool && m.kind != kindString || have == kindUint && m.kind == kindInt) {
+			return false
+		}
+	}
+	return true
+}
+
+// widen returns the shape with fields that restore the values of the members, too. Events before have the narrower type.
+func (t *jsonTypes) widen(s *shape, key eventKey) *shape {
+	wide := &shape{names: s.names, negative: s.negative}
+	for i, m := range t.members {
+		a, b := s.kinds[i], m.kind
+		switch {
+		case a == b:
+		case a == kindString || b == kindString || a == kindBool || b == kindBool:
+			a = kindString
+		case a == kindFloat || b == kindFloat || s.negative[i]:
+			a = kindFloat
+		default:
+			a = kindUint
+		}
+		wide.kinds = append(wide.kinds, a)
+	}
+	wide.typ = t.newType(key, wide)
+	return wide
+}
+
+func (t *jsonTypes) newType(key eventKey, s *shape) *ntconv.Type {
+	typ := &ntconv.Type{
+		Provider: key.provider, ID: uint32(firstID + t.count), Name: key.event, Level: uint8(key.level), Opcode: uint8(key.opcode), HasOpcode: key.opcode != 0,
+	}
+	for i := range s.names {
+		typ.Fields = append(typ.Fields, ntconv.Field{Name: s.names[i], Type: s.kinds[i].fieldType()})
+	}
+	t.count++
+	return typ
+}
+
+// append appends the payload of the members, which the shape holds.
+func (t *jsonTypes) append(dst []byte, s *shape) []byte {
+	for i, m := range t.members {
+		switch s.kinds[i] {
+		case kindBool:
+			dst = appendBool(dst, m.text == "true")
+		case kindInt:
+			n, _ := strconv.ParseInt(m.text, 10, 64)
+			dst = bin.AppendU64(dst, uint64(n))
+		case kindUint:
+			n, _ := strconv.ParseUint(m.text, 10, 64)
+			dst = bin.AppendU64(dst, n)
+		case kindFloat:
+			v, _ := strconv.ParseFloat(m.text, 64) // out of range: infinity
+			dst = appendFloat(dst, v)
+		default:
+			dst = appendText(dst, m.text, t.o.Report)
+		}
+	}
+	return dst
+}
+
+// layouts are the layouts of providers whose events carry neither names nor fields in a trace, by provider and name.
+type layouts map[string]map[string][]*clr.Layout
+
+// Runtime events have IDs and versions below these.
+const (
+	layoutIDs      = 1024
+	layoutVersions = 8
+)
+
+// named returns the layouts of an event in the order of versions, none if the provider describes its events itself.
+func (l layouts) named(provider, name string) []*clr.Layout {
+	if !clr.IsRuntime(provider) {
+		return nil
+	}
+	byName := l[provider]
+	if byName == nil {
+		byName = map[string][]*clr.Layout{}
+		var last *clr.Layout
+		for id := range uint32(layoutIDs) {
+			for version := range uint8(layoutVersions) {
+				if found := clr.Lookup(provider, id, version); found != nil && found != last && found.ID == id && found.Version == version {
+					byName[found.Name()] = append(byName[found.Name()], found)
+					last = found
+				}
+			}
+		}
+		l[provider] = byName
+	}
+	return byName[name]
+}

@@ -1,0 +1,169 @@
+package parquet_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	export "github.com/ntconv/ntconv/exporters/parquet"
+	"github.com/ntconv/ntconv/importers/parquet"
+	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// directory is a directory of tables in memory.
+type directory map[string][]byte
+
+func (d directory) Names() []string { return slices.Collect(maps.Keys(d)) }
+
+func (d directory) Table(name string) (io.ReaderAt, int64, error) {
+	b, ok := d[name]
+	if !ok {
+		return nil, 0, os.ErrNotExist
+	}
+	return bytes.NewReader(b), int64(len(b)), nil
+}
+
+type memberFile struct {
+	bytes.Buffer
+	done func([]byte)
+}
+
+func (f *memberFile) Close() error {
+	f.done(f.Bytes())
+	return nil
+}
+
+func (d directory) create(name string) (io.WriteCloser, error) {
+	return &memberFile{done: func(b []byte) { d[name] = b }}, nil
+}
+
+// write writes the tables of a source. An error of the source ends the trace.
+func write(t testing.TB, src ntconv.Source, o export.Options) directory {
+	t.Helper()
+	names := symbol.New(nil)
+	d := directory{}
+	o.Ordered, o.TempDir = true, t.TempDir()
+	sink, err := export.New(d.create, src.Info(), names, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range ntconv.Events(symbol.Watch(src, names)) {
+		if err != nil {
+			break
+		}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func open(t testing.TB, data []byte) ntconv.Source {
+	t.Helper()
+	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: reader.ByTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// restores checks that the tables of a trace restore it.
+func restores(t *testing.T, data []byte, o export.Options) {
+	t.Helper()
+	d := write(t, open(t, data), o)
+	report := &ntconv.Report{}
+	back, err := parquet.New(d, &parquet.Options{Report: report})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := streameq.Streams(open(t, data), ntconvtest.Poison(back), &streameq.Options{Errors: true}); err != nil {
+		t.Errorf("after %d events: %v", n, err)
+	}
+	if entries := report.Entries(); len(entries) > 0 {
+		t.Errorf("report: %v", entries)
+	}
+}
+
+// TestRestores states the law of the tables: a trace that was written as tables and read again is the same trace.
+func TestRestores(t *testing.T) {
+	for _, f := range corpus.Traces(t) {
+		for name, o := range map[string]export.Options{"json": {}, "raw": {Raw: true}} {
+			t.Run(f.Name+"/"+name, func(t *testing.T) { restores(t, f.Data, o) })
+		}
+	}
+}
+
+// TestRestoresShared is TestRestores for the reference data.
+func TestRestoresShared(t *testing.T) {
+	root := corpus.Shared(t, "data")
+	n := 0
+	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+		base := strings.TrimSuffix(filepath.Base(path), ".zst")
+		if err != nil || e.IsDir() || filepath.Ext(base) != ".nettrace" && filepath.Ext(base) != ".netperf" {
+			return err
+		}
+		data := corpus.Read(t, path)
+		if testing.Short() && len(data) > 4<<20 {
+			return nil
+		}
+		if _, err := reader.New(bytes.NewReader(data), nil); err != nil {
+			return nil // not a trace
+		}
+		n++
+		t.Run(fmt.Sprint(filepath.Base(filepath.Dir(path)), "/", base), func(t *testing.T) { restores(t, data, export.Options{}) })
+		return nil
+	})
+	if err != nil || n == 0 {
+		t.Errorf("%d traces, %v", n, err)
+	}
+}
+
+// openOrder returns the events of a trace in time or file order.
+func openOrder(t testing.TB, data []byte, byTime bool) ntconv.Source {
+	t.Helper()
+	order := reader.FileOrder
+	if byTime {
+		order = reader.ByTime
+	}
+	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// fileOrder writes the tables of a trace in file order.
+func fileOrder(t testing.TB, data []byte) directory {
+	t.Helper()
+	src, d := openOrder(t, data, false), directory{}
+	sink, err := export.New(d.create, src.Info(), nil, &export.Options{TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			break
+		}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

@@ -1,0 +1,280 @@
+package parquet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/parquetfile"
+)
+
+// A Mapping assigns columns of foreign tables to roles, by the name of the role: {"time": "ts", "duration": "dur:us"}. The column may be
+// followed by a colon and a unit: ns, us, ms or s for times and durations that are numbers, and any unit of profile.proto for value.
+//
+//	time         when the event happened or began: a timestamp, a date, a number, or text as RFC 3339 spells it
+//	duration     how long it took. A row with a duration becomes two events, NAMEStart and NAMEStop
+//	end          when it ended, in place of the duration
+//	name         name of the event; without it events have the name of the table
+//	provider     name of the provider; without it category is used, and then the name of the table
+//	category     a group of events
+//	pid, tid     IDs of the process and the thread
+//	process, thread  their names
+//	cpu          number of the CPU
+//	stack        call stack: a list of names, innermost frame first, or text in the form of folded stacks
+//	value        what a sample of a stack weighs; without it each weighs 1
+//	trace_id, span_id  IDs in hexadecimal
+//
+// All other columns become fields of the payload, and so do those of duration, end, category and value, and provider if it is that of no
+// event. A field has the type of its column; a group of columns has one field per column, outer.inner; a list or map is a string of JSON. A
+// field that is NULL is not a field of the event: events that differ in this have different types.
+type Mapping map[string]string
+
+// Roles returns the names of the roles in the order of the documentation.
+func Roles() []string {
+	return []string{
+		roleTime, roleDuration, roleEnd, roleName, roleProvider, roleCategory, rolePID, roleTID, roleProcess, roleThread, roleCPU, roleStack, roleValue,
+		roleTraceID, roleSpanID,
+	}
+}
+
+// Names of the roles.
+const (
+	roleTime     = "time"
+	roleDuration = "duration"
+	roleEnd      = "end"
+	roleName     = "name"
+	roleProvider = "provider"
+	roleCategory = "category"
+	rolePID      = "pid"
+	roleTID      = "tid"
+	roleProcess  = "process"
+	roleThread   = "thread"
+	roleCPU      = "cpu"
+	roleStack    = "stack"
+	roleValue    = "value"
+	roleTraceID  = "trace_id"
+	roleSpanID   = "span_id"
+)
+
+// A MappingError says what is wrong with a Mapping.
+type MappingError struct {
+	Role, Column string
+	Text         string   // what is wrong
+	Columns      []string // that the file has, with their types
+}
+
+func (e *MappingError) Error() string {
+	s := ""
+	if e.Role != "" {
+		s = e.Role + "=" + e.Column + ": "
+	}
+	s += e.Text
+	if len(e.Columns) > 0 {
+		s += "; columns: " + strings.Join(e.Columns, ", ")
+	}
+	return s
+}
+
+// roles are the columns that have roles, -1 for none, and their units.
+type roles struct {
+	columns []fileColumn
+	at      map[string]int
+	unit    map[string]string
+}
+
+// of returns the column of a role, nil if none has it.
+func (r *roles) of(role string) *fileColumn {
+	i, ok := r.at[role]
+	if !ok {
+		return nil
+	}
+	return &r.columns[i]
+}
+
+// newRoles applies a mapping to the columns of a file, and guesses roles that it does not mention.
+func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
+	r := &roles{columns: columns, at: map[string]int{}, unit: map[string]string{}}
+	for _, role := range slices.Sorted(maps.Keys(m)) {
+		if err := r.assign(role, m[role]); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range guesses {
+		_, explicit := m[g.role]
+		if !explicit && (g.role != roleEnd || r.of(roleDuration) == nil) && (g.role != roleValue || r.of(roleStack) != nil) {
+			r.guess(g)
+		}
+	}
+	if _, explicit := m[roleTime]; !explicit && r.of(roleTime) == nil {
+		for i := range columns { // of any name
+			if k := columns[i].Logical; !r.taken(i) && !columns[i].repeated() && (k == parquetfile.Timestamp || columns[i].Physical == parquetfile.Int96) {
+				r.at[roleTime] = i
+				break
+			}
+		}
+	}
+	if r.of(roleTime) == nil {
+		return nil, &MappingError{Role: roleTime, Column: m[roleTime], Text: "no column is known to hold the time of the rows", Columns: r.list()}
+	}
+	return r, nil
+}
+
+// assign gives a role the column that a user names. An empty name leaves the role without a column.
+func (r *roles) assign(role, value string) error {
+	if !slices.Contains(Roles(), role) {
+		return &MappingError{Role: role, Column: value, Text: "unknown role; want one of " + strings.Join(Roles(), ", ")}
+	}
+	if value == "" {
+		return nil
+	}
+	i := r.find(value)
+	if i < 0 {
+		if at := strings.LastIndexByte(value, ':'); at >= 0 {
+			i, r.unit[role] = r.find(value[:at]), value[at+1:]
+		}
+	}
+	if i < 0 {
+		return &MappingError{Role: role, Column: value, Text: "the file has no such column", Columns: r.list()}
+	}
+	c := &r.columns[i]
+	if unit, ok := r.unit[role]; ok && role != roleValue && unitOf(unit) == 0 {
+		return &MappingError{Role: role, Column: value, Text: "unknown unit " + unit + "; want ns, us, ms or s"}
+	}
+	if !fits(role, c) {
+		return &MappingError{Role: role, Column: value, Text: fmt.Sprintf("a column of type %s cannot have this role", c.TypeName())}
+	}
+	r.at[role] = i
+	return nil
+}
+
+// find returns the index of a column, -1 if there is none.
+func (r *roles) find(name string) int {
+	return slices.IndexFunc(r.columns, func(c fileColumn) bool { return c.name == name })
+}
+
+func (r *roles) taken(i int) bool {
+	for _, at := range r.at {
+		if at == i {
+			return true
+		}
+	}
+	return false
+}
+
+// list returns the names and types of all columns.
+func (r *roles) list() (names []string) {
+	for i := range r.columns {
+		names = append(names, r.columns[i].name+" ("+r.columns[i].TypeName()+")")
+	}
+	return names
+}
+
+// mapping returns the roles as a Mapping.
+func (r *roles) mapping() Mapping {
+	m := Mapping{}
+	for role, i := range r.at {
+		m[role] = r.columns[i].name
+		if unit := r.unit[role]; unit != "" {
+			m[role] += ":" + unit
+		}
+	}
+	return m
+}
+
+// A guess has the names of columns that usually have a role, the best one first.
+type guess struct {
+	role  string
+	names []string
+}
+
+// guesses are compared without case, and without a suffix that is a unit for times and durations.
+var guesses = []guess{
+	{roleTime, []string{"time", "ts", "timestamp", "@timestamp", "event_time", "eventtime", "start", "start_time", "starttime", "start_ts", "begin", "datetime", "time_unix", "date"}},
+	{roleDuration, []string{"duration", "dur", "elapsed", "latency"}},
+	{roleEnd, []string{"end", "end_time", "endtime", "end_ts", "finish", "stop"}},
+	{roleName, []string{"name", "event", "event_name", "eventname", "span_name", "spanname", "operation", "operation_name", "operationname", "action"}},
+	{roleProvider, []string{"provider", "provider_name", "source", "logger"}},
+	{roleCategory, []string{"category", "cat"}},
+	{rolePID, []string{"pid", "process_id", "processid"}},
+	{roleTID, []string{"tid", "thread_id", "threadid", "utid"}},
+	{roleProcess, []string{"process", "process_name", "processname"}},
+	{roleThread, []string{"thread", "thread_name", "threadname"}},
+	{roleCPU, []string{"cpu", "cpu_id", "processor"}},
+	{roleStack, []string{"stack", "callstack", "call_stack", "stacktrace", "stack_trace", "backtrace"}},
+	{roleValue, []string{"value", "weight", "count", "samples"}},
+	{roleTraceID, []string{"trace_id", "traceid"}},
+	{roleSpanID, []string{"span_id", "spanid"}},
+}
+
+// guess gives a role the first column with one of its names.
+func (r *roles) guess(g guess) {
+	timed := isTimed(g.role)
+	for _, name := range g.names {
+		for i := range r.columns {
+			c := &r.columns[i]
+			have := strings.ToLower(c.name)
+			unit := ""
+			if timed && have != name {
+				if base, suffix, ok := cutUnit(have); ok {
+					have, unit = base, suffix
+				}
+			}
+			if have != name || r.taken(i) || !fits(g.role, c) || timed && c.isText() && g.role == roleDuration {
+				continue
+			}
+			r.at[g.role] = i
+			if unit != "" && c.isNumber() {
+				r.unit[g.role] = unit
+			}
+			return
+		}
+	}
+}
+
+func isTimed(role string) bool { return role == roleTime || role == roleDuration || role == roleEnd }
+
+// fits reports whether a column can have a role.
+func fits(role string, c *fileColumn) bool {
+	if c.repeated() {
+		return role == roleStack && c.MaxRepetition == 1 && c.isText()
+	}
+	switch role {
+	case roleTime, roleEnd:
+		return c.isTime() || c.isNumber() || c.isText()
+	case roleDuration:
+		return c.isNumber() || c.Logical == parquetfile.Time
+	case rolePID, roleTID, roleCPU:
+		return c.isNumber() && c.kind != kindFloat
+	case roleValue:
+		return c.isNumber()
+	case roleTraceID, roleSpanID:
+		return c.isText() || c.kind == kindBytes
+	}
+	return c.isText()
+}
+
+// unitOf returns the nanoseconds of a unit, 0 if it is unknown.
+func unitOf(unit string) int64 {
+	switch strings.ToLower(unit) {
+	case "ns", "nanos", "nanoseconds":
+		return 1
+	case "us", "µs", "micros", "microseconds":
+		return int64(time.Microsecond)
+	case "ms", "millis", "milliseconds":
+		return int64(time.Millisecond)
+	case "s", "sec", "secs", "seconds":
+		return int64(time.Second)
+	}
+	return 0
+}
+
+// cutUnit splits the unit off the name of a column: start_ms.
+func cutUnit(name string) (base, unit string, ok bool) {
+	at := strings.LastIndexByte(name, '_')
+	if at <= 0 || unitOf(name[at+1:]) == 0 {
+		return name, "", false
+	}
+	return name[:at], name[at+1:], true
+}

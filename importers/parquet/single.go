@@ -1,0 +1,128 @@
+package parquet
+
+import (
+	"io"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// hasColumn reports whether a file has a column of that name that is not nested.
+func hasColumn(f *parquetfile.File, name string) bool {
+	list := f.Columns()
+	for i := range list {
+		if len(list[i].Path) == 1 && list[i].Path[0] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isEventFile reports whether a file has the columns that the files of --single and the table events have in common.
+func isEventFile(f *parquetfile.File) bool {
+	for _, name := range []string{"event_id", "ts_ns", "pid", "tid", "provider", "event", "payload"} {
+		if !hasColumn(f, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// A single yields the events of one file with names in place of definitions.
+type single struct {
+	o      *Options
+	info   ntconv.Info
+	rows   *rows[tables.SingleEvent]
+	owners owners
+	stacks callStacks
+	types  jsonTypes
+
+	labelKey [4]string
+	labels   *ntconv.Labels
+	event    ntconv.Event
+	payload  []byte
+	err      error
+}
+
+func newSingle(f *files) (ntconv.Source, error) {
+	s := &single{o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), types: newJSONTypes(f.o)}
+	var err error
+	if s.rows, err = newRows[tables.SingleEvent](f, f.names[0]); err != nil {
+		return nil, err
+	}
+	start := int64(0)
+	if row, err := s.rows.head(); err == nil {
+		start = row.TSNanos
+	} else if err != io.EOF {
+		return nil, err
+	}
+	s.info = nanosInfo(start)
+	return s, nil
+}
+
+// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the first event, because
+// viewers count from it.
+func nanosInfo(first int64) ntconv.Info {
+	wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
+	return ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall}}
+}
+
+func (s *single) Info() *ntconv.Info { return &s.info }
+
+func (s *single) Next() (*ntconv.Event, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	row, err := s.rows.head()
+	if err == nil {
+		err = s.fill(row)
+		s.rows.skip()
+	}
+	if s.err = err; err != nil {
+		return nil, err
+	}
+	return &s.event, nil
+}
+
+// fill makes the event of a row.
+func (s *single) fill(row *tables.SingleEvent) (err error) {
+	lane := s.owners.lane(ownerKey{pid: row.PID, tid: row.TID, process: row.Process, thread: row.Thread})
+	lane.seq++
+	s.event = ntconv.Event{
+		Kind: ntconv.KindEvent, CPU: row.CPU, Seq: lane.seq, Time: ntconv.Ticks(row.TSNanos), Offset: -1, Thread: lane.Thread, Capture: lane.Thread,
+		Labels: s.labelsOf(row),
+	}
+	e := &s.event
+	if e.Stack, err = s.stacks.stack(row.Stack); err != nil {
+		return err
+	}
+	e.Type, s.payload, err = s.types.event(s.payload[:0], row)
+	e.Payload = s.payload
+	return err
+}
+
+// labelsOf returns the labels of a row. Events in a row often have the same ones.
+func (s *single) labelsOf(row *tables.SingleEvent) *ntconv.Labels {
+	key := [4]string{row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID}
+	if key == s.labelKey {
+		return s.labels
+	}
+	var list []ntconv.Label
+	for i, kind := range [...]ntconv.LabelKind{ntconv.LabelActivityID, ntconv.LabelRelatedActivityID, ntconv.LabelTraceID, ntconv.LabelSpanID} {
+		if key[i] == "" {
+			continue
+		}
+		if id, ok := parseID(key[i]); ok {
+			list = append(list, ntconv.Label{Kind: kind, ID: id})
+		} else {
+			s.o.Report.Note(ntconv.CodeRepaired, 1, -1, "IDs that are not hexadecimal were omitted")
+		}
+	}
+	s.labelKey, s.labels = key, nil
+	if len(list) > 0 {
+		s.labels = ntconv.NewLabels(list)
+	}
+	return s.labels
+}

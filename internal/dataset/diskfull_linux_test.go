@@ -1,0 +1,33 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A trace that does not fit leaves nothing, and those that fit are complete.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("needs permission to mount a small tmpfs: %v", err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	d, err := Create(dir, Config{Schema: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[string]int{}
+	for i := range 20 {
+		outcome := add(d, i, 5)
+		if strings.HasPrefix(outcome, "failed") && !strings.Contains(outcome, "no space left") {
+			t.Error(outcome)
+		}
+		outcomes[strings.Fields(outcome)[0]]++
+	}
+	if outcomes["added"] == 0 || outcomes["failed"] == 0 {
+		t.Errorf("%v", outcomes)
+	}
+	clean(t, d, outcomes["added"])
+}

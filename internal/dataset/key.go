@@ -1,0 +1,164 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Key is what a level of directories states about the traces below it.
+type Key string
+
+// Keys. Those of time are in UTC and of the start of the recording: year=2026, month=2026-11, day=2026-11-21, hour=06.
+const (
+	Year    Key = "year"
+	Month   Key = "month"
+	Day     Key = "day"
+	Hour    Key = "hour"
+	Service Key = "service"
+	Process Key = "process"
+	Host    Key = "host"
+	OS      Key = "os"
+	Arch    Key = "arch"
+)
+
+// Keys returns all keys.
+func Keys() []Key { return []Key{Year, Month, Day, Hour, Service, Process, Host, OS, Arch} }
+
+// DefaultKeys returns the keys of a dataset whose creator has chosen none.
+func DefaultKeys() []Key { return []Key{Day, Service} }
+
+// nullValue is the value of a key that is unknown, as Hive writes it. Query engines read it as NULL.
+const nullValue = "__HIVE_DEFAULT_PARTITION__"
+
+// Properties are what the keys are about. Empty members are unknown, and so is the zero time.
+type Properties struct {
+	Start   time.Time `json:"start,omitzero"` // of the recording
+	Service string    `json:"service,omitempty"`
+	Process string    `json:"process,omitempty"` // name of the process
+	Host    string    `json:"host,omitempty"`
+	OS      string    `json:"os,omitempty"`
+	Arch    string    `json:"arch,omitempty"`
+}
+
+// value returns the value of a key, "" if it is unknown.
+func (k Key) value(p *Properties) string {
+	layout := ""
+	switch k {
+	case Service:
+		return p.Service
+	case Process:
+		return p.Process
+	case Host:
+		return p.Host
+	case OS:
+		return p.OS
+	case Arch:
+		return p.Arch
+	case Year:
+		layout = "2006"
+	case Month:
+		layout = "2006-01"
+	case Day:
+		layout = "2006-01-02"
+	case Hour:
+		layout = "15"
+	}
+	if p.Start.IsZero() {
+		return ""
+	}
+	return p.Start.UTC().Format(layout)
+}
+
+// directory returns the name of the directory of traces with these properties.
+func (k Key) directory(p *Properties) string { return string(k) + "=" + escape(k.value(p)) }
+
+// ParseKeys returns the keys in a list that is separated by commas.
+func ParseKeys(list string) ([]Key, error) {
+	var keys []Key
+	for name := range strings.SplitSeq(list, ",") {
+		keys = append(keys, Key(strings.TrimSpace(name)))
+	}
+	return keys, checkKeys(keys)
+}
+
+// JoinKeys is the inverse of ParseKeys.
+func JoinKeys(keys []Key) string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ",")
+}
+
+func checkKeys(keys []Key) error {
+	for i, k := range keys {
+		if !slices.Contains(Keys(), k) {
+			return fmt.Errorf("no such partition key: %q; want some of %s", string(k), JoinKeys(Keys()))
+		}
+		if slices.Contains(keys[:i], k) {
+			return fmt.Errorf("partition key %s is given twice", k)
+		}
+	}
+	return nil
+}
+
+// maxValue is the number of bytes of a value in a directory name: file systems take 255 bytes for a name, and a byte may become three.
+const maxValue = 80
+
+// escape returns a value as Hive writes it in the name of a directory: bytes that mean something to a file system or to Hive, and those
+// that are not ASCII, are percent-encoded. Long values are truncated.
+func escape(value string) string {
+	if value == "" {
+		return nullValue
+	}
+	if len(value) > maxValue {
+		value = strings.ToValidUTF8(value[:maxValue], "")
+	}
+	var b strings.Builder
+	for i := range len(value) {
+		if c := value[i]; isPlain(c, i == 0) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// isPlain reports whether a byte of a value stays as it is. A dot is escaped at the beginning and a space everywhere, because Windows
+// removes those at the end of a name; the beginning of a value is never the beginning of a name, but a value "." looks like a directory.
+func isPlain(c byte, first bool) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+		return true
+	case c == '.':
+		return !first
+	}
+	return false
+}
+
+// unescape is the inverse of escape. ok is false if the text is malformed.
+func unescape(text string) (value string, ok bool) {
+	if text == nullValue {
+		return "", true
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+2 >= len(text) {
+			return "", false
+		}
+		var c byte
+		if _, err := fmt.Sscanf(text[i+1:i+3], "%02X", &c); err != nil {
+			return "", false
+		}
+		b.WriteByte(c)
+		i += 2
+	}
+	return b.String(), true
+}

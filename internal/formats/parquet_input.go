@@ -1,0 +1,147 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/parquet"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/pflag"
+)
+
+const flagMap = "map"
+
+// datasetMember is the file that marks the directory of a dataset, which holds many traces.
+const datasetMember = "_dataset.json"
+
+// parquetIn returns the reading half of Parquet.
+func parquetIn() *In {
+	return &In{
+		// The second one is a file whose footer is encrypted, which the importer refuses by name.
+		Sniff: func(head []byte) bool {
+			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
+		},
+		SniffDir: func(members []string) bool {
+			return slices.Contains(members, datasetMember) || len(parquetMembers(members)) > 0
+		},
+		Bind: func(flags *pflag.FlagSet) Opener {
+			o := &parquetOpener{notes: map[string]bool{}}
+			flags.StringToStringVar(&o.mapping, flagMap, nil,
+				"of Parquet files of other programs: `role=column` pairs, as time=ts:us,name=event,duration=dur; roles: "+strings.Join(parquet.Roles(), ", "))
+			return o
+		},
+		NoBytes:  Advice{"an empty file", "check that the program that wrote it has closed it"},
+		NoEvents: Advice{"the tables have no rows of events", "check the query or selection that wrote them"},
+	}
+}
+
+// A parquetOpener has the flag of Parquet inputs.
+type parquetOpener struct {
+	mapping map[string]string
+	notes   map[string]bool
+}
+
+func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
+	opts := &parquet.Options{
+		ByTime: o.Order == reader.ByTime, Map: p.mapping, Report: o.Report, Limits: parquet.Limits{TableBytes: int64(o.Limits.TableBytes)},
+		Mapped: func(m parquet.Mapping) { p.note(in.Name(), m) },
+	}
+	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	tables, err := parquetTables(in)
+	if err != nil {
+		return nil, err
+	}
+	src, err := parquet.New(tables, opts)
+	var mapping *parquet.MappingError
+	if errors.As(err, &mapping) {
+		text := mapping.Error()
+		if mapping.Role != "" && mapping.Column == "" {
+			text = mapping.Role + "=COLUMN" + strings.TrimPrefix(text, mapping.Role+"=")
+		}
+		return nil, &FlagError{fmt.Sprintf("--%s %s", flagMap, text)}
+	}
+	return src, err
+}
+
+// note remembers the roles that columns have, if the user has not chosen all of them.
+func (p *parquetOpener) note(name string, m parquet.Mapping) {
+	if maps.Equal(p.mapping, m) {
+		return
+	}
+	var pairs []string
+	for _, role := range parquet.Roles() {
+		if m[role] != "" {
+			pairs = append(pairs, role+"="+m[role])
+		}
+	}
+	p.notes[fmt.Sprintf("%s is read with --%s %s", name, flagMap, strings.Join(pairs, ","))] = true
+}
+
+func (p *parquetOpener) Notes() []string { return slices.Sorted(maps.Keys(p.notes)) }
+
+// parquetMembers returns the members of a directory that are tables. The tables of a trace are all in one directory; in other
+// directories, names that begin with an underscore or a dot are not data, as for Hive and Spark.
+func parquetMembers(members []string) (list []string) {
+	for _, m := range members {
+		if isParquetName(m) && !strings.Contains("/"+m, "/_") && !strings.Contains("/"+m, "/.") {
+			list = append(list, m)
+		}
+	}
+	if top := slices.DeleteFunc(slices.Clone(list), func(m string) bool { return strings.Contains(m, "/") }); slices.Contains(top, "events.parquet") {
+		return top
+	}
+	return list
+}
+
+func isParquetName(name string) bool { return strings.EqualFold(path.Ext(name), ".parquet") }
+
+// parquetTables returns the tables of a file or directory.
+func parquetTables(in Input) (parquet.Tables, error) {
+	r, size, err := in.At()
+	if err == nil {
+		base := path.Base(strings.ReplaceAll(in.Name(), `\`, "/"))
+		return parquet.File(cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base), r, size), nil
+	}
+	members, none := in.Members()
+	if none != nil || len(members) == 0 {
+		return nil, err
+	}
+	if slices.Contains(members, datasetMember) {
+		return nil, &ntconv.AdviceError{
+			Err:    fmt.Errorf("%w: a dataset, which holds the tables of many traces", ntconv.ErrUnsupported),
+			Advice: "name the directory of one trace; ntconv dataset ls lists them",
+		}
+	}
+	t := &memberTables{in: in, members: map[string]string{}}
+	for _, m := range parquetMembers(members) {
+		name := strings.TrimSuffix(m, path.Ext(m))
+		t.members[name] = m
+		t.names = append(t.names, name)
+	}
+	return t, nil
+}
+
+// memberTables are the tables in a directory.
+type memberTables struct {
+	in      Input
+	names   []string
+	members map[string]string
+}
+
+func (t *memberTables) Names() []string { return t.names }
+
+func (t *memberTables) Table(name string) (io.ReaderAt, int64, error) {
+	m, err := t.in.Member(t.members[name])
+	if err != nil {
+		return nil, 0, err
+	}
+	return m.At()
+}

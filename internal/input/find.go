@@ -1,0 +1,262 @@
+package input
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// Found are the inputs that the words of a command line stand for.
+type Found struct {
+	Names   []string // in the order of the words, sorted below each; none is there twice
+	Skipped []string // files in directories that are of no format that can be read, and datasets
+}
+
+// Find returns the inputs that words stand for. A word is the name of an input, a directory whose files are inputs, also those of its
+// subdirectories, or a pattern: * and ? match characters of a name, [a-z] one of several, and ** any number of directories. A directory
+// that is itself an input, such as one with the tables of a trace, is not searched. In directories, files are recognized by their
+// extension, and others by their first bytes; names that begin with a dot or an underscore are omitted.
+//
+// A pattern without a match is an error that wraps fs.ErrNotExist; so is a directory without an input. A file that does not exist is no
+// error of Find.
+func Find(words []string, table []*formats.Format) (*Found, error) {
+	f := &finder{table: table, seen: make(map[string]bool)}
+	for _, word := range words {
+		if err := f.word(word); err != nil {
+			return nil, err
+		}
+	}
+	return &f.found, nil
+}
+
+type finder struct {
+	table []*formats.Format
+	found Found
+	seen  map[string]bool
+}
+
+// word adds the inputs that a word stands for.
+func (f *finder) word(word string) error {
+	info, err := os.Stat(word)
+	if word != "-" && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(word, "*?[") {
+		return f.pattern(word)
+	}
+	if word == "-" || err != nil || !info.IsDir() {
+		f.add(word) // what cannot be opened is told by whoever opens it
+		return nil
+	}
+	if err := checkDataset(word); err != nil {
+		return &Error{word, err}
+	}
+	before := len(f.seen)
+	if err := f.dir(word); err != nil {
+		return err
+	}
+	if len(f.seen) == before && !f.covered(word) {
+		return &Error{word, fmt.Errorf("no file in this directory can be read as a trace: %w", fs.ErrNotExist)}
+	}
+	return nil
+}
+
+// covered reports whether an earlier word has added the inputs in a directory.
+func (f *finder) covered(dir string) bool {
+	below := filepath.Clean(dir) + string(filepath.Separator)
+	return slices.ContainsFunc(f.found.Names, func(name string) bool { return strings.HasPrefix(filepath.Clean(name), below) })
+}
+
+func (f *finder) add(name string) {
+	if clean := filepath.Clean(name); !f.seen[clean] || name == "-" {
+		f.seen[clean] = true
+		f.found.Names = append(f.found.Names, name)
+	}
+}
+
+// dir adds the inputs in a directory, or the directory.
+func (f *finder) dir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return &Error{dir, err}
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	if formats.SniffDir(f.table, names) != nil {
+		f.add(dir)
+		return nil
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch {
+		case isHidden(e.Name()):
+		case e.IsDir() && checkDataset(name) != nil:
+			f.found.Skipped = append(f.found.Skipped, name)
+		case e.IsDir():
+			if err := f.dir(name); err != nil {
+				return err
+			}
+		case f.isInput(name):
+			f.add(name)
+		default:
+			f.found.Skipped = append(f.found.Skipped, name)
+		}
+	}
+	return nil
+}
+
+// isInput reports whether a file is of a format that can be read. The extension of a format decides, so that the user learns of damaged
+// files, unless it is one of generic text; all other files are recognized by their first bytes. A symbolic link is followed.
+func (f *finder) isInput(name string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	rest, _ := formats.CutCompression(name)
+	stated := formats.ByFile(f.table, name)
+	if stated == nil {
+		stated = formats.ByFile(f.table, rest)
+	}
+	if stated != nil && !isGeneric(rest) {
+		return true
+	}
+	in, err := iox.Open(name, iox.InputOptions{})
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	s, err := in.Stream()
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	start, err := bufio.NewReaderSize(s, formats.HeadSize).Peek(formats.HeadSize)
+	if err != nil && err != io.EOF {
+		return false
+	}
+	if stated == nil { // a hint is too little for a file that no extension recommends
+		return formats.Sniff(f.table, start) != nil
+	}
+	_, err = formats.Detect(f.table, name, start)
+	return err == nil
+}
+
+// isGeneric reports whether files with the extension of this one hold anything.
+func isGeneric(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonl", ".ndjson", ".txt":
+		return true
+	}
+	return false
+}
+
+// pattern adds the inputs that match a pattern.
+func (f *finder) pattern(pattern string) error {
+	parts := strings.Split(filepath.ToSlash(pattern), "/")
+	for _, part := range parts {
+		if _, err := path.Match(part, ""); err != nil {
+			return &Error{pattern, fmt.Errorf("%w in %q; [ and ] need each other", err, part)}
+		}
+	}
+	first := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, "*?[") })
+	root := strings.Join(parts[:first], "/")
+	if first > 0 && root == "" {
+		root = "/"
+	}
+	var names []string
+	if err := match(filepath.FromSlash(root), parts[first:], &names); err != nil {
+		return &Error{pattern, err}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return &Error{pattern, fmt.Errorf("no file matches the pattern: %w", fs.ErrNotExist)}
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			if err := f.dir(name); err != nil {
+				return err
+			}
+			continue
+		}
+		f.add(name)
+	}
+	return nil
+}
+
+// match appends the names below dir that match the parts of a pattern. * and ** match no name that begins with a dot.
+func match(dir string, parts []string, names *[]string) error {
+	if len(parts) == 0 {
+		*names = append(*names, dir)
+		return nil
+	}
+	part, rest := parts[0], parts[1:]
+	if part == "**" {
+		if err := match(dir, rest, names); err != nil {
+			return err
+		}
+	} else if !strings.ContainsAny(part, "*?[") {
+		name := filepath.Join(dir, part)
+		if _, err := os.Stat(name); err != nil {
+			return nil // no match
+		}
+		return match(name, rest, names)
+	}
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(part, ".") {
+			continue
+		}
+		name := filepath.Join(dir, e.Name())
+		next := rest
+		if part == "**" {
+			if next = parts; !e.IsDir() {
+				continue
+			}
+		} else if ok, _ := path.Match(part, e.Name()); !ok || len(rest) > 0 && !isDir(name) {
+			continue
+		}
+		if err := match(name, next, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDataset returns an error if a directory is a dataset, which has many traces and is not an input.
+func checkDataset(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, dataset.ConfigName)); err != nil {
+		return nil
+	}
+	return &DatasetError{Dir: dir}
+}
+
+// A DatasetError means that an input is a dataset.
+type DatasetError struct{ Dir string }
+
+func (e *DatasetError) Error() string {
+	return "this is a dataset of many traces, and not a trace"
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

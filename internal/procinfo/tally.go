@@ -1,0 +1,68 @@
+package procinfo
+
+import "github.com/ntconv/ntconv"
+
+// A Tally collects what a trace states about its processes, and counts their events. The zero value is ready for use. It is not safe for
+// concurrent use.
+type Tally struct {
+	reader    Reader
+	all       map[*ntconv.Process]*counted
+	order     []*counted // as first seen
+	last      *counted
+	kind      *ntconv.Type
+	describes bool
+}
+
+// counted is a process with its events.
+type counted struct {
+	of     *ntconv.Process
+	info   Process
+	events int64
+}
+
+// Observe counts an event, which it borrows. Events without a process, and what is not an event, are ignored.
+func (t *Tally) Observe(e *ntconv.Event) {
+	if e.Kind != ntconv.KindEvent || e.Thread == nil || e.Thread.Process == nil {
+		return
+	}
+	c := t.last
+	if c == nil || c.of != e.Thread.Process {
+		c = t.find(e.Thread.Process)
+	}
+	c.events++
+	if e.Type != t.kind {
+		t.kind, t.describes = e.Type, Describes(e.Type)
+	}
+	if t.describes {
+		t.reader.Learn(&c.info, e)
+	}
+}
+
+func (t *Tally) find(p *ntconv.Process) *counted {
+	c := t.all[p]
+	if c == nil {
+		if t.all == nil {
+			t.all = make(map[*ntconv.Process]*counted)
+		}
+		c = &counted{of: p, info: Process{Name: p.Name}}
+		t.all[p] = c
+		t.order = append(t.order, c)
+	}
+	t.last = c
+	return c
+}
+
+// Main returns the process with most events, the first one if several have as many, and what the trace states about it. It returns nil if
+// no event has a process.
+func (t *Tally) Main() (*ntconv.Process, Process) {
+	var main *counted
+	for _, c := range t.order {
+		if main == nil || c.events > main.events {
+			main = c
+		}
+	}
+	if main == nil {
+		return nil, Process{}
+	}
+	return main.of, main.info
+}
