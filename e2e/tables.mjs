@@ -22,7 +22,7 @@ const utf8 = new TextEncoder()
 function weigh(v) {
   switch (typeof v) {
     case 'bigint': return v
-    case 'number': return Number.isInteger(v) ? BigInt(v) : 0n
+    case 'number': return Number.isSafeInteger(v) ? BigInt(v) : 0n
     case 'boolean': return v ? 1n : 0n
     case 'string': return BigInt(utf8.encode(v).length)
   }

@@ -74,7 +74,7 @@ func arrowWeight(t *testing.T, a arrow.Array, i int) *big.Int {
 		}
 		return new(big.Int)
 	case *array.Float64:
-		if v := a.Value(i); v == math.Floor(v) && math.Abs(v) < 1e30 {
+		if v := a.Value(i); v == math.Floor(v) && math.Abs(v) <= 9007199254740991 {
 			n, _ := big.NewFloat(v).Int(nil)
 			return n
 		}

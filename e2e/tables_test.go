@@ -3,7 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"database/sql"
+	databasesql "database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -159,7 +159,7 @@ func readNode(t *testing.T, files []string) (list []reading) {
 // readDuckDB reads files with DuckDB.
 func readDuckDB(t *testing.T, files []string) (list []reading) {
 	t.Helper()
-	db, err := sql.Open("duckdb", "")
+	db, err := databasesql.Open("duckdb", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func readDuckDB(t *testing.T, files []string) (list []reading) {
 }
 
 // query fills in what DuckDB says about the file.
-func (r *reading) query(ctx context.Context, db *sql.DB) error {
+func (r *reading) query(ctx context.Context, db *databasesql.DB) error {
 	from := " FROM read_parquet('" + strings.ReplaceAll(r.File, "'", "''") + "')"
 	columns, err := db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT *"+from+")")
 	if err != nil {
@@ -223,8 +223,8 @@ func weight(typ, column string) string {
 		return "strlen(" + column + ")" // in bytes
 	case typ == "BLOB":
 		return "octet_length(" + column + ")"
-	case typ == "DOUBLE": // the others add up whole numbers only, which is exact
-		return "CASE WHEN " + column + " = floor(" + column + ") AND abs(" + column + ") < 1e30 THEN " + column + "::HUGEINT END"
+	case typ == "DOUBLE": // only whole numbers that JavaScript has exactly are added up
+		return "CASE WHEN " + column + " = floor(" + column + ") AND abs(" + column + ") <= 9007199254740991 THEN " + column + "::HUGEINT END"
 	}
 	return column + "::HUGEINT"
 }

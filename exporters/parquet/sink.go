@@ -111,10 +111,10 @@ func (s *Sink) open() (err error) {
 // files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
+		newTyped,
 		newSamples,
 		newSpans,
 		newCounters,
-		newTyped,
 	} {
 		part, err := open(s)
 		if err != nil {
@@ -195,11 +195,7 @@ func (s *Sink) Abort() error {
 		return nil
 	}
 	s.ended = true
-	errs := []error{s.files.abort(), s.stacks.spill.close()}
-	for _, p := range s.parts {
-		errs = append(errs, p.abort())
-	}
-	return errors.Join(errs...)
+	return errors.Join(s.files.abort(), s.stacks.spill.close())
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.

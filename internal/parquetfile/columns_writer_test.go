@@ -74,8 +74,8 @@ func addValue(c *ColumnsWriter, at int, kind Kind, n int) string {
 	return text
 }
 
-// readRows returns the rows of a file as addRow returns them.
-func readRows(t *testing.T, data []byte) (names []string, rows [][]string, groups []int64) {
+// readBack returns the rows of a file as addRow returns them.
+func readBack(t *testing.T, data []byte) (names []string, rows [][]string, groups []int64) {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -155,7 +155,7 @@ func TestColumns(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
-			names, got, groups := readRows(t, out.Bytes())
+			names, got, groups := readBack(t, out.Bytes())
 			for i, column := range columns {
 				if names[i] != column.Name {
 					t.Errorf("column %d: got %q, want %q", i, names[i], column.Name)
@@ -196,7 +196,7 @@ func TestColumnsRowGroupBytes(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, groups := readRows(t, out.Bytes()); len(groups) < 3 || len(groups) > 5 {
+	if _, _, groups := readBack(t, out.Bytes()); len(groups) < 3 || len(groups) > 5 {
 		t.Errorf("200 MiB are in row groups of %v rows, want about 64 MiB each", groups)
 	}
 }
