@@ -31,6 +31,10 @@ var importRules = []importRule{
 		why: "bytes and numbers only; the model imports it",
 	},
 	{
+		of: []string{"./internal/glob"}, only: []string{"std"},
+		why: "a pattern is text: selections and exporters share it, so it must know neither",
+	},
+	{
 		of: []string{"./internal/intern"}, only: []string{"std"},
 		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
 	},
@@ -190,7 +194,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
+			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -222,6 +226,15 @@ var importRules = []importRule{
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./importers/parquet"}, only: []string{
+			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetfile", "./internal/payload", "./internal/tables",
+			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/parquet-go/...",
+			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
+			"golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line, and no exporter; parquet-go brings protobuf and geometry along",
 	},
 	{
 		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},

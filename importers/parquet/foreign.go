@@ -164,42 +164,47 @@ func (s *foreign) deliver() error {
 		}
 	}
 	if end := s.stops.due(s.next); end != nil {
-		s.fill(end.time, end.row, end.types.stop, end.lane, end.ids, true)
+		s.fill(end.time, end.typ, end.lane, end.labels)
 		return nil
 	}
 	e := s.next
 	s.next = nil
-	s.fill(e.time, e.row, e.types.typ, e.lane, e.ids, e.types.stop != nil)
+	s.fill(e.time, e.types.typ, e.lane, labelsOf(e))
 	s.event.CPU, s.event.Stack, s.event.Payload = e.cpu, e.stack, e.payload
 	if e.types.stop != nil {
-		return s.stops.add(stop{time: e.end, row: e.row, types: e.types, lane: e.lane, ids: e.ids})
+		return s.stops.add(stop{time: e.end, row: e.row, typ: e.types.stop, lane: e.lane, labels: s.event.Labels})
 	}
 	return nil
 }
 
-// fill makes an event without payload. Both events of a row with a duration have an activity ID that is made of the number of the row,
-// because rows of one thread may overlap.
-func (s *foreign) fill(at, row int64, typ *ntconv.Type, lane *lane, ids spanIDs, paired bool) {
+// fill makes an event without payload.
+func (s *foreign) fill(at int64, typ *ntconv.Type, lane *lane, labels *ntconv.Labels) {
 	lane.seq++
 	s.event = ntconv.Event{
 		Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Seq: lane.seq, Time: ntconv.Ticks(at), Offset: -1,
-		Type: typ, Thread: lane.Thread, Capture: lane.Thread,
+		Type: typ, Thread: lane.Thread, Capture: lane.Thread, Labels: labels,
 	}
+}
+
+// labelsOf returns the labels of a row, nil if it has none. Both events of a row with a duration have an activity ID that is made of the
+// number of the row, because rows of one thread may overlap.
+func labelsOf(e *rowEvent) *ntconv.Labels {
 	var list []ntconv.Label
-	if paired {
-		list = append(list, ntconv.Label{Kind: ntconv.LabelActivityID, ID: activityOf(row)})
+	if e.types.stop != nil {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelActivityID, ID: activityOf(e.row)})
 	}
-	if ids.trace != [16]byte{} {
-		list = append(list, ntconv.Label{Kind: ntconv.LabelTraceID, ID: ids.trace})
+	if e.ids.trace != [16]byte{} {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelTraceID, ID: e.ids.trace})
 	}
-	if ids.span != [8]byte{} {
+	if e.ids.span != [8]byte{} {
 		label := ntconv.Label{Kind: ntconv.LabelSpanID}
-		copy(label.ID[:], ids.span[:])
+		copy(label.ID[:], e.ids.span[:])
 		list = append(list, label)
 	}
-	if list != nil {
-		s.event.Labels = ntconv.NewLabels(list)
+	if list == nil {
+		return nil
 	}
+	return ntconv.NewLabels(list)
 }
 
 // activityOf returns the activity ID of a row. The last four bytes are not those that .NET computes from the others, so it is

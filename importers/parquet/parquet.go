@@ -22,7 +22,8 @@
 //
 // Payloads have the fields that their JSON has. Each distinct list of field names of an event is a type of its own. A field is a boolean, an
 // int64, a uint64, a float64 or a string: the first of them that restores all values of the field so far. If a later value does not
-// fit, further events have another type. null and missing values are not fields, lists and objects are strings of JSON.
+// fit, further events have another type. null and missing values are not fields; lists, objects, NaN and infinity are strings, as JSON spells
+// them. Integers among floats are rounded to 53 bits. Events of the .NET runtime have the layouts that the runtime's manifests define.
 package parquet
 
 import (

@@ -1,24 +1,20 @@
 package parquet
 
-import (
-	"container/heap"
-
-	"github.com/ntconv/ntconv"
-)
+import "github.com/ntconv/ntconv"
 
 // A stop is the end of a row with a duration.
 type stop struct {
-	time  int64
-	row   int64
-	types *rowType
-	lane  *lane
-	ids   spanIDs
+	time   int64
+	row    int64
+	typ    *ntconv.Type
+	lane   *lane
+	labels *ntconv.Labels // those of the begin
 }
 
 // stops are the ends of rows that have begun, the earliest first. Of ends at the same time, that of the latest row comes first, so that
 // rows that nest end from the inside out.
 type stops struct {
-	list  stopHeap
+	list  []stop // a heap; container/heap would allocate twice per end
 	limit int
 	last  stop
 }
@@ -29,7 +25,15 @@ func (s *stops) add(e stop) error {
 	if len(s.list) >= s.limit {
 		return &ntconv.LimitError{Limit: LimitOpen, Value: int64(s.limit), Asked: int64(len(s.list)) + 1}
 	}
-	heap.Push(&s.list, e)
+	s.list = append(s.list, e)
+	for i := len(s.list) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !s.list[i].before(&s.list[parent]) {
+			break
+		}
+		s.list[i], s.list[parent] = s.list[parent], s.list[i]
+		i = parent
+	}
 	return nil
 }
 
@@ -39,26 +43,27 @@ func (s *stops) due(next *rowEvent) *stop {
 	if len(s.list) == 0 || next != nil && s.list[0].time > next.time {
 		return nil
 	}
-	s.last = heap.Pop(&s.list).(stop)
+	s.last = s.list[0]
+	n := len(s.list) - 1
+	s.list[0], s.list[n] = s.list[n], stop{}
+	s.list = s.list[:n]
+	for i := 0; 2*i+1 < n; {
+		child := 2*i + 1
+		if child+1 < n && s.list[child+1].before(&s.list[child]) {
+			child++
+		}
+		if !s.list[child].before(&s.list[i]) {
+			break
+		}
+		s.list[i], s.list[child] = s.list[child], s.list[i]
+		i = child
+	}
 	return &s.last
 }
 
-type stopHeap []stop
-
-func (h stopHeap) Len() int { return len(h) }
-
-func (h stopHeap) Less(i, j int) bool {
-	if h[i].time != h[j].time {
-		return h[i].time < h[j].time
+func (e *stop) before(f *stop) bool {
+	if e.time != f.time {
+		return e.time < f.time
 	}
-	return h[i].row > h[j].row
-}
-
-func (h stopHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *stopHeap) Push(x any)   { *h = append(*h, x.(stop)) }
-
-func (h *stopHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+	return e.row > f.row
 }

@@ -27,6 +27,7 @@ type trace struct {
 
 	event   ntconv.Event
 	payload []byte
+	json    []byte
 	err     error
 
 	// What rows refer to that no table defines.
@@ -212,7 +213,8 @@ func (t *trace) payloadOf(row *eventRow, def *typeOf) []byte {
 		*decoder = payload.NewDecoder(def.layout, size)
 	}
 	var err error
-	if t.payload, err = (*decoder).Append(t.payload[:0], []byte(row.Payload)); err != nil {
+	t.json = append(t.json[:0], row.Payload...) // the conversion would allocate
+	if t.payload, err = (*decoder).Append(t.payload[:0], t.json); err != nil {
 		t.o.Report.Note(ntconv.CodePayload, 1, -1, fmt.Sprintf("event_id %d: column payload: %v", row.EventID, err))
 		return nil
 	}

@@ -43,7 +43,13 @@ func parquetFormat() *Format {
 }
 
 const parquetHelp = `Without -o, and with -o DIR/, the output is a directory with one file per table; ntconv to nettrace DIR/ restores the trace from it.
-With -o FILE.parquet, standard output and --single it is one file of events with all names, which does not restore the trace.`
+With -o FILE.parquet, standard output and --single it is one file of events with all names, which does not restore the trace.
+
+With --dataset DIR, each input becomes a directory of tables below DIR, which query engines read as one partitioned dataset. Inputs are
+files, directories with traces, and quoted patterns such as 'traces/**/*.nettrace.zst'. A trace appears complete or not at all; one that
+the dataset has, whatever its name and compression, is skipped. So a run that was interrupted or killed is continued by the same command,
+and several runs can add to one dataset at the same time. An input that cannot be read keeps no other from being added; the exit code is
+the worst of all. ntconv dataset lists, removes and verifies traces.`
 
 // A parquetCreator has the flags of ntconv to parquet.
 type parquetCreator struct {

@@ -1,0 +1,185 @@
+package parquet_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	export "github.com/ntconv/ntconv/exporters/parquet"
+	"github.com/ntconv/ntconv/importers/parquet"
+	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/schema"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// single writes a trace as one file of events.
+func single(t testing.TB, data []byte, names *symbol.Table) directory {
+	t.Helper()
+	for _, err := range ntconv.Events(symbol.Watch(open(t, data), names)) {
+		if err != nil {
+			break
+		}
+	}
+	src := open(t, data)
+	var b bytes.Buffer
+	sink, err := export.NewSingle(&b, src.Info(), names, &export.Options{Ordered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			break
+		}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return directory{"trace": b.Bytes()}
+}
+
+// named returns what a file of events holds about an event.
+func named(e *ntconv.Event, s *schema.Schema, frames []ntconv.Frame) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%s level %d opcode %d, process %d, thread %d, CPU %d:", s.Provider, s.Name, e.Level(), s.OpcodeOf(e), e.Thread.Process.PID, int64(e.Thread.TID), e.CPU)
+	for _, f := range frames {
+		b.WriteString(" " + f.Func.Name)
+	}
+	for _, kind := range []ntconv.LabelKind{ntconv.LabelActivityID, ntconv.LabelTraceID, ntconv.LabelSpanID} {
+		if id, ok := e.Labels.ID(kind); ok {
+			fmt.Fprintf(&b, " %v=%x", kind, id)
+		}
+	}
+	return b.String()
+}
+
+// TestFileOfEvents reads the file of --single of all traces: each event has its time, name, thread, labels, the names of its stack, and
+// fields with the names that it had.
+func TestFileOfEvents(t *testing.T) {
+	for _, f := range corpus.Traces(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			names := symbol.New(nil)
+			d := single(t, f.Data, names)
+			report := &ntconv.Report{}
+			src, err := parquet.New(d, &parquet.Options{Report: report})
+			if err != nil {
+				t.Fatal(err)
+			}
+			src = ntconvtest.Poison(src)
+			var before, after schema.Table
+			original := open(t, f.Data)
+			for e, err := range ntconv.Events(original) {
+				if err != nil {
+					break
+				}
+				if e.Kind != ntconv.KindEvent {
+					continue
+				}
+				got, err := src.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var frames, gotFrames []ntconv.Frame
+				if e.Stack != nil {
+					frames = names.AppendFrames(nil, e.Thread.Process, e.Stack, e.Time)
+				}
+				if got.Stack != nil {
+					gotFrames = got.Stack.Frames
+				}
+				s, gotSchema := before.Of(e), after.Of(got)
+				if x, y := named(e, s, frames), named(got, gotSchema, gotFrames); x != y {
+					t.Fatalf("%s\nwant\n%s", y, x)
+				}
+				wall := original.Info().Clock
+				if x, y := wall.Time(e.Time).UnixNano(), int64(got.Time); x != y && !wall.Wall.IsZero() {
+					t.Fatalf("time %d, want %d", y, x)
+				}
+				checkFields(t, s, e, gotSchema, got)
+			}
+			if e, err := src.Next(); err == nil {
+				t.Errorf("one more event: %v", e)
+			}
+			if report.Count(ntconv.CodePayload) > 0 {
+				t.Error(report.Entries())
+			}
+		})
+	}
+}
+
+// checkFields compares the fields of events. Fields that are not in the JSON, because the payload ends before them, are no fields of the
+// event that was read.
+func checkFields(t *testing.T, s *schema.Schema, e *ntconv.Event, gotSchema *schema.Schema, got *ntconv.Event) {
+	t.Helper()
+	var want, have []string
+	for f, v := range s.Values(e) {
+		if x := v.Float(); math.IsInf(x, 0) || math.IsNaN(x) { // strings in JSON
+			continue
+		}
+		if f.Type.Code == ntconv.TypeFloat32 { // JSON has the shortest digits
+			want = append(want, fmt.Sprintf("%s=%v", f.Name, float32(v.Float())))
+			continue
+		}
+		switch v.Kind() {
+		case ntconv.ValueBool, ntconv.ValueInt, ntconv.ValueUint, ntconv.ValueFloat, ntconv.ValueString, ntconv.ValueGUID:
+			want = append(want, fmt.Sprintf("%s=%v", f.Name, strings.ReplaceAll(v.String(), "\x00", "\uFFFD")))
+		}
+	}
+	for f, v := range gotSchema.Values(got) {
+		have = append(have, fmt.Sprintf("%s=%v", f.Name, v))
+	}
+	for _, w := range want {
+		name, _, _ := strings.Cut(w, "=")
+		if !slices.Contains(have, w) && !strings.Contains(w, "\uFFFD") && slices.IndexFunc(want, func(x string) bool { return strings.HasPrefix(x, name+"=") }) == slices.Index(want, w) {
+			t.Fatalf("%s/%s: fields %q, want %s", s.Provider, s.Name, have, w)
+		}
+	}
+}
+
+// TestInferredTypes checks how the fields of payloads become types.
+func TestInferredTypes(t *testing.T) {
+	rows := []tables.SingleEvent{
+		{Payload: `{"a":1,"b":"x"}`},
+		{Payload: `{"a":2,"b":"y"}`},
+		{Payload: `{"a":2.5,"b":"y"}`},              // wider
+		{Payload: `{"a":3,"b":"y"}`},                // of the wider type
+		{Payload: `{"a":null,"b":"y"}`},             // no field
+		{Payload: `{"a":18446744073709551615}`},     // unsigned
+		{Payload: `{"a":-1}`},                       // with the one before: a float
+		{Payload: `{"a":true}`},                     // and with it: text
+		{Payload: `{"l":[1, 2],"o":{"x":"y"}}`},     // text
+		{Payload: `{"s":"a\u0000b\"\ud83d\ude00"}`}, // without the character of code 0
+		{Payload: ``},
+		{Payload: `no object`},
+	}
+	for i := range rows {
+		rows[i].EventID, rows[i].Provider, rows[i].Event = int64(i+1), "p", "e"
+	}
+	var got []string
+	ids := map[uint32]bool{}
+	for _, e := range read(t, directory{"x": fileOf(t, rows)}, parquet.Options{}) {
+		s := ""
+		for f, v := range e.Fields() {
+			s += fmt.Sprintf("%s=%v:%v ", f.Name, v.Kind(), v)
+		}
+		got = append(got, strings.TrimSpace(s))
+		ids[e.Type.ID] = true
+	}
+	want := []string{
+		"a=int:1 b=string:x", "a=int:2 b=string:y", "a=float:2.5 b=string:y", "a=float:3 b=string:y", "b=string:y", "a=uint:18446744073709551615",
+		"a=float:-1", "a=string:true", `l=string:[1, 2] o=string:{"x":"y"}`, "s=string:a\uFFFDb\"\U0001F600", "", "payload=string:no object",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(ids) != 10 {
+		t.Errorf("%d types", len(ids))
+	}
+}
