@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/dataset"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -112,7 +112,7 @@ func checkTable(path string, size int64, schema int) (rows int64, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	table, err := parquetfile.Open(f, size, nil)
+	table, err := parquetreader.Open(f, size, nil)
 	if err != nil {
 		return 0, err
 	}

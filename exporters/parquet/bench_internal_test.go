@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
@@ -43,7 +43,7 @@ func eventRows(n int) []tables.Event {
 func BenchmarkEventsTable(b *testing.B) {
 	rows := eventRows(batchRows)
 	size := int64(0)
-	w := parquetfile.NewWriter[tables.Event](byteCounter{&size}, (&files{ordered: true}).options(tables.Of[tables.Event]()))
+	w := parquetwriter.NewWriter[tables.Event](byteCounter{&size}, (&files{ordered: true}).options(tables.Of[tables.Event]()))
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := w.Write(rows); err != nil {

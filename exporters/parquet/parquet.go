@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -72,8 +72,8 @@ func (f *files) abort() error {
 }
 
 // options returns how the file of a table is written.
-func (f *files) options(t tables.Table) *parquetfile.Options {
-	o := &parquetfile.Options{Bloom: parquetfile.BloomColumns(t.Row), Blobs: parquetfile.BlobColumns(t.Row), Metadata: map[string]string{}}
+func (f *files) options(t tables.Table) *parquetwriter.Options {
+	o := &parquetwriter.Options{Bloom: parquetwriter.BloomColumns(t.Row), Blobs: parquetwriter.BlobColumns(t.Row), Metadata: map[string]string{}}
 	for key, value := range f.metadata {
 		o.Metadata[key] = value
 	}

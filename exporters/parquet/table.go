@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -92,7 +92,7 @@ func newTable[T any](files *files) (*table[T], error) {
 	files.ended = append(files.ended, t.close)
 	o := files.options(spec)
 	t.unsorted = func() bool { return o.Sort == "ts_ns" && !files.ordered && !sortsGroups(spec.Name) }
-	go t.write(w, parquetfile.NewWriter[T](w, o))
+	go t.write(w, parquetwriter.NewWriter[T](w, o))
 	return t, nil
 }
 
@@ -165,7 +165,7 @@ func (t *table[T]) send() {
 }
 
 // write is the goroutine of the table.
-func (t *table[T]) write(file io.WriteCloser, w *parquetfile.Writer[T]) {
+func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 	defer close(t.ended)
 	for b := range t.full {
 		if t.error() == nil {

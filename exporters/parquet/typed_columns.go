@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -29,21 +29,21 @@ const (
 )
 
 // newFixedColumns returns the columns that all typed tables have.
-func newFixedColumns() []parquetfile.ColumnSpec {
-	return []parquetfile.ColumnSpec{
-		columnEventID:  {Name: "event_id", Kind: parquetfile.KindInt64, Delta: true},
-		columnTS:       {Name: "ts", Kind: parquetfile.KindTimestamp, Delta: true},
-		columnNanos:    {Name: "ts_ns", Kind: parquetfile.KindInt64, Delta: true},
-		columnProcess:  {Name: "process_id", Kind: parquetfile.KindInt32, Dict: true},
-		columnPID:      {Name: "pid", Kind: parquetfile.KindInt64, Dict: true},
-		columnThread:   {Name: "thread_id", Kind: parquetfile.KindInt32, Dict: true},
-		columnTID:      {Name: "tid", Kind: parquetfile.KindInt64, Dict: true},
-		columnCPU:      {Name: "cpu", Kind: parquetfile.KindInt32, Dict: true},
-		columnStack:    {Name: "stack_id", Kind: parquetfile.KindInt64, Delta: true, Optional: true},
-		columnTrace:    {Name: "trace_id", Kind: parquetfile.KindString, Dict: true, Optional: true},
-		columnSpan:     {Name: "span_id", Kind: parquetfile.KindString, Dict: true, Optional: true},
-		columnActivity: {Name: "activity_id", Kind: parquetfile.KindString, Dict: true, Optional: true},
-		columnVersion:  {Name: "version", Kind: parquetfile.KindInt32, Dict: true},
+func newFixedColumns() []parquetwriter.ColumnSpec {
+	return []parquetwriter.ColumnSpec{
+		columnEventID:  {Name: "event_id", Kind: parquetwriter.KindInt64, Delta: true},
+		columnTS:       {Name: "ts", Kind: parquetwriter.KindTimestamp, Delta: true},
+		columnNanos:    {Name: "ts_ns", Kind: parquetwriter.KindInt64, Delta: true},
+		columnProcess:  {Name: "process_id", Kind: parquetwriter.KindInt32, Dict: true},
+		columnPID:      {Name: "pid", Kind: parquetwriter.KindInt64, Dict: true},
+		columnThread:   {Name: "thread_id", Kind: parquetwriter.KindInt32, Dict: true},
+		columnTID:      {Name: "tid", Kind: parquetwriter.KindInt64, Dict: true},
+		columnCPU:      {Name: "cpu", Kind: parquetwriter.KindInt32, Dict: true},
+		columnStack:    {Name: "stack_id", Kind: parquetwriter.KindInt64, Delta: true, Optional: true},
+		columnTrace:    {Name: "trace_id", Kind: parquetwriter.KindString, Dict: true, Optional: true},
+		columnSpan:     {Name: "span_id", Kind: parquetwriter.KindString, Dict: true, Optional: true},
+		columnActivity: {Name: "activity_id", Kind: parquetwriter.KindString, Dict: true, Optional: true},
+		columnVersion:  {Name: "version", Kind: parquetwriter.KindInt32, Dict: true},
 	}
 }
 
@@ -53,7 +53,7 @@ const maxFieldColumns = 2000
 
 // A form is how values of a field are stored.
 type form struct {
-	kind parquetfile.Kind // 0: no column
+	kind parquetwriter.Kind // 0: no column
 	list bool
 	json bool // the value as JSON, with kind String
 }
@@ -64,7 +64,7 @@ func formOf(t *ntconv.FieldType) form {
 	case ntconv.TypePad64:
 		return form{}
 	case ntconv.TypeRest:
-		return form{kind: parquetfile.KindBytes}
+		return form{kind: parquetwriter.KindBytes}
 	case ntconv.TypeArray, ntconv.TypeFixedArray, ntconv.TypeRelLoc, ntconv.TypeDataLoc, ntconv.TypeCounted:
 		if t.Elem != nil {
 			return listForm(t.Elem)
@@ -74,50 +74,50 @@ func formOf(t *ntconv.FieldType) form {
 			return form{kind: kind}
 		}
 	}
-	return form{kind: parquetfile.KindString, json: true}
+	return form{kind: parquetwriter.KindString, json: true}
 }
 
 // listForm returns how a list of values of a type is stored. Lists of characters are strings and those of unsigned bytes are bytes.
 func listForm(elem *ntconv.FieldType) form {
 	switch elem.Code {
 	case ntconv.TypeUTF16Unit, ntconv.TypeUTF8Unit:
-		return form{kind: parquetfile.KindString}
+		return form{kind: parquetwriter.KindString}
 	case ntconv.TypeUint8:
-		return form{kind: parquetfile.KindBytes}
+		return form{kind: parquetwriter.KindBytes}
 	}
 	if kind := scalarKind(elem.Code); kind != 0 {
 		return form{kind: kind, list: true}
 	}
-	return form{kind: parquetfile.KindString, json: true}
+	return form{kind: parquetwriter.KindString, json: true}
 }
 
 // scalarKind returns the kind of column for a type without elements, and 0 for others.
-func scalarKind(code ntconv.TypeCode) parquetfile.Kind {
+func scalarKind(code ntconv.TypeCode) parquetwriter.Kind {
 	switch code {
 	case ntconv.TypeBool8, ntconv.TypeBool32:
-		return parquetfile.KindBool
+		return parquetwriter.KindBool
 	case ntconv.TypeInt8, ntconv.TypeInt16, ntconv.TypeInt32, ntconv.TypeUint8, ntconv.TypeUint16:
-		return parquetfile.KindInt32
+		return parquetwriter.KindInt32
 	case ntconv.TypeUint32, ntconv.TypeInt64, ntconv.TypeUint64, ntconv.TypePointer, ntconv.TypeVarInt, ntconv.TypeVarUint:
-		return parquetfile.KindInt64
+		return parquetwriter.KindInt64
 	case ntconv.TypeFloat32, ntconv.TypeFloat64, ntconv.TypeDecimal:
-		return parquetfile.KindDouble
+		return parquetwriter.KindDouble
 	case ntconv.TypeDateTime:
-		return parquetfile.KindTimestamp
+		return parquetwriter.KindTimestamp
 	case ntconv.TypeUTF16Unit, ntconv.TypeUTF8Unit, ntconv.TypeUTF16String, ntconv.TypeANSIString, ntconv.TypeGUID:
-		return parquetfile.KindString
+		return parquetwriter.KindString
 	}
 	return 0
 }
 
 // integer reports whether values are integers, which may have names.
 func (f form) integer() bool {
-	return !f.list && (f.kind == parquetfile.KindInt32 || f.kind == parquetfile.KindInt64)
+	return !f.list && (f.kind == parquetwriter.KindInt32 || f.kind == parquetwriter.KindInt64)
 }
 
 // A layout is the columns of a typed table and where the fields of each schema go.
 type layout struct {
-	columns []parquetfile.ColumnSpec
+	columns []parquetwriter.ColumnSpec
 	forms   []form // of the columns
 	fields  [][]fieldColumn
 	dropped int // fields that have no column, because there are too many
@@ -179,7 +179,7 @@ func (b *layoutBuilder) addSchema(s *schema.Schema) {
 		}
 	}
 	if s.IsDynamic() {
-		fields[len(s.Fields)].value = b.column(fieldKey{name: dynamicColumn, version: -1}, int(s.Version), form{kind: parquetfile.KindString, json: true})
+		fields[len(s.Fields)].value = b.column(fieldKey{name: dynamicColumn, version: -1}, int(s.Version), form{kind: parquetwriter.KindString, json: true})
 	}
 	b.fields = append(b.fields, fields)
 }
@@ -194,7 +194,7 @@ func (b *layoutBuilder) column(key fieldKey, version int, want form) int {
 		return i
 	}
 	if b.forms[i].integer() && want.integer() {
-		b.forms[i].kind, b.columns[i].Kind = parquetfile.KindInt64, parquetfile.KindInt64
+		b.forms[i].kind, b.columns[i].Kind = parquetwriter.KindInt64, parquetwriter.KindInt64
 		return i
 	}
 	key.version = version
@@ -208,7 +208,7 @@ func (b *layoutBuilder) namesColumn(key fieldKey) int {
 	if i, ok := b.known[key]; ok {
 		return i
 	}
-	return b.newColumn(key, strings.ToValidUTF8(key.name, "\uFFFD")+"_name", form{kind: parquetfile.KindString})
+	return b.newColumn(key, strings.ToValidUTF8(key.name, "\uFFFD")+"_name", form{kind: parquetwriter.KindString})
 }
 
 func (b *layoutBuilder) newColumn(key fieldKey, name string, f form) int {
@@ -221,8 +221,8 @@ func (b *layoutBuilder) newColumn(key fieldKey, name string, f form) int {
 		name = "unnamed"
 	}
 	i := len(b.columns)
-	b.columns = append(b.columns, parquetfile.ColumnSpec{
-		Name: name, Kind: f.kind, List: f.list, Optional: true, Dict: f.kind == parquetfile.KindString && !f.json,
+	b.columns = append(b.columns, parquetwriter.ColumnSpec{
+		Name: name, Kind: f.kind, List: f.list, Optional: true, Dict: f.kind == parquetwriter.KindString && !f.json,
 	})
 	b.forms = append(b.forms, f)
 	b.known[key] = i

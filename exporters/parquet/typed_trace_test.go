@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
@@ -135,7 +135,7 @@ func compareFields(t *testing.T, table string, row rowText, s *schema.Schema, e 
 		}
 		seen[f.Name] = true
 		column := cmp.Or(f.Name, "unnamed")
-		if slices.ContainsFunc(newFixedColumns(), func(c parquetfile.ColumnSpec) bool { return strings.EqualFold(c.Name, column) }) {
+		if slices.ContainsFunc(newFixedColumns(), func(c parquetwriter.ColumnSpec) bool { return strings.EqualFold(c.Name, column) }) {
 			column += "_2"
 		}
 		got, ok := row[column]

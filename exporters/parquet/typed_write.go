@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/schema"
@@ -18,7 +18,7 @@ import (
 // A typedWriter writes the records of a typed table as rows.
 type typedWriter struct {
 	table    *typedTable
-	columns  *parquetfile.ColumnsWriter
+	columns  *parquetwriter.ColumnsWriter
 	forms    []form
 	dropped  int
 	variants []variantWriter
@@ -69,12 +69,12 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 		w.cells = slices.Grow(w.cells, len(schemas[i].Fields))
 	}
 	var err error
-	w.columns, err = parquetfile.NewColumnsWriter(file, l.columns, table.count, typedOptions(table, files))
+	w.columns, err = parquetwriter.NewColumnsWriter(file, l.columns, table.count, typedOptions(table, files))
 	return w, err
 }
 
 // typedOptions returns how the file of a typed table is written.
-func typedOptions(table *typedTable, files *files) *parquetfile.Options {
+func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
 	o := files.options(tables.Table{Name: table.table, Row: reflect.TypeFor[struct{}]()})
 	if o.Sort = "ts_ns"; table.unsorted {
 		o.Sort = ""
@@ -216,21 +216,21 @@ func (w *typedWriter) writeField(v *variantWriter, i int, cell *payload.Cell) er
 }
 
 // writeScalar writes a value, and NULL if its kind is not that of the column: a decimal of 16 bytes, for example.
-func (w *typedWriter) writeScalar(column int, kind parquetfile.Kind, cell *payload.Cell) {
+func (w *typedWriter) writeScalar(column int, kind parquetwriter.Kind, cell *payload.Cell) {
 	integer := cell.Kind == ntconv.ValueInt || cell.Kind == ntconv.ValueUint
 	switch {
-	case kind == parquetfile.KindInt64 && integer:
+	case kind == parquetwriter.KindInt64 && integer:
 		w.columns.Int(column, int64(cell.Bits))
-	case kind == parquetfile.KindInt32 && integer:
+	case kind == parquetwriter.KindInt32 && integer:
 		w.columns.Int32(column, int32(cell.Bits))
-	case kind == parquetfile.KindString && (cell.Kind == ntconv.ValueString || cell.Kind == ntconv.ValueGUID),
-		kind == parquetfile.KindBytes && cell.Kind == ntconv.ValueBytes:
+	case kind == parquetwriter.KindString && (cell.Kind == ntconv.ValueString || cell.Kind == ntconv.ValueGUID),
+		kind == parquetwriter.KindBytes && cell.Kind == ntconv.ValueBytes:
 		w.columns.Text(column, cell.Bytes)
-	case kind == parquetfile.KindDouble && cell.Kind == ntconv.ValueFloat:
+	case kind == parquetwriter.KindDouble && cell.Kind == ntconv.ValueFloat:
 		w.columns.Float(column, math.Float64frombits(cell.Bits))
-	case kind == parquetfile.KindBool && cell.Kind == ntconv.ValueBool:
+	case kind == parquetwriter.KindBool && cell.Kind == ntconv.ValueBool:
 		w.columns.Bool(column, cell.Bits != 0)
-	case kind == parquetfile.KindTimestamp && cell.Kind == ntconv.ValueTime:
+	case kind == parquetwriter.KindTimestamp && cell.Kind == ntconv.ValueTime:
 		w.columns.Int(column, fileTimeMicros(cell.Bits))
 	default:
 		w.columns.Null(column)
@@ -241,7 +241,7 @@ func (w *typedWriter) writeScalar(column int, kind parquetfile.Kind, cell *paylo
 func fileTimeMicros(t uint64) int64 { return int64(t/10) - 11_644_473_600_000_000 }
 
 // writeList writes a list up to the first element that cannot be decoded, and returns why that cannot.
-func (w *typedWriter) writeList(column int, kind parquetfile.Kind, list ntconv.Value) (err error) {
+func (w *typedWriter) writeList(column int, kind parquetwriter.Kind, list ntconv.Value) (err error) {
 	for v := range list.Elems() {
 		if v.Kind() == ntconv.ValueError {
 			err = v.Err()
@@ -254,17 +254,17 @@ func (w *typedWriter) writeList(column int, kind parquetfile.Kind, list ntconv.V
 }
 
 // writeElem writes an element of a list, and the zero value if its kind is not that of the column: elements are not NULL.
-func (w *typedWriter) writeElem(column int, kind parquetfile.Kind, v ntconv.Value) {
+func (w *typedWriter) writeElem(column int, kind parquetwriter.Kind, v ntconv.Value) {
 	switch kind {
-	case parquetfile.KindInt64:
+	case parquetwriter.KindInt64:
 		w.columns.Int(column, v.Int())
-	case parquetfile.KindInt32:
+	case parquetwriter.KindInt32:
 		w.columns.Int32(column, int32(v.Int()))
-	case parquetfile.KindDouble:
+	case parquetwriter.KindDouble:
 		w.columns.Float(column, v.Float())
-	case parquetfile.KindBool:
+	case parquetwriter.KindBool:
 		w.columns.Bool(column, v.Bool())
-	case parquetfile.KindTimestamp:
+	case parquetwriter.KindTimestamp:
 		w.columns.Int(column, fileTimeMicros(v.FileTime()))
 	default:
 		if v.Kind() == ntconv.ValueGUID {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
 // A timeColumn reads times or durations from a column.
@@ -20,7 +20,7 @@ type timeColumn struct {
 var textLayouts = [...]string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly}
 
 // at returns a time in nanoseconds since 1970-01-01, and false if the value is NULL or not a time.
-func (c *timeColumn) at(v parquetfile.Value) (int64, bool) {
+func (c *timeColumn) at(v parquetreader.Value) (int64, bool) {
 	switch {
 	case v.IsNull():
 		return 0, false
@@ -39,7 +39,7 @@ func (c *timeColumn) at(v parquetfile.Value) (int64, bool) {
 }
 
 // number returns the nanoseconds of a number.
-func (c *timeColumn) number(v parquetfile.Value) (int64, bool) {
+func (c *timeColumn) number(v parquetreader.Value) (int64, bool) {
 	if v.IsNull() {
 		return 0, false
 	}
@@ -69,8 +69,8 @@ func (s *foreign) scan() error {
 		if err != nil {
 			return err
 		}
-		r := parquetfile.NewColumnsReader(file, []int{s.roles.at[roleTime]})
-		var batch parquetfile.Columns
+		r := parquetreader.NewColumnsReader(file, []int{s.roles.at[roleTime]})
+		var batch parquetreader.Columns
 		for {
 			if err := r.Read(&batch, batchRows); err == io.EOF {
 				break
@@ -101,7 +101,7 @@ func (s *foreign) scan() error {
 }
 
 // guessUnit chooses the unit of times that are numbers without one: the unit in which the first number is a time from 1973 to 5138.
-func (s *foreign) guessUnit(v parquetfile.Value) {
+func (s *foreign) guessUnit(v parquetreader.Value) {
 	if s.time.unit != 0 || !s.time.isNumber() || v.IsNull() {
 		return
 	}
@@ -136,7 +136,7 @@ func (s *foreign) timeOf(role string) *timeColumn {
 	}
 	switch {
 	case t.unit != 0 || role == roleTime:
-	case c.Logical == parquetfile.Time:
+	case c.Logical == parquetreader.Time:
 		t.unit = c.Unit
 	case s.time.isNumber() && s.time.unit != 0:
 		t.unit = s.time.unit

@@ -13,12 +13,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
 // A fileColumn is a column of a foreign table, and how its values become fields.
 type fileColumn struct {
-	parquetfile.Column
+	parquetreader.Column
 	name string // of the field: the path without the groups of lists
 	kind valueKind
 	// values is the index of the column of values if this is the column of the keys of a map, else -1. The latter column is hidden.
@@ -27,7 +27,7 @@ type fileColumn struct {
 }
 
 // fileColumns returns the columns of a file.
-func fileColumns(f *parquetfile.File) []fileColumn {
+func fileColumns(f *parquetreader.File) []fileColumn {
 	list := f.Columns()
 	columns := make([]fileColumn, len(list))
 	for i := range list {
@@ -50,7 +50,7 @@ func fileColumns(f *parquetfile.File) []fileColumn {
 }
 
 // fieldName returns the path of a column without the groups that only make it a list.
-func fieldName(c *parquetfile.Column) string {
+func fieldName(c *parquetreader.Column) string {
 	var names []string
 	for i := 0; i < len(c.Path); i++ {
 		if i > 0 && i+1 < len(c.Path) && c.MaxRepetition > 0 {
@@ -66,24 +66,24 @@ func fieldName(c *parquetfile.Column) string {
 }
 
 // kindOf returns the kind of the values of a column.
-func kindOf(c *parquetfile.Column) valueKind {
+func kindOf(c *parquetreader.Column) valueKind {
 	switch c.Logical {
-	case parquetfile.Timestamp, parquetfile.Date:
+	case parquetreader.Timestamp, parquetreader.Date:
 		return kindTime
-	case parquetfile.String, parquetfile.Enum, parquetfile.JSON, parquetfile.UUID, parquetfile.Decimal:
+	case parquetreader.String, parquetreader.Enum, parquetreader.JSON, parquetreader.UUID, parquetreader.Decimal:
 		return kindString
 	}
 	switch c.Physical {
-	case parquetfile.Boolean:
+	case parquetreader.Boolean:
 		return kindBool
-	case parquetfile.Int32, parquetfile.Int64:
+	case parquetreader.Int32, parquetreader.Int64:
 		if c.Unsigned {
 			return kindUint
 		}
 		return kindInt
-	case parquetfile.Int96:
+	case parquetreader.Int96:
 		return kindTime
-	case parquetfile.Float, parquetfile.Double:
+	case parquetreader.Float, parquetreader.Double:
 		return kindFloat
 	}
 	return kindBytes
@@ -97,16 +97,16 @@ func (c *fileColumn) isNumber() bool {
 
 // isText reports whether values are text. Old writers do not annotate it.
 func (c *fileColumn) isText() bool {
-	if c.Physical != parquetfile.ByteArray {
+	if c.Physical != parquetreader.ByteArray {
 		return false
 	}
-	return c.Logical == parquetfile.String || c.Logical == parquetfile.Enum || c.Logical == parquetfile.JSON || c.Logical == parquetfile.NoLogical
+	return c.Logical == parquetreader.String || c.Logical == parquetreader.Enum || c.Logical == parquetreader.JSON || c.Logical == parquetreader.NoLogical
 }
 
 // int returns the value of an integer column.
-func (c *fileColumn) int(v parquetfile.Value) int64 {
+func (c *fileColumn) int(v parquetreader.Value) int64 {
 	n := v.Int64()
-	if c.Unsigned && c.Physical == parquetfile.Int32 {
+	if c.Unsigned && c.Physical == parquetreader.Int32 {
 		n = int64(uint32(n))
 	}
 	return n
@@ -118,9 +118,9 @@ const (
 )
 
 // nanos returns a time in nanoseconds since 1970-01-01, and false if it lies outside of the range of 64 bits.
-func (c *fileColumn) nanos(v parquetfile.Value) (int64, bool) {
+func (c *fileColumn) nanos(v parquetreader.Value) (int64, bool) {
 	switch {
-	case c.Physical == parquetfile.Int96:
+	case c.Physical == parquetreader.Int96:
 		b := v.Bytes()
 		if len(b) != 12 {
 			return 0, false
@@ -129,7 +129,7 @@ func (c *fileColumn) nanos(v parquetfile.Value) (int64, bool) {
 		start, ok := scale(days, nanosPerDay)
 		sum := addClamped(start, int64(binary.LittleEndian.Uint64(b)))
 		return sum, ok && sum != math.MaxInt64 && sum != math.MinInt64
-	case c.Logical == parquetfile.Date:
+	case c.Logical == parquetreader.Date:
 		return scale(v.Int64(), nanosPerDay)
 	}
 	return scale(v.Int64(), c.Unit)
@@ -142,7 +142,7 @@ func scale(n, unit int64) (int64, bool) {
 }
 
 // appendField appends a value that is not NULL to a payload.
-func (c *fileColumn) appendField(dst []byte, v parquetfile.Value, report *ntconv.Report) []byte {
+func (c *fileColumn) appendField(dst []byte, v parquetreader.Value, report *ntconv.Report) []byte {
 	switch c.kind {
 	case kindBool:
 		return appendBool(dst, v.Int64() != 0)
@@ -174,7 +174,7 @@ func (c *fileColumn) appendZero(dst []byte) []byte {
 }
 
 // weight returns a number rounded to an integer.
-func (c *fileColumn) weight(v parquetfile.Value) int64 {
+func (c *fileColumn) weight(v parquetreader.Value) int64 {
 	if c.kind != kindFloat {
 		return c.int(v)
 	}
@@ -186,11 +186,11 @@ func (c *fileColumn) weight(v parquetfile.Value) int64 {
 }
 
 // text returns a value that is not NULL as text.
-func (c *fileColumn) text(v parquetfile.Value) string {
+func (c *fileColumn) text(v parquetreader.Value) string {
 	switch {
-	case c.Logical == parquetfile.Decimal:
+	case c.Logical == parquetreader.Decimal:
 		return c.decimal(v)
-	case c.Logical == parquetfile.UUID && len(v.Bytes()) == 16:
+	case c.Logical == parquetreader.UUID && len(v.Bytes()) == 16:
 		b := hex.EncodeToString(v.Bytes())
 		return b[:8] + "-" + b[8:12] + "-" + b[12:16] + "-" + b[16:20] + "-" + b[20:]
 	}
@@ -216,7 +216,7 @@ func (c *fileColumn) text(v parquetfile.Value) string {
 }
 
 // json appends the values of a row of a list or map as JSON.
-func (c *fileColumn) json(dst []byte, values, mapped []parquetfile.Value, other *fileColumn) []byte {
+func (c *fileColumn) json(dst []byte, values, mapped []parquetreader.Value, other *fileColumn) []byte {
 	if other != nil {
 		dst = append(dst, '{')
 		for i := range min(len(values), len(mapped)) {
@@ -249,7 +249,7 @@ func (c *fileColumn) json(dst []byte, values, mapped []parquetfile.Value, other 
 	return dst
 }
 
-func (c *fileColumn) jsonValue(dst []byte, v parquetfile.Value) []byte {
+func (c *fileColumn) jsonValue(dst []byte, v parquetreader.Value) []byte {
 	if v.IsNull() {
 		return append(dst, "null"...)
 	}
@@ -264,9 +264,9 @@ func (c *fileColumn) jsonValue(dst []byte, v parquetfile.Value) []byte {
 }
 
 // decimal returns a decimal number in digits.
-func (c *fileColumn) decimal(v parquetfile.Value) string {
+func (c *fileColumn) decimal(v parquetreader.Value) string {
 	n := big.NewInt(v.Int64())
-	if c.Physical == parquetfile.ByteArray || c.Physical == parquetfile.FixedLenByteArray { // big-endian, two's complement
+	if c.Physical == parquetreader.ByteArray || c.Physical == parquetreader.FixedLenByteArray { // big-endian, two's complement
 		b := v.Bytes()
 		n.SetBytes(b)
 		if len(b) > 0 && b[0] >= 0x80 {

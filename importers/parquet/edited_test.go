@@ -12,7 +12,8 @@ import (
 	"github.com/ntconv/ntconv"
 	export "github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/importers/parquet"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -23,11 +24,11 @@ import (
 // rowsOf reads a table.
 func rowsOf[T any](t testing.TB, b []byte) (rows []T) {
 	t.Helper()
-	f, err := parquetfile.Open(bytes.NewReader(b), int64(len(b)), nil)
+	f, err := parquetreader.Open(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := parquetfile.NewReader[T](f)
+	r, err := parquetreader.NewReader[T](f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestEditedTables(t *testing.T) {
 func fileWith(t testing.TB, rows []tables.Event) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := parquetfile.NewWriter[tables.Event](&b, &parquetfile.Options{Metadata: map[string]string{tables.VersionKey: fmt.Sprint(tables.Version)}})
+	w := parquetwriter.NewWriter[tables.Event](&b, &parquetwriter.Options{Metadata: map[string]string{tables.VersionKey: fmt.Sprint(tables.Version)}})
 	if err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestRefused(t *testing.T) {
 	}
 	future := func(d directory) {
 		var b bytes.Buffer
-		w := parquetfile.NewWriter[tables.TraceInfo](&b, &parquetfile.Options{Metadata: map[string]string{tables.VersionKey: "99"}})
+		w := parquetwriter.NewWriter[tables.TraceInfo](&b, &parquetwriter.Options{Metadata: map[string]string{tables.VersionKey: "99"}})
 		if err := errors.Join(w.Write([]tables.TraceInfo{{}}), w.Close()); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -16,7 +16,7 @@ type files struct {
 	in    Tables
 	names []string // sorted
 	o     *Options
-	open  map[string]*parquetfile.File
+	open  map[string]*parquetreader.File
 }
 
 func (f *files) has(table string) bool {
@@ -25,7 +25,7 @@ func (f *files) has(table string) bool {
 }
 
 // file opens a table. It refuses tables of a later version of the schema.
-func (f *files) file(table string) (*parquetfile.File, error) {
+func (f *files) file(table string) (*parquetreader.File, error) {
 	if file := f.open[table]; file != nil {
 		return file, nil
 	}
@@ -33,7 +33,7 @@ func (f *files) file(table string) (*parquetfile.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := parquetfile.Open(r, size, f.o.Limits.file())
+	file, err := parquetreader.Open(r, size, f.o.Limits.file())
 	if err != nil {
 		return nil, inTable(table, err)
 	}
@@ -58,7 +58,7 @@ const batchRows = 1024
 // rows reads the rows of a table one by one.
 type rows[T any] struct {
 	table string
-	r     *parquetfile.Reader[T]
+	r     *parquetreader.Reader[T]
 	batch []T
 	next  int // in batch
 	err   error
@@ -74,7 +74,7 @@ func newRows[T any](f *files, table string) (*rows[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.r, err = parquetfile.NewReader[T](file); err != nil {
+	if r.r, err = parquetreader.NewReader[T](file); err != nil {
 		return nil, inTable(table, err)
 	}
 	r.err = nil

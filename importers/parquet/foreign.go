@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
 // A foreign yields the rows of foreign tables as events in time order.
@@ -245,8 +245,8 @@ func (s *foreign) readRow(e *rowEvent) error {
 type rowReader struct {
 	table  string
 	tables int // that were opened
-	r      *parquetfile.ColumnsReader
-	batch  parquetfile.Columns
+	r      *parquetreader.ColumnsReader
+	batch  parquetreader.Columns
 	at     int   // in batch
 	number int64 // of the row in its table, from 1
 	total  int64 // of the row in all tables
@@ -269,7 +269,7 @@ func (r *rowReader) next(s *foreign) error {
 			for i := range all {
 				all[i] = i
 			}
-			r.r, r.number = parquetfile.NewColumnsReader(file, all), 0
+			r.r, r.number = parquetreader.NewColumnsReader(file, all), 0
 			r.tables++
 		}
 		err := r.r.Read(&r.batch, batchRows)
@@ -288,7 +288,7 @@ func (r *rowReader) next(s *foreign) error {
 }
 
 // value returns the value of a column that is not a list, and false if it is NULL.
-func (r *rowReader) value(column int) (parquetfile.Value, bool) {
+func (r *rowReader) value(column int) (parquetreader.Value, bool) {
 	v := r.batch.Row(column, r.at)[0]
 	return v, !v.IsNull()
 }

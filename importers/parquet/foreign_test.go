@@ -17,7 +17,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/importers/parquet"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -26,7 +26,7 @@ import (
 func fileOf[T any](t testing.TB, rows []T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := parquetfile.NewWriter[T](&b, &parquetfile.Options{RowGroupRows: 1000})
+	w := parquetwriter.NewWriter[T](&b, &parquetwriter.Options{RowGroupRows: 1000})
 	if err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
 // Names of the limits in errors, one per member of Limits that can cause one.
@@ -11,7 +11,7 @@ const (
 	LimitNames  = "names of events in a Parquet file" // Limits.Names
 	LimitOpen   = "rows whose duration has not ended" // Limits.Open
 	LimitSort   = "Parquet row to sort"               // Limits.SortBytes, in bytes
-	LimitPage   = parquetfile.LimitPageBytes          // Limits.PageBytes, in bytes
+	LimitPage   = parquetreader.LimitPageBytes        // Limits.PageBytes, in bytes
 )
 
 // Limits bound the memory that an input can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error
@@ -43,7 +43,7 @@ func setDefault[T int | int64](v *T, n T) {
 }
 
 // file returns the limits on one file.
-func (l *Limits) file() *parquetfile.Limits { return &parquetfile.Limits{PageBytes: l.PageBytes} }
+func (l *Limits) file() *parquetreader.Limits { return &parquetreader.Limits{PageBytes: l.PageBytes} }
 
 // A memory counts the bytes of definitions.
 type memory struct{ used, limit int64 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
 // A Mapping assigns columns of foreign tables to roles, by the name of the role: {"time": "ts", "duration": "dur:us"}. The column may be
@@ -109,7 +109,7 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 	}
 	if _, explicit := m[roleTime]; !explicit && r.of(roleTime) == nil {
 		for i := range columns { // of any name
-			if k := columns[i].Logical; !r.taken(i) && !columns[i].repeated() && (k == parquetfile.Timestamp || columns[i].Physical == parquetfile.Int96) {
+			if k := columns[i].Logical; !r.taken(i) && !columns[i].repeated() && (k == parquetreader.Timestamp || columns[i].Physical == parquetreader.Int96) {
 				r.at[roleTime] = i
 				break
 			}
@@ -244,7 +244,7 @@ func fits(role string, c *fileColumn) bool {
 	case roleTime, roleEnd:
 		return c.isTime() || c.isNumber() || c.isText()
 	case roleDuration:
-		return c.isNumber() || c.Logical == parquetfile.Time
+		return c.isNumber() || c.Logical == parquetreader.Time
 	case rolePID, roleTID, roleCPU:
 		return c.isNumber() && c.kind != kindFloat
 	case roleValue:

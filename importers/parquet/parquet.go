@@ -32,7 +32,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
 // Tables gives access to the tables of an input.
@@ -82,7 +82,7 @@ func New(in Tables, opts *Options) (ntconv.Source, error) {
 		o = *opts
 	}
 	o.Limits = o.Limits.Defaults()
-	f := &files{in: in, names: slices.Sorted(slices.Values(in.Names())), o: &o, open: map[string]*parquetfile.File{}}
+	f := &files{in: in, names: slices.Sorted(slices.Values(in.Names())), o: &o, open: map[string]*parquetreader.File{}}
 	switch kind, err := f.kind(); {
 	case err != nil:
 		return nil, err

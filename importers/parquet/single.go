@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
 // hasColumn reports whether a file has a column of that name that is not nested.
-func hasColumn(f *parquetfile.File, name string) bool {
+func hasColumn(f *parquetreader.File, name string) bool {
 	list := f.Columns()
 	for i := range list {
 		if len(list[i].Path) == 1 && list[i].Path[0] == name {
@@ -21,7 +21,7 @@ func hasColumn(f *parquetfile.File, name string) bool {
 }
 
 // isEventFile reports whether a file has the columns that the files of --single and the table events have in common.
-func isEventFile(f *parquetfile.File) bool {
+func isEventFile(f *parquetreader.File) bool {
 	for _, name := range []string{"event_id", "ts_ns", "pid", "tid", "provider", "event", "payload"} {
 		if !hasColumn(f, name) {
 			return false

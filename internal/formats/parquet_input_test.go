@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/parquetfile"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/spf13/pflag"
 )
 
@@ -84,7 +84,7 @@ func TestParquetInput(t *testing.T) {
 	must(os.Mkdir(filepath.Dir(path), 0o700))
 	f, err := os.Create(path)
 	must(err)
-	w := parquetfile.NewWriter[row](f, &parquetfile.Options{})
+	w := parquetwriter.NewWriter[row](f, &parquetwriter.Options{})
 	must(errors.Join(w.Write([]row{{1, 5, "a"}, {2, 6, "b"}}), w.Close(), f.Close()))
 
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 // Limits bound what the reading of a file may cost. A zero member stands for its default, so the zero value is usable.
 type Limits struct {

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/parquet-go/parquet-go"
 )
 
 var (
@@ -26,9 +26,9 @@ var (
 // seeds returns small valid files: ours with lists and maps, one per codec, and those of the corpus.
 func seeds(t testing.TB) map[string][]byte {
 	files := map[string][]byte{
-		"events": write(t, eventRows(300), &Options{RowGroupRows: 200}),
-		"stacks": write(t, random[tables.Stack](100), &Options{}),
-		"spans":  write(t, random[tables.Span](60), &Options{RowGroupRows: 40}),
+		"events": write(t, eventRows(300), &parquetwriter.Options{RowGroupRows: 200}),
+		"stacks": write(t, random[tables.Stack](100), &parquetwriter.Options{}),
+		"spans":  write(t, random[tables.Span](60), &parquetwriter.Options{RowGroupRows: 40}),
 	}
 	for name, codec := range map[string]parquet.WriterOption{"none": parquet.Compression(&parquet.Uncompressed), "snappy": parquet.Compression(&parquet.Snappy),
 		"gzip": parquet.Compression(&parquet.Gzip), "lz4": parquet.Compression(&parquet.Lz4Raw), "brotli": parquet.Compression(&parquet.Brotli)} {

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	compact "github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/ntconv/ntconv"
 )
 
 // A crafted file is written as it is, whatever its counts and sizes say.
@@ -312,7 +312,7 @@ func oneRow(n uint64) []byte {
 func TestTruncated(t *testing.T) {
 	data := write(t, random[struct {
 		A int64 `parquet:"a"`
-	}](50), &Options{})
+	}](50), &parquetwriter.Options{})
 	for n := range data {
 		if _, err := Open(bytes.NewReader(data[:n]), int64(n), nil); !errors.Is(err, ntconv.ErrTruncated) && !errors.Is(err, ntconv.ErrFormat) {
 			t.Fatalf("%d of %d bytes: %v", n, len(data), err)

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetwriter
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 import (
 	"bytes"
@@ -14,9 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/ntconv/ntconv"
+	"github.com/parquet-go/parquet-go"
 )
 
 // corpus returns the directory of the test files of parquet-go. They come from Apache's parquet-testing and from bug reports.

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 import (
 	"bytes"
@@ -6,14 +6,15 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
 // write returns a file with rows.
-func write[T any](t testing.TB, rows []T, o *Options) []byte {
+func write[T any](t testing.TB, rows []T, o *parquetwriter.Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := NewWriter[T](&b, o)
+	w := parquetwriter.NewWriter[T](&b, o)
 	if err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func readAll[T any](t testing.TB, data []byte, n int) []T {
 func TestRoundTrip(t *testing.T) {
 	start := int64(7)
 	rows := []tables.Process{{ProcessID: 1, PID: 2, Name: "app", StartTS: &start}, {ProcessID: 2, CommandLine: "x y"}}
-	if got := readAll[tables.Process](t, write(t, rows, &Options{Metadata: map[string]string{"k": "v"}}), 1); !reflect.DeepEqual(got, rows) {
+	if got := readAll[tables.Process](t, write(t, rows, &parquetwriter.Options{Metadata: map[string]string{"k": "v"}}), 1); !reflect.DeepEqual(got, rows) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/parquet-go/parquet-go"
 )
 
 // fill sets all fields of v to random values, many of them zero or repeated.
@@ -71,7 +71,7 @@ func random[T any](n int) []T {
 func testTable[T any](t *testing.T) {
 	t.Run(tables.Of[T]().Name, func(t *testing.T) {
 		rows := random[T](3000)
-		data := write(t, rows, &Options{RowGroupRows: 1100})
+		data := write(t, rows, &parquetwriter.Options{RowGroupRows: 1100})
 		for _, n := range []int{1, 999, 5000} {
 			got := readAll[T](t, data, n)
 			if len(got) != len(rows) {
@@ -108,7 +108,7 @@ func TestTables(t *testing.T) {
 // TestOwnership: what a batch holds does not change when later batches are read.
 func TestOwnership(t *testing.T) {
 	rows := random[tables.Span](5000)
-	data := write(t, rows, &Options{RowGroupRows: 700})
+	data := write(t, rows, &parquetwriter.Options{RowGroupRows: 700})
 	f, _ := Open(bytes.NewReader(data), int64(len(data)), nil)
 	r, err := NewReader[tables.Span](f)
 	if err != nil {
@@ -145,7 +145,7 @@ func TestOtherColumns(t *testing.T) {
 		P []string `parquet:"p"`
 	}
 	rows := []written{{1, "x", []int64{5, 6}, 9, []string{"u", ""}}, {2, "y", nil, 8, nil}}
-	data := write(t, rows, &Options{})
+	data := write(t, rows, &parquetwriter.Options{})
 	type other struct {
 		Missing     []int32           `parquet:"missing,list"`
 		B           string            `parquet:"b"`
@@ -201,7 +201,7 @@ func (f failingInput) ReadAt(b []byte, at int64) (int, error) {
 
 // TestInputError: an error of the input is reported as it is, and not as damage.
 func TestInputError(t *testing.T) {
-	data := write(t, eventRows(5000), &Options{})
+	data := write(t, eventRows(5000), &parquetwriter.Options{})
 	for _, from := range []int64{2, int64(len(data)) / 2, int64(len(data)) - 4, int64(len(data)) - 20} {
 		f, err := Open(failingInput{bytes.NewReader(data), from}, int64(len(data)), nil)
 		if err == nil {
@@ -216,7 +216,7 @@ func TestInputError(t *testing.T) {
 // TestConcurrentReaders: readers of one file do not disturb each other.
 func TestConcurrentReaders(t *testing.T) {
 	rows := random[tables.Span](2000)
-	data := write(t, rows, &Options{RowGroupRows: 700})
+	data := write(t, rows, &parquetwriter.Options{RowGroupRows: 700})
 	f, err := Open(bytes.NewReader(data), int64(len(data)), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestConcurrentReaders(t *testing.T) {
 
 // TestReaderAllocations: reading costs allocations per page and not per row.
 func TestReaderAllocations(t *testing.T) {
-	data := write(t, eventRows(20_000), &Options{})
+	data := write(t, eventRows(20_000), &parquetwriter.Options{})
 	rows := make([]tables.Event, 4096)
 	if n := testing.AllocsPerRun(3, func() {
 		f, _ := Open(bytes.NewReader(data), int64(len(data)), nil)
@@ -273,7 +273,7 @@ func eventRows(n int) []tables.Event {
 
 func TestEventRowsAgainstReference(t *testing.T) {
 	rows := eventRows(30_000)
-	data := write(t, rows, &Options{RowGroupRows: 20_000})
+	data := write(t, rows, &parquetwriter.Options{RowGroupRows: 20_000})
 	if got := readAll[tables.Event](t, data, 4096); !slices.EqualFunc(got, rows, func(a, b tables.Event) bool { return reflect.DeepEqual(a, b) }) {
 		t.Error("rows differ")
 	}
@@ -281,7 +281,7 @@ func TestEventRowsAgainstReference(t *testing.T) {
 
 func BenchmarkReader(b *testing.B) {
 	const n = 500_000
-	data := write(b, eventRows(n), &Options{})
+	data := write(b, eventRows(n), &parquetwriter.Options{})
 	rows := make([]tables.Event, 4096)
 	b.Run("ntconv", func(b *testing.B) {
 		b.ReportAllocs()

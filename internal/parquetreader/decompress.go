@@ -1,4 +1,4 @@
-package parquetfile
+package parquetreader
 
 import (
 	"bytes"
@@ -9,9 +9,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
-
 	"github.com/ntconv/ntconv"
+	"github.com/pierrec/lz4/v4"
 )
 
 // A compression is a CompressionCodec of parquet.thrift.
