@@ -113,12 +113,6 @@ func (t *table[T]) row() *T {
 	return &b.rows[len(b.rows)-1]
 }
 
-// string returns a copy of text that is valid as long as the row for which it is made.
-func (t *table[T]) string(text []byte) string {
-	b := t.bytes(text)
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
 // bytes returns a copy of data that is valid as long as the row for which it is made.
 func (t *table[T]) bytes(data []byte) []byte {
 	b := t.batch.text.take(len(data))
@@ -132,7 +126,7 @@ func (t *table[T]) begin() []byte {
 	return t.batch.text.used
 }
 
-// end returns the text that was appended to the buffer of begin, valid as string says.
+// end returns the text that was appended to the buffer of begin, valid as long as the row for which it is made.
 func (t *table[T]) end(buffer []byte) string {
 	at := len(t.batch.text.used)
 	t.batch.text.used = buffer

@@ -85,16 +85,18 @@ func open(t testing.TB, data []byte) ntconv.Source {
 func restores(t *testing.T, data []byte, o export.Options) {
 	t.Helper()
 	d := write(t, open(t, data), o)
-	report := &ntconv.Report{}
-	back, err := parquet.New(d, &parquet.Options{Report: report})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := streameq.Streams(open(t, data), ntconvtest.Poison(back), &streameq.Options{Errors: true}); err != nil {
-		t.Errorf("after %d events: %v", n, err)
-	}
-	if entries := report.Entries(); len(entries) > 0 {
-		t.Errorf("report: %v", entries)
+	for _, byTime := range []bool{false, true} {
+		report := &ntconv.Report{}
+		back, err := parquet.New(d, &parquet.Options{ByTime: byTime, Report: report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := streameq.Streams(open(t, data), ntconvtest.Poison(back), &streameq.Options{Errors: true}); err != nil {
+			t.Errorf("by time %v: after %d events: %v", byTime, n, err)
+		}
+		if entries := report.Entries(); len(entries) > 0 {
+			t.Errorf("report: %v", entries)
+		}
 	}
 }
 
@@ -127,7 +129,7 @@ func TestRestoresShared(t *testing.T) {
 		t.Run(fmt.Sprint(filepath.Base(filepath.Dir(path)), "/", base), func(t *testing.T) { restores(t, data, export.Options{}) })
 		return nil
 	})
-	if err != nil || n == 0 {
+	if t.Logf("%d traces", n); err != nil || n == 0 {
 		t.Errorf("%d traces, %v", n, err)
 	}
 }

@@ -17,6 +17,7 @@ type sorter struct {
 	order   []int32 // of events that are still to be delivered
 	end     bool    // last is the event after them
 	last    ntconv.Event
+	latest  ntconv.Ticks // of all events so far
 	event   ntconv.Event
 	err     error
 }
@@ -24,6 +25,7 @@ type sorter struct {
 // A heldEvent has the range of its payload in place of the payload.
 type heldEvent struct {
 	ntconv.Event
+	key      ntconv.Ticks // by which it is sorted
 	from, to int
 }
 
@@ -66,7 +68,11 @@ func (s *sorter) fill() {
 			s.end, s.last = true, *e
 			break
 		}
-		h := heldEvent{Event: *e, from: len(s.payload)}
+		h := heldEvent{Event: *e, key: e.Time, from: len(s.payload)}
+		if e.Flags&ntconv.FlagLate != 0 { // was late when the tables were written in time order: it stays where it is
+			h.key = max(e.Time, s.latest)
+		}
+		s.latest = max(s.latest, e.Time)
 		h.Payload = nil
 		s.payload = append(s.payload, e.Payload...)
 		h.to = len(s.payload)
@@ -77,6 +83,6 @@ func (s *sorter) fill() {
 			break
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.events[a].Time, s.events[b].Time) })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.events[a].key, s.events[b].key) })
 	s.order = order
 }
