@@ -31,6 +31,10 @@ var importRules = []importRule{
 		why: "bytes and numbers only; the model imports it",
 	},
 	{
+		of: []string{"./internal/glob"}, only: []string{"std"},
+		why: "a pattern is text: selections and exporters share it, so it must know neither",
+	},
+	{
 		of: []string{"./internal/intern"}, only: []string{"std"},
 		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
 	},
@@ -190,7 +194,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
+			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetfile", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,8 +12,6 @@ import (
 	"sync"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "write the results of the queries into docs/sql.md")
 
 // duckdb builds the stand-in for DuckDB's command line program and puts it on the PATH of the test process.
 var duckdb = sync.OnceValues(func() (string, error) {

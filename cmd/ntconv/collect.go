@@ -39,7 +39,9 @@ type collection struct {
 	jobs      int
 }
 
-// defaultJobs leaves cores for what a conversion does beside itself: it decompresses, and writes each table, on a goroutine of its own.
+// defaultJobs is half of the cores, because a conversion uses more than one: it decompresses, and writes each table, on a goroutine of its
+// own. On 2 cores, a second job makes traces of 160 kB 1.2 to 1.5 times as fast and traces of 50 MB not at all, but takes a third more
+// memory.
 func defaultJobs() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 func (d *collection) bind(flags *pflag.FlagSet) {
@@ -178,7 +180,9 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 	stop := run.progress(found.Names)
 	run.all(found.Names)
 	stop()
-	a.onInterrupt("")
+	if !a.signaled.Load() { // the handler, which has made the jobs end, has something to say
+		a.onInterrupt("")
+	}
 	a.sum.Done, a.sum.Report = true, []summary.Entry{}
 	a.sum.Events, a.sum.Selected, a.sum.Bytes = run.result.events, run.result.events, run.result.bytes
 	if n := len(found.Skipped); n > 0 {
@@ -197,12 +201,14 @@ func firstNames(names []string) string {
 	return fmt.Sprintf("%s, ... (%d more)", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// partitionKeys returns the keys for completions.
-func partitionKeys() (names []string) {
+// complete defines the completions of a command that can add its inputs to a dataset.
+func (d *collection) complete(cmd *cobra.Command) {
+	var keys []string
 	for _, key := range dataset.Keys() {
-		names = append(names, string(key))
+		keys = append(keys, string(key))
 	}
-	return names
+	complete(cmd, flagPartition, keys)
+	cmd.ValidArgsFunction = anyCompletion
 }
 
 // anyCompletion completes the names of any number of inputs.

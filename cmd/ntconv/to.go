@@ -47,10 +47,9 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		args, use = set.anyInputs(args), use+" | IN... --dataset DIR"
 	}
 	cmd := &cobra.Command{
-		Use:   f.Name + " " + use,
-		Short: strings.ToUpper(f.Out.Doc[:1]) + f.Out.Doc[1:],
-		Long: fmt.Sprintf("Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
-			"what is read from standard input goes to standard output.", f.Name, f.Out.Doc, f.Exts[0]) + ownHelp(f.Out),
+		Use:               f.Name + " " + use,
+		Short:             strings.ToUpper(f.Out.Doc[:1]) + f.Out.Doc[1:],
+		Long:              longHelp(f),
 		Example:           examples(f.Out.Examples...),
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
@@ -92,8 +91,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		})
 	}
 	if f.Out.Dataset {
-		complete(cmd, flagPartition, partitionKeys())
-		cmd.ValidArgsFunction = anyCompletion
+		set.complete(cmd)
 	}
 	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
@@ -124,6 +122,12 @@ func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) err
 		}
 	}
 	return a.convert(c, plan)
+}
+
+// longHelp returns the description of the conversion to a format.
+func longHelp(f *formats.Format) string {
+	return fmt.Sprintf("Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
+		"what is read from standard input goes to standard output.", f.Name, f.Out.Doc, f.Exts[0]) + ownHelp(f.Out)
 }
 
 // ownHelp returns what the help of a format says in addition.

@@ -57,3 +57,4 @@ func (p *counters) add(v *counter.Value) {
 }
 
 func (p *counters) close() error { return p.rows.close() }
+func (p *counters) abort() error { return nil }

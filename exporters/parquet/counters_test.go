@@ -2,8 +2,12 @@ package parquet_test
 
 import (
 	"math"
+	"os"
+	"runtime"
 	"testing"
+	"time"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/internal/counter"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -60,5 +64,39 @@ func TestDerivedTablesAreOptional(t *testing.T) {
 	}
 	if len(m) != 1 {
 		t.Errorf("%d tables, want events", len(m))
+	}
+}
+
+// Abort ends the goroutines, closes all files and removes the temporary file. After it and after Close it does nothing.
+func TestAbort(t *testing.T) {
+	src, names := reading(t, corpus.Trace(t, "cpu-default").Data)
+	m, dir, before := memory{}, t.TempDir(), runtime.NumGoroutine()
+	sink, err := parquet.New(m.create, src.Info(), names, &parquet.Options{TempDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range ntconv.Events(src) {
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := sink.Abort(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, f := range m {
+		if !f.closed {
+			t.Errorf("%s is open", name)
+		}
+	}
+	for i := 0; runtime.NumGoroutine() > before && i < 100; i++ {
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines are left", n-before)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%d temporary files are left", len(left))
 	}
 }

@@ -21,7 +21,7 @@ func (s *Sink) event(e *ntconv.Event) error {
 	kind.row.bytes += int64(len(e.Payload))
 	s.done.Events++
 	s.last = max(s.last, e.Time)
-	s.disordered = s.disordered || it.nanos < s.nanos
+	s.files.ordered = s.files.ordered && it.nanos >= s.nanos
 	s.nanos = it.nanos
 	if !s.events.discard {
 		s.eventRow(e, kind, labels)
@@ -72,6 +72,8 @@ func (s *Sink) payload(e *ntconv.Event, row *tables.Event) {
 // loss writes a row of the table losses.
 func (s *Sink) loss(e *ntconv.Event) {
 	it, row := &s.item, s.losses.row()
+	s.files.ordered = s.files.ordered && it.nanos >= s.lossNanos
+	s.lossNanos = it.nanos
 	row.EventID, row.TS, row.TSNanos = it.id, it.micros, it.nanos
 	owner := e.Capture
 	if owner == nil {

@@ -58,7 +58,7 @@ func (s *Sink) writeInfo(rows *table[tables.TraceInfo]) {
 			row.Service = cmp.Or(row.Service, valid(service))
 		}
 	}
-	row.Aggregate, row.Ordered, row.Selection = s.info.Aggregate, s.o.Ordered && !s.disordered, s.o.Selection
+	row.Aggregate, row.Ordered, row.Selection = s.info.Aggregate, s.files.ordered, s.o.Selection
 	row.ProcessCount, row.EventCount, row.LostEvents = int32(len(s.owners.processes)), s.done.Events, s.lost
 	row.SampleCount, row.SpanCount = s.done.Samples, s.done.Spans
 	row.Incomplete = s.o.Report.Worst() == ntconv.SeverityError

@@ -44,7 +44,7 @@ type Options struct {
 type files struct {
 	create   func(table string) (io.WriteCloser, error)
 	metadata map[string]string
-	ordered  bool
+	ordered  bool     // events come in time order, as far as is known
 	selected []string // nil for all
 	names    []string // of the tables that were created
 	ended    []func() error
@@ -73,7 +73,7 @@ func (f *files) abort() error {
 
 // options returns how the file of a table is written.
 func (f *files) options(t tables.Table) *parquetfile.Options {
-	o := &parquetfile.Options{Bloom: parquetfile.BloomColumns(t.Row), Metadata: map[string]string{}}
+	o := &parquetfile.Options{Bloom: parquetfile.BloomColumns(t.Row), Blobs: parquetfile.BlobColumns(t.Row), Metadata: map[string]string{}}
 	for key, value := range f.metadata {
 		o.Metadata[key] = value
 	}
@@ -104,4 +104,6 @@ type derived interface {
 	write(e *ntconv.Event, it *item) error
 	// close writes the rest and completes the files.
 	close() error
+	// abort releases what close would, other than the files of newTable, and writes nothing. It is called in place of close.
+	abort() error
 }

@@ -68,9 +68,12 @@ func (p *samples) close() error {
 	return err
 }
 
+func (p *samples) abort() error { return nil }
+
 // omitted is a part whose tables are not selected.
 type omitted struct{}
 
 func (omitted) watch(*ntconv.Event)              {}
 func (omitted) write(*ntconv.Event, *item) error { return nil }
 func (omitted) close() error                     { return nil }
+func (omitted) abort() error                     { return nil }

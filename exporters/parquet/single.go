@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
@@ -26,7 +27,9 @@ type SingleSink struct {
 	next     int
 	names    map[*ntconv.Function]string
 	frames   []ntconv.Frame
+	files    *files
 	position int64
+	nanos    int64 // ts_ns of the event before
 	process  map[*ntconv.Process]string
 	thread   map[*ntconv.Thread]string
 	done     Summary
@@ -73,7 +76,7 @@ func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (
 		return nil, err
 	}
 	return &SingleSink{
-		namer: namer, clock: newClock(info.Clock), rows: rows, types: newTypeTable(), owners: newOwnerTable(modules), labels: labels,
+		files: f, nanos: math.MinInt64, namer: namer, clock: newClock(info.Clock), rows: rows, types: newTypeTable(), owners: newOwnerTable(modules), labels: labels,
 		hasher: newHasher(), stacks: make(map[sum]*singleStack), names: make(map[*ntconv.Function]string),
 		process: make(map[*ntconv.Process]string), thread: make(map[*ntconv.Thread]string),
 	}, nil
@@ -96,6 +99,8 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	thread, kind, labels, row := s.owners.thread(e.Thread), s.types.kind(e), s.labels.of(e.Labels), s.rows.row()
 	row.EventID = s.position
 	row.TS, row.TSNanos = s.clock.at(e.Time)
+	s.files.ordered = s.files.ordered && row.TSNanos >= s.nanos
+	s.nanos = row.TSNanos
 	row.PID, row.TID, row.CPU = thread.pid, thread.tid, e.CPU
 	row.Process, row.Thread = s.processName(e.Thread.Process), s.threadName(e.Thread)
 	row.Provider, row.Event, row.Level, row.Opcode = kind.provider, kind.event, int32(e.Level()), int32(kind.schema.OpcodeOf(e))

@@ -31,11 +31,10 @@ type Sink struct {
 	parts    []derived
 	item     item
 
-	position   int64        // event_id of the last event, loss or mark
-	last       ntconv.Ticks // time of the latest event
-	nanos      int64        // ts_ns of the event before
-	lost       int64
-	disordered bool // an event came after a later one
+	position         int64        // event_id of the last event, loss or mark
+	last             ntconv.Ticks // time of the latest event
+	nanos, lossNanos int64        // ts_ns of the event and of the loss before
+	lost             int64
 
 	// typedTables names the typed table of a type. The part that writes typed tables sets it in its close, before the table
 	// event_types is written.
@@ -62,7 +61,7 @@ type Summary struct {
 // New returns a sink that writes each table to a file that create returns: table is the name of the table, without extension. The sink
 // closes the files. A nil namer knows only the names that stacks carry themselves.
 func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, namer ntconv.Namer, o *Options) (*Sink, error) {
-	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock), types: newTypeTable(), last: math.MinInt64, nanos: math.MinInt64}
+	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock), types: newTypeTable(), last: math.MinInt64, nanos: math.MinInt64, lossNanos: math.MinInt64}
 	if o != nil {
 		s.o = *o
 	}
@@ -195,7 +194,11 @@ func (s *Sink) Abort() error {
 		return nil
 	}
 	s.ended = true
-	return errors.Join(s.files.abort(), s.stacks.spill.close())
+	errs := []error{s.files.abort(), s.stacks.spill.close()}
+	for _, p := range s.parts {
+		errs = append(errs, p.abort())
+	}
+	return errors.Join(errs...)
 }
 
 // writeDefinitions writes the tables of what is known only after the last event.

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -246,6 +247,52 @@ func TestIntervalsAreThoseOfOTLP(t *testing.T) {
 	}
 }
 
+// With Options.Active an interval has the span that was active on its thread, which is the parent or a link of it in OTLP, directly or
+// through an interval that encloses it.
+func TestIntervalsOfSpans(t *testing.T) {
+	const runtime = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
+	for _, name := range []string{"filtrace-contention-net10", "filtrace-alloc-net10"} {
+		data := corpus.SharedTrace(t, "nettrace/"+name).Data
+		src, _ := reading(t, data)
+		o := &otlp.Options{Sources: otlp.DefaultSources | runtime, Unfinished: otlp.OpenUnfinished}
+		index := otlp.NewActiveSpans(src.Info(), o)
+		for e := range ntconv.Events(src) {
+			index.Add(e)
+		}
+		index.Finish()
+		o.Active = index.Find
+		src, _ = reading(t, data)
+		want := 0
+		for _, r := range otlpSpans(t, src, o) {
+			for _, scope := range r.ScopeSpans {
+				for _, s := range scope.Spans {
+					if scope.Scope.GetName() == "Microsoft-Windows-DotNETRuntime" && (len(s.Links) > 0 || len(s.ParentSpanId) > 0 && s.Name != "GC pause") {
+						want++
+					}
+				}
+			}
+		}
+		src, _ = reading(t, data)
+		m := tablesOf(t, src, parquet.Options{Active: index.Find})
+		spans := map[string]bool{}
+		for _, s := range rowsOf[tables.Span](t, m, "spans") {
+			spans[s.TraceID+s.SpanID] = true
+		}
+		got := 0
+		for _, r := range rowsOf[tables.Interval](t, m, "intervals") {
+			if r.SpanID == "" {
+				continue
+			}
+			if got++; !spans[r.TraceID+r.SpanID] {
+				t.Fatalf("%s: %+v: the table of spans does not have the span", name, r)
+			}
+		}
+		if got != want || want == 0 {
+			t.Errorf("%s: %d intervals have a span, want %d", name, got, want)
+		}
+	}
+}
+
 // The program that was recorded has counted its garbage collections by generation and above.
 func TestCollectionsOfRecording(t *testing.T) {
 	var truth struct {
@@ -291,4 +338,47 @@ func TestSpansAreDeterministic(t *testing.T) {
 			}
 		}
 	}
+}
+
+// manySpans is a source of Start and Stop events of several threads.
+type manySpans struct {
+	manySamples
+	types [2]*ntconv.Type
+}
+
+func newManySpans(n int) *manySpans {
+	s := &manySpans{manySamples: *newManySamples(2 * n)}
+	field := []ntconv.Field{{Name: "Order", Type: ntconv.FieldType{Code: ntconv.TypeInt32}}}
+	s.types = [2]*ntconv.Type{
+		{Provider: "Shop", ID: 1, Name: "OrderStart", Opcode: 1, HasOpcode: true, Fields: field},
+		{Provider: "Shop", ID: 2, Name: "OrderStop", Opcode: 2, HasOpcode: true, Fields: field},
+	}
+	return s
+}
+
+func (s *manySpans) Next() (*ntconv.Event, error) {
+	i := s.next
+	e, err := s.manySamples.Next()
+	if err == nil {
+		e.Type, e.Thread, e.Stack = s.types[i/20%2], s.threads[i%20], nil // 20 threads start, and then they stop
+		e.Capture = e.Thread
+		e.Payload = binary.LittleEndian.AppendUint32(e.Payload[:0], uint32(i/40))
+	}
+	return e, err
+}
+
+func BenchmarkSpans(b *testing.B) {
+	const n = 100_000
+	for b.Loop() {
+		src := newManySpans(n)
+		sink, err := parquet.New(memory{}.create, src.Info(), nil, &parquet.Options{Tables: []string{"spans", "intervals"}, TempDir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		pump(b, src, sink, nil)
+		if made := sink.Summary().Spans; made != n {
+			b.Fatalf("%d spans", made)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/span")
 }

@@ -14,7 +14,7 @@ const (
 	batchBytes = 1 << 20 // text of these rows
 	waiting    = 2       // full batches of a table
 	// textReserve is room for most texts. A longer one moves the batch's buffer.
-	textReserve = 4096
+	textReserve = 1024
 )
 
 // A table writes the rows of one file on a goroutine of its own. row and text are for the goroutine that makes the rows.
@@ -26,6 +26,8 @@ type table[T any] struct {
 	count int64
 	// broken is the first error as far as the goroutine that makes the rows knows it. Rows after it are not written.
 	broken error
+	// unsorted returns whether the rows are not in the order that the file states. close calls it.
+	unsorted func() bool
 	// discard means that the table is not written.
 	discard bool
 
@@ -56,7 +58,7 @@ func (b *batch[T]) reset() {
 // A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one alive.
 type slab[E any] struct {
 	used []E
-	size int // of the first piece
+	size int // of a piece at most, unless a slice is larger
 }
 
 // take returns n elements of arbitrary value.
@@ -67,10 +69,10 @@ func (s *slab[E]) take(n int) []E {
 	return s.used[at : at+n : at+n]
 }
 
-// reserve makes room for n elements.
+// reserve makes room for n elements. The first pieces are small, as most tables are.
 func (s *slab[E]) reserve(n int) {
 	if len(s.used)+n > cap(s.used) {
-		s.used = make([]E, 0, max(s.size, n, cap(s.used)))
+		s.used = make([]E, 0, max(n, min(s.size, max(2*cap(s.used), s.size/64))))
 	}
 }
 
@@ -88,7 +90,9 @@ func newTable[T any](files *files) (*table[T], error) {
 		batch: newBatch[T](), full: make(chan *batch[T], waiting), empty: make(chan *batch[T], waiting+1), ended: make(chan struct{}),
 	}
 	files.ended = append(files.ended, t.close)
-	go t.write(w, parquetfile.NewWriter[T](w, files.options(spec)))
+	o := files.options(spec)
+	t.unsorted = func() bool { return o.Sort == "ts_ns" && !files.ordered && !sortsGroups(spec.Name) }
+	go t.write(w, parquetfile.NewWriter[T](w, o))
 	return t, nil
 }
 
@@ -177,6 +181,9 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetfile.Writer[T]) {
 		}
 	}
 	if t.error() == nil {
+		if t.unsorted() {
+			w.Unsorted()
+		}
 		t.fail(w.Close())
 	}
 	t.fail(file.Close())

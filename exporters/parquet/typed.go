@@ -126,6 +126,8 @@ func (t *typed) newVariant(name typedName, v variant) variantRef {
 	return variantRef{table, len(table.variants) - 1}
 }
 
+func (t *typed) abort() error { return t.spill.close() }
+
 // close writes the tables of the events of which there are enough, and names them in the sink.
 func (t *typed) close() error {
 	var chosen []*typedTable

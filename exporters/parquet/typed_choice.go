@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/internal/glob"
 )
 
 // defaultTypedRows is the number of events from which a type has a typed table by default. Below it a query over the JSON of the
@@ -62,6 +62,6 @@ func (c *typedChoice) has(provider, name, number string) bool {
 		return false
 	}
 	return c.patterns == nil || slices.ContainsFunc(c.patterns, func(pattern string) bool {
-		return selection.MatchEvent(pattern, provider, name, number)
+		return glob.MatchEvent(pattern, provider, name, number)
 	})
 }

@@ -274,34 +274,7 @@ func TestKilled(t *testing.T) {
 		rounds = 4
 	}
 	for range rounds {
-		var running []*exec.Cmd
-		for range 2 {
-			cmd := child(d.Dir(), traces)
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has begun
-				t.Fatal(err)
-			}
-			go func() { // never blocks the child
-				b := make([]byte, 1024)
-				for {
-					if _, err := out.Read(b); err != nil {
-						return
-					}
-				}
-			}()
-			running = append(running, cmd)
-		}
-		time.Sleep(rand.N(40 * time.Millisecond))
-		for _, cmd := range running {
-			cmd.Process.Kill()
-			cmd.Wait()
-		}
+		killChildren(t, d.Dir(), traces)
 		v, err := d.Verify(&Check{})
 		if err != nil {
 			t.Fatal(err)
@@ -324,4 +297,37 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	clean(t, d, traces)
+}
+
+// killChildren starts two processes, and kills them after both have added a trace.
+func killChildren(t *testing.T, dir string, traces int) {
+	t.Helper()
+	var running []*exec.Cmd
+	for range 2 {
+		cmd := child(dir, traces)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has begun
+			t.Fatal(err)
+		}
+		go func() { // never blocks the child
+			b := make([]byte, 1024)
+			for {
+				if _, err := out.Read(b); err != nil {
+					return
+				}
+			}
+		}()
+		running = append(running, cmd)
+	}
+	time.Sleep(rand.N(40 * time.Millisecond))
+	for _, cmd := range running {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
 }

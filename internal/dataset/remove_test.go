@@ -65,21 +65,17 @@ func TestAddWhileRemoving(t *testing.T) {
 	clean(t, d, 40)
 }
 
-// Verify names everything that is changed, missing or too much, and nothing else.
-func TestVerify(t *testing.T) {
-	place := func(d *Dataset) string {
-		path, err := d.index.find(uidOf(1))
-		if err != nil || path == "" {
-			t.Fatal(path, err)
-		}
-		return path
-	}
+// A damage is something that is done to a dataset or to the directory of one of its traces.
+type damage struct {
+	name string
+	do   func(d *Dataset, dir string) error
+	says string // what Verify says about it
+}
+
+// damages returns what may happen to a dataset, and what is no damage.
+func damages() []damage {
 	write := func(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
-	for _, c := range []struct {
-		name   string
-		damage func(d *Dataset, dir string) error
-		says   string
-	}{
+	return []damage{
 		{"nothing", func(*Dataset, string) error { return nil }, ""},
 		{"hidden files", func(d *Dataset, dir string) error {
 			return errors.Join(write(filepath.Join(dir, "_note"), ""), write(filepath.Join(d.Dir(), "_SUCCESS"), ""))
@@ -110,11 +106,23 @@ func TestVerify(t *testing.T) {
 			return os.Mkdir(filepath.Join(d.staging(), uidOf(5)+"-0123456789abcdef"), 0o700)
 		}, "left by a run"},
 		{"foreign file in staging", func(d *Dataset, _ string) error { return write(filepath.Join(d.staging(), "x"), "") }, "does not belong here"},
-	} {
+	}
+}
+
+// Verify names everything that is changed, missing or too much, and nothing else.
+func TestVerify(t *testing.T) {
+	place := func(d *Dataset) string {
+		path, err := d.index.find(uidOf(1))
+		if err != nil || path == "" {
+			t.Fatal(path, err)
+		}
+		return path
+	}
+	for _, c := range damages() {
 		d := newDataset(t)
 		add(d, 1, 2)
 		add(d, 2, 2)
-		if err := c.damage(d, place(d)); err != nil {
+		if err := c.do(d, place(d)); err != nil {
 			t.Fatal(err)
 		}
 		v, err := d.Verify(&Check{})

@@ -43,7 +43,13 @@ func parquetFormat() *Format {
 }
 
 const parquetHelp = `Without -o, and with -o DIR/, the output is a directory with one file per table; ntconv to nettrace DIR/ restores the trace from it.
-With -o FILE.parquet, standard output and --single it is one file of events with all names, which does not restore the trace.`
+With -o FILE.parquet, standard output and --single it is one file of events with all names, which does not restore the trace.
+
+With --dataset DIR, each input becomes a directory of tables below DIR, which query engines read as one partitioned dataset. Inputs are
+files, directories with traces, and quoted patterns such as 'traces/**/*.nettrace.zst'. A trace appears complete or not at all; one that
+the dataset has, whatever its name and compression, is skipped. So a run that was interrupted or killed is continued by the same command,
+and several runs can add to one dataset at the same time. An input that cannot be read keeps no other from being added; the exit code is
+the worst of all. ntconv dataset lists, removes and verifies traces.`
 
 // A parquetCreator has the flags of ntconv to parquet.
 type parquetCreator struct {
@@ -125,7 +131,7 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		if err != nil {
 			return nil, err
 		}
-		return parquetSink{sink, o.Raw}, nil
+		return parquetSink{sink, o.Raw, o.Active != nil}, nil
 	}
 	if o.Raw {
 		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
@@ -143,7 +149,8 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 
 type parquetSink struct {
 	*parquet.Sink
-	raw bool
+	raw    bool
+	linked bool // the spans of the trace are known
 }
 
 func (s parquetSink) Result() Result {
@@ -152,7 +159,7 @@ func (s parquetSink) Result() Result {
 		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
 	}
 	var notes []string
-	if d.Linked > 0 {
+	if s.linked {
 		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
 	}
 	if d.Raw > 0 && !s.raw {

@@ -95,7 +95,7 @@ func (f *finder) dir(dir string) error {
 			names = append(names, e.Name())
 		}
 	}
-	if formats.SniffDir(f.table, names) != nil {
+	if f.isWhole(names) {
 		f.add(dir)
 		return nil
 	}
@@ -116,6 +116,16 @@ func (f *finder) dir(dir string) error {
 		}
 	}
 	return nil
+}
+
+// isWhole reports whether a directory with these files is one input: a format says so, and no file is of another one.
+func (f *finder) isWhole(names []string) bool {
+	format := formats.SniffDir(f.table, names)
+	return format != nil && !slices.ContainsFunc(names, func(name string) bool {
+		rest, _ := formats.CutCompression(name)
+		other := formats.ByFile(f.table, rest)
+		return other != nil && other.Name != format.Name && !isHidden(name) && !isGeneric(rest)
+	})
 }
 
 // isInput reports whether a file is of a format that can be read. The extension of a format decides, so that the user learns of damaged

@@ -79,6 +79,20 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A directory that is an input of some format is one, unless it also has files of another format.
+func TestFindDirectories(t *testing.T) {
+	tree(t, map[string]string{
+		"tables/events.tab": "", "tables/_manifest.json": "{}", "mixed/events.tab": "", "mixed/1.nettrace": "", "2.nettrace": "",
+	})
+	table := append(formats.Readable(), &formats.Format{Name: "tab", Exts: []string{".tab"}, In: &formats.In{
+		SniffDir: func(members []string) bool { return slices.Contains(members, "events.tab") },
+	}})
+	got, err := input.Find([]string{"."}, table)
+	if err != nil || filepath.ToSlash(strings.Join(got.Names, " ")) != "2.nettrace mixed/1.nettrace mixed/events.tab tables" {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
 // A trace and its compressed copy have one sum; other content has another one.
 func TestSum(t *testing.T) {
 	trace := corpus.Trace(t, "cpu-v6").Data

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// readRows is the number of rows that readers decode at a time: few enough that the values of some columns stay in the cache.
-const readRows = 1024
+// maxBatchRows is the number of rows that readers decode at a time: few enough that the values of some columns stay in the cache.
+const maxBatchRows = 1024
 
 // Bounds of a batch with lists. A list of NULL or of one value again and again takes no bytes, so the number of values of a batch is bounded
 // by the bytes of the column chunk, beyond a number that any file may have.
@@ -255,7 +255,7 @@ type batcher struct {
 }
 
 func newBatcher(f *File, columns []int) *batcher {
-	b := &batcher{file: f, group: -1, most: readRows, codecs: new(decompressor), held: &budget{limit: f.limits.Decoded}}
+	b := &batcher{file: f, group: -1, most: maxBatchRows, codecs: new(decompressor), held: &budget{limit: f.limits.Decoded}}
 	for _, c := range columns {
 		b.add(c)
 	}

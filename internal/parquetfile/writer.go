@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // Defaults of Options.
@@ -20,15 +19,14 @@ const (
 	dictionaryBytes = 1 << 20
 )
 
-// encoders has a pool of encoders. Files share it: an encoder has megabytes of buffers, and a trace may have thousands of small files.
-var encoders = &zstd.Codec{Level: zstd.SpeedFastest}
-
 // Options describe a file. The zero value is a file without metadata and sort order.
 type Options struct {
 	// Sort names the column by which the rows are in ascending order. The writer does not sort.
 	Sort string
 	// Bloom are the columns with a bloom filter.
 	Bloom []string
+	// Blobs are columns without smallest and largest value in statistics, because nobody searches for them.
+	Blobs []string
 	// Metadata are keys and values of the file.
 	Metadata map[string]string
 	// RowGroupRows is the largest number of rows of a row group, DefaultRowGroupRows if it is 0.
@@ -45,7 +43,7 @@ func (o *Options) rowGroupRows() int64 {
 // options returns what parquet-go needs to know.
 func (o *Options) options() []parquet.WriterOption {
 	list := []parquet.WriterOption{
-		parquet.Compression(encoders),
+		parquet.Compression(sharedEncoders),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),
@@ -60,6 +58,9 @@ func (o *Options) options() []parquet.WriterOption {
 	if len(filters) > 0 {
 		list = append(list, parquet.BloomFilters(filters...))
 	}
+	for _, name := range o.Blobs {
+		list = append(list, parquet.SkipPageBounds(name))
+	}
 	for _, key := range slices.Sorted(maps.Keys(o.Metadata)) {
 		list = append(list, parquet.KeyValueMetadata(key, o.Metadata[key]))
 	}
@@ -67,9 +68,14 @@ func (o *Options) options() []parquet.WriterOption {
 }
 
 // BloomColumns returns the columns of a row type that have the tag bloom.
-func BloomColumns(row reflect.Type) (names []string) {
+func BloomColumns(row reflect.Type) []string { return tagged(row, "bloom") }
+
+// BlobColumns returns the columns of a row type that have the tag blob.
+func BlobColumns(row reflect.Type) []string { return tagged(row, "blob") }
+
+func tagged(row reflect.Type, tag string) (names []string) {
 	for i := range row.NumField() {
-		if f := row.Field(i); f.Tag.Get("bloom") != "" {
+		if f := row.Field(i); f.Tag.Get(tag) != "" {
 			name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 			names = append(names, name)
 		}
@@ -78,21 +84,51 @@ func BloomColumns(row reflect.Type) (names []string) {
 }
 
 // A Writer writes rows of type T to a file. It is not safe for concurrent use.
-type Writer[T any] struct{ w *parquet.GenericWriter[T] }
+type Writer[T any] struct {
+	w        *parquet.GenericWriter[T]
+	tail     *tail
+	ended    int64 // size of the file up to the last row group that ended
+	unsorted bool
+}
 
 // NewWriter returns a writer of a file. Nothing is complete before Close.
 func NewWriter[T any](w io.Writer, o *Options) *Writer[T] {
-	return &Writer[T]{parquet.NewGenericWriter[T](w, o.options()...)}
+	t := &tail{w: w}
+	return &Writer[T]{w: parquet.NewGenericWriter[T](t, o.options()...), tail: t}
 }
 
 // Write writes rows. It keeps nothing of them, so that strings and slices may be used again.
 func (w *Writer[T]) Write(rows []T) error {
-	_, err := w.w.Write(rows)
-	return err
+	if _, err := w.w.Write(rows); err != nil {
+		return err
+	}
+	if w.w.Size()-w.ended > rowGroupBytes {
+		return w.Flush()
+	}
+	return nil
 }
 
 // Flush ends the row group.
-func (w *Writer[T]) Flush() error { return w.w.Flush() }
+func (w *Writer[T]) Flush() error {
+	err := w.w.Flush()
+	w.ended = w.w.Size()
+	return err
+}
+
+// Unsorted states that the rows are not in the order of Options.Sort, so that Close does not claim it.
+func (w *Writer[T]) Unsorted() { w.unsorted = true }
 
 // Close completes the file. It does not close the underlying writer.
-func (w *Writer[T]) Close() error { return w.w.Close() }
+func (w *Writer[T]) Close() error {
+	if !w.unsorted {
+		return w.w.Close()
+	}
+	if err := w.w.Flush(); err != nil {
+		return err
+	}
+	w.tail.hold = true
+	if err := w.w.Close(); err != nil {
+		return err
+	}
+	return w.tail.writeUnsorted()
+}

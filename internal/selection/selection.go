@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/glob"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -198,28 +199,14 @@ func (s *Selector) typeOf(e *ntconv.Event) bool {
 
 func (s *Selector) matchType(e *ntconv.Event) bool {
 	provider := e.Type.Provider
-	if len(s.opts.Providers) > 0 && !slices.ContainsFunc(s.opts.Providers, func(p string) bool { return match(p, provider) }) {
+	if len(s.opts.Providers) > 0 && !slices.ContainsFunc(s.opts.Providers, func(p string) bool { return glob.Match(p, provider) }) {
 		return false
 	}
 	if len(s.opts.Events) == 0 {
 		return true
 	}
 	name, id := s.schemas.Of(e).Name, strconv.FormatUint(uint64(e.Type.ID), 10)
-	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return MatchEvent(p, provider, name, id) })
-}
-
-// MatchEvent tries a pattern as an event's name or number, and every slash in it as the one behind the provider: event
-// names may hold slashes too.
-func MatchEvent(pattern, provider, name, id string) bool {
-	if pattern == id || match(pattern, name) {
-		return true
-	}
-	for i := range len(pattern) {
-		if pattern[i] == '/' && match(pattern[:i], provider) && (pattern[i+1:] == id || match(pattern[i+1:], name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return glob.MatchEvent(p, provider, name, id) })
 }
 
 // String describes the selection as the flags that make it, for messages.

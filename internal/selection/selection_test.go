@@ -2,11 +2,8 @@ package selection
 
 import (
 	"math"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/message"
@@ -14,42 +11,6 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )
-
-// match is what the regular expression says that the pattern stands for.
-func TestMatchIsARegularExpression(t *testing.T) {
-	letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbß.*?/ſ")), 0, 12, -1)
-	rapid.Check(t, func(t *rapid.T) {
-		pattern, s := letters.Draw(t, "pattern"), letters.Draw(t, "text")
-		expr := regexp.QuoteMeta(pattern)
-		expr = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(expr)
-		want := regexp.MustCompile(`(?is)^` + expr + `$`).MatchString(s)
-		// Simple folding in the regular expression takes ſ for s, which neither text holds, and nothing else here.
-		if got := match(pattern, s); got != want {
-			t.Fatalf("match(%q, %q) = %v", pattern, s, got)
-		}
-	})
-}
-
-// Many stars over a long text take no time to speak of: trying every way would outlast the test.
-func TestMatchManyStars(t *testing.T) {
-	if match(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 10_000)) {
-		t.Error("matched")
-	}
-}
-
-func FuzzMatch(f *testing.F) {
-	f.Add("a*b?", "axxb\xff")
-	f.Fuzz(func(t *testing.T, pattern, s string) {
-		if !match("*", s) {
-			t.Error("* does not match", s)
-		}
-		// Bytes that are no UTF-8 may become a character where two strings meet.
-		if utf8.ValidString(pattern) && utf8.ValidString(s) && match(pattern, s) && !match(pattern+"*", s+pattern) {
-			t.Errorf("%q matches %q but not with more behind a star", pattern, s)
-		}
-		_ = match(s, pattern)
-	})
-}
 
 func TestParseMoment(t *testing.T) {
 	wall := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)

@@ -1,4 +1,5 @@
-package selection
+// Package glob matches names of providers and events with patterns as people write them.
+package glob
 
 import (
 	"strings"
@@ -6,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// match reports whether s matches a pattern in which * stands for any text and ? for one character. Case does not count,
+// Match reports whether s matches a pattern in which * stands for any text and ? for one character. Case does not count,
 // as it does not in the names of event sources. It takes time in proportion to the product of the lengths at worst.
-func match(pattern, s string) bool {
+func Match(pattern, s string) bool {
 	// Of several stars only the last can need another try: after a later one has been reached, what an earlier one
 	// stood for is settled. star and rest are the places behind it in pattern and s.
 	star, rest := -1, 0
@@ -35,6 +36,20 @@ func match(pattern, s string) bool {
 		p, i = star, rest
 	}
 	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// MatchEvent reports whether an event of a provider has the name or number that a pattern describes: "event" or "provider/event". Every
+// slash is tried as the one after the provider, because names of events may have slashes, too.
+func MatchEvent(pattern, provider, name, id string) bool {
+	if pattern == id || Match(pattern, name) {
+		return true
+	}
+	for i := range len(pattern) {
+		if pattern[i] == '/' && Match(pattern[:i], provider) && (pattern[i+1:] == id || Match(pattern[i+1:], name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // fold returns the same rune for all cases of a letter.

@@ -1,0 +1,60 @@
+package glob
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// Match is what the regular expression says that the pattern stands for.
+func TestMatchIsARegularExpression(t *testing.T) {
+	letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbß.*?/ſ")), 0, 12, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		pattern, s := letters.Draw(t, "pattern"), letters.Draw(t, "text")
+		expr := regexp.QuoteMeta(pattern)
+		expr = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(expr)
+		want := regexp.MustCompile(`(?is)^` + expr + `$`).MatchString(s)
+		// Simple folding in the regular expression takes ſ for s, which neither text holds, and nothing else here.
+		if got := Match(pattern, s); got != want {
+			t.Fatalf("Match(%q, %q) = %v", pattern, s, got)
+		}
+	})
+}
+
+// Many stars over a long text take no time to speak of: trying every way would outlast the test.
+func TestMatchManyStars(t *testing.T) {
+	if Match(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 10_000)) {
+		t.Error("matched")
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add("a*b?", "axxb\xff")
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if !Match("*", s) {
+			t.Error("* does not match", s)
+		}
+		// Bytes that are no UTF-8 may become a character where two strings meet.
+		if utf8.ValidString(pattern) && utf8.ValidString(s) && Match(pattern, s) && !Match(pattern+"*", s+pattern) {
+			t.Errorf("%q matches %q but not with more behind a star", pattern, s)
+		}
+		_ = Match(s, pattern)
+	})
+}
+
+func TestMatchEvent(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		want    bool
+	}{
+		{"gc/start", true}, {"GC*", true}, {"1", true}, {"My-Runtime/GC/Start", true}, {"*/GC/*", true}, {"my*/1", true},
+		{"Other/GC/Start", false}, {"GC", false}, {"My-Runtime", false}, {"My-Runtime/2", false}, {"", false},
+	} {
+		if got := MatchEvent(c.pattern, "My-Runtime", "GC/Start", "1"); got != c.want {
+			t.Errorf("%q: %v, want %v", c.pattern, got, c.want)
+		}
+	}
+}
