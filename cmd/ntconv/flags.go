@@ -45,6 +45,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupInput, func(flags *pflag.FlagSet) {
 		flags.StringVar(&a.from, "from", "", "`format` of the input (default: recognized by its content)")
 		a.read.BindRead(flags)
+		a.addFormatFlags(cmd, flags)
 	})
 	addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&a.failOnLoss, "fail-on-loss", false, "exit with 3 if the recorder lost events")
@@ -62,6 +63,24 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 			complete(cmd, f.Name, choices)
 		}
 	})
+}
+
+// addFormatFlags adds the flags of formats whose inputs may need them, unless the command has those of its formats already.
+func (a *app) addFormatFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	var needed []*formats.Format
+	for _, f := range formats.Readable() {
+		own, defined := pflag.NewFlagSet(f.Name, pflag.ContinueOnError), false
+		formats.BindOpeners(own, f)
+		own.VisitAll(func(f *pflag.Flag) { defined = defined || cmd.Flags().Lookup(f.Name) != nil })
+		if f.In.Needed && !defined {
+			needed = append(needed, f)
+		}
+	}
+	if len(needed) == 0 {
+		return
+	}
+	openers := formats.BindOpeners(flags, needed...)
+	cmd.PreRun = func(*cobra.Command, []string) { a.openers = openers }
 }
 
 // showOrder makes the help of a verb tell the order of events that is its default.

@@ -39,7 +39,7 @@ func (a *app) infoCmd() *cobra.Command {
 }
 
 func (a *app) info(name string, asJSON bool) error {
-	a.sum = &summary.Summary{Input: name}
+	a.sum = &summary.Summary{Input: name, Flags: a.openers.Notes}
 	plan, err := a.plan()
 	if err != nil {
 		return err

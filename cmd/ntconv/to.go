@@ -54,7 +54,9 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		Args:              args,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.openers = openers
+			if from != nil || f.Out.InFlags {
+				a.openers = openers
+			}
 			if err := a.readAs(from); err != nil {
 				return err
 			}
@@ -84,6 +86,9 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	a.addInputFlags(cmd)
 	if from != nil {
 		cmd.Flags().Lookup("from").Hidden = true
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { // of other formats
+			flag.Hidden = flag.Hidden || flag.Name == "map" && !from.In.Needed
+		})
 	}
 	if f.Out.Dataset {
 		set.complete(cmd)

@@ -80,7 +80,7 @@ func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
 }
 
 func (a *app) top(r *ranking) error {
-	a.sum = &summary.Summary{Input: r.in}
+	a.sum = &summary.Summary{Input: r.in, Flags: a.openers.Notes}
 	if n := r.options.Count; n < 0 {
 		return failf(exitUsage, "-n %d: want a number of functions", n)
 	}

@@ -50,7 +50,7 @@ func (a *app) viewCmd() *cobra.Command {
 }
 
 func (a *app) view(ctx context.Context, v *viewing) error {
-	a.sum = &summary.Summary{Input: v.in}
+	a.sum = &summary.Summary{Input: v.in, Flags: a.openers.Notes}
 	if v.port < 0 || v.port > 65535 {
 		return fail(exitUsage, fmt.Errorf("--port %d: want 1 to 65535", v.port))
 	}

@@ -166,6 +166,9 @@ func (r *roles) taken(i int) bool {
 // list returns the names and types of all columns.
 func (r *roles) list() (names []string) {
 	for i := range r.columns {
+		if r.columns[i].hidden {
+			continue
+		}
 		names = append(names, r.columns[i].name+" ("+r.columns[i].TypeName()+")")
 	}
 	return names
@@ -191,7 +194,7 @@ type guess struct {
 
 // guesses are compared without case, and without a suffix that is a unit for times and durations.
 var guesses = []guess{
-	{roleTime, []string{"time", "ts", "timestamp", "@timestamp", "event_time", "eventtime", "start", "start_time", "starttime", "start_ts", "begin", "datetime", "time_unix", "date"}},
+	{roleTime, []string{"ts_ns", "time_ns", "time", "ts", "timestamp", "@timestamp", "event_time", "eventtime", "start", "start_time", "starttime", "start_ts", "begin", "datetime", "time_unix", "date"}},
 	{roleDuration, []string{"duration", "dur", "elapsed", "latency"}},
 	{roleEnd, []string{"end", "end_time", "endtime", "end_ts", "finish", "stop"}},
 	{roleName, []string{"name", "event", "event_name", "eventname", "span_name", "spanname", "operation", "operation_name", "operationname", "action"}},

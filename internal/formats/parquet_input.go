@@ -36,8 +36,10 @@ func parquetIn() *In {
 			o := &parquetOpener{notes: map[string]bool{}}
 			flags.StringToStringVar(&o.mapping, flagMap, nil,
 				"of Parquet files of other programs: `role=column` pairs, as time=ts:us,name=event,duration=dur; roles: "+strings.Join(parquet.Roles(), ", "))
+			flags.Lookup(flagMap).DefValue = "" // without it the help shows "default []"
 			return o
 		},
+		Needed:   true,
 		NoBytes:  Advice{"an empty file", "check that the program that wrote it has closed it"},
 		NoEvents: Advice{"the tables have no rows of events", "check the query or selection that wrote them"},
 	}

@@ -35,6 +35,8 @@ type In struct {
 	Ordered bool
 	// Bind defines the flags of the format's inputs and returns what opens them once the flags are parsed.
 	Bind func(flags *pflag.FlagSet) Opener
+	// Needed means that some inputs can be read only with flags of the format, so every command that reads a trace has them.
+	Needed bool
 	// NoBytes describes an empty file that has an extension of the format: what it is and what to do. Empty if that is nothing
 	// special.
 	NoBytes Advice
