@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/dataset"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
@@ -76,7 +78,7 @@ func (r *collecting) one(name string) addedTrace {
 		r.failed.Add(1)
 	}
 	if err != nil {
-		t.Error = err.Error()
+		t.Error = errorOf(name, err)
 		r.show(&t)
 	}
 	if t.Exit == exitOutput {
@@ -90,6 +92,18 @@ func (r *collecting) one(name string) addedTrace {
 	}
 	r.done.Add(1)
 	return t
+}
+
+// errorOf returns the message of an input's error, which names the input. Of the errors of many tables, that of the first is enough.
+func errorOf(name string, err error) string {
+	text, rest, _ := strings.Cut(err.Error(), "\n")
+	if n := strings.Count(rest, "\n"); rest != "" {
+		text += fmt.Sprintf("; and %s", message.Count(int64(n+1), "more error"))
+	}
+	if !strings.Contains(text, name) {
+		text = input.NameOf(name, 0) + ": " + text
+	}
+	return text
 }
 
 // show writes the error of an input to standard error, which a report in JSON contains.

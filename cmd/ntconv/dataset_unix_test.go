@@ -106,11 +106,11 @@ func TestDatasetFailingWrites(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	for _, limit := range []int64{0, 1000, 10_000, 30_000} {
-		cmd := command(t, dir, "to", "parquet", "--dataset", set, trace(t, "cpu-default"), trace(t, "cpu-env"))
+		cmd := command(t, dir, "to", "parquet", "--jobs", "1", "--dataset", set, trace(t, "cpu-default"), trace(t, "cpu-env"))
 		cmd.Env = append(cmd.Env, fileLimit+"="+strconv.FormatInt(limit, 10))
 		var errs strings.Builder
 		cmd.Stderr = &errs
-		if code := exitCode(t, cmd.Run()); code != exitOutput || !strings.Contains(errs.String(), "1 not tried") {
+		if code := exitCode(t, cmd.Run()); code != exitOutput || !strings.Contains(errs.String(), "1 not tried") || strings.Count(errs.String(), "\n") != 2 {
 			t.Errorf("limit %d: code %d: %s", limit, code, errs.String())
 		}
 		if got := len(tracesOf(t, dir, set)); got != 1 {
