@@ -89,7 +89,7 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
-		of: []string{"./internal/sqlviews"}, only: []string{"std", "./internal/tables"},
+		of: []string{"./internal/sqlviews"}, direct: true, only: []string{"std", "./internal/tables"},
 		why: "views are text about the tables of the schema, whoever runs it",
 	},
 	{
