@@ -24,6 +24,10 @@ func TestOutputName(t *testing.T) {
 		{"nettrace", split, "-", "x", "x"},
 		{"nettrace", split, "-", "", ""},
 		{"nettrace", split, "cpu.nettrace", "-", ""},
+		{"parquet", "", "dir/trace.nettrace.zst", "", "trace.parquet/"},
+		{"parquet", "--single", "dir/trace.nettrace", "", "trace.parquet"},
+		{"parquet", "", "-", "", "-"},
+		{"parquet", "", "trace.nettrace", "x.parquet", "x.parquet"},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		to := conversion{in: c.in, out: c.out, to: formats.ByName(formats.Writable(), c.to)}
@@ -34,6 +38,56 @@ func TestOutputName(t *testing.T) {
 		if got, err := to.output(); got != filepath.FromSlash(c.want) || (err != nil) != (c.want == "") {
 			t.Errorf("to %s %s %s -o %q: %s, %v, want %s", c.to, c.flag, c.in, c.out, got, err, c.want)
 		}
+	}
+}
+
+// TestParquetFileOrDirectory: the name of the output decides whether it is a directory of tables or one file of events.
+func TestParquetFileOrDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "app.nettrace", unpacked(t, "cpu-env"))
+	if err := os.Mkdir(dir+"/there.parquet", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string // the output, "" for standard output
+		dir  bool
+	}{
+		{[]string{"to", "parquet", "app.nettrace"}, "app.parquet", true},
+		{[]string{"to", "parquet", "app.nettrace", "-o", "one.parquet"}, "one.parquet", false},
+		{[]string{"to", "parquet", "app.nettrace", "-o", "many.parquet/"}, "many.parquet", true},
+		{[]string{"to", "parquet", "app.nettrace", "-o", "tables"}, "tables", true},
+		{[]string{"to", "parquet", "app.nettrace", "-o", "there.parquet"}, "there.parquet", true},
+		{[]string{"to", "parquet", "--single", "app.nettrace", "-o", "single"}, "single", false},
+		{[]string{"convert", "app.nettrace", "two.parquet"}, "two.parquet", false},
+		{[]string{"convert", "app.nettrace", "three.parquet/"}, "three.parquet", true},
+		{[]string{"to", "parquet", "app.nettrace", "-o", "-"}, "", false},
+	} {
+		r := invoke(t, dir, nil, c.args...)
+		if r.code != exitOK {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+			continue
+		}
+		if c.want == "" {
+			if !strings.HasPrefix(string(r.stdout), "PAR1") {
+				t.Errorf("%q: no Parquet file on standard output", c.args)
+			}
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, c.want))
+		if err != nil || info.IsDir() != c.dir {
+			t.Errorf("%q: %v; directory: %t, want %t", c.args, err, err == nil && info.IsDir(), c.dir)
+		}
+		again := invoke(t, dir, nil, c.args...)
+		if again.code != exitOutput || !strings.Contains(again.stderr, "-f overwrites it") {
+			t.Errorf("%q again: code %d: %s", c.args, again.code, again.stderr)
+		}
+		if forced := invoke(t, dir, nil, append(c.args, "-f")...); forced.code != exitOK {
+			t.Errorf("%q -f: code %d: %s", c.args, forced.code, forced.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, "to", "parquet", "--raw", "app.nettrace", "-o", "raw.parquet"); r.code != exitUsage || !strings.Contains(r.stderr, "omit --raw") {
+		t.Errorf("--raw to one file: code %d: %s", r.code, r.stderr)
 	}
 }
 

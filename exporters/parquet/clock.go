@@ -35,11 +35,15 @@ func (k *clock) at(t ntconv.Ticks) (micros, nanos int64) {
 
 // restores reports whether the ticks of an event follow from its time in nanoseconds.
 func (k *clock) restores(t ntconv.Ticks, nanos int64) bool {
-	if k.exact && nanos != math.MaxInt64 && nanos != math.MinInt64 {
+	rel := addClamped(nanos, -k.start)
+	if k.exact && !extreme(nanos) && !extreme(rel) {
 		return true
 	}
-	return k.TicksAt(time.Duration(addClamped(nanos, -k.start))) == t
+	return k.TicksAt(time.Duration(rel)) == t
 }
+
+// extreme reports whether a value may have been clamped.
+func extreme(n int64) bool { return n == math.MaxInt64 || n == math.MinInt64 }
 
 // addClamped returns a+b, clamped to the range of int64.
 func addClamped(a, b int64) int64 {

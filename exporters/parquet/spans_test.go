@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -337,4 +338,47 @@ func TestSpansAreDeterministic(t *testing.T) {
 			}
 		}
 	}
+}
+
+// manySpans is a source of Start and Stop events of several threads.
+type manySpans struct {
+	manySamples
+	types [2]*ntconv.Type
+}
+
+func newManySpans(n int) *manySpans {
+	s := &manySpans{manySamples: *newManySamples(2 * n)}
+	field := []ntconv.Field{{Name: "Order", Type: ntconv.FieldType{Code: ntconv.TypeInt32}}}
+	s.types = [2]*ntconv.Type{
+		{Provider: "Shop", ID: 1, Name: "OrderStart", Opcode: 1, HasOpcode: true, Fields: field},
+		{Provider: "Shop", ID: 2, Name: "OrderStop", Opcode: 2, HasOpcode: true, Fields: field},
+	}
+	return s
+}
+
+func (s *manySpans) Next() (*ntconv.Event, error) {
+	i := s.next
+	e, err := s.manySamples.Next()
+	if err == nil {
+		e.Type, e.Thread, e.Stack = s.types[i/20%2], s.threads[i%20], nil // 20 threads start, and then they stop
+		e.Capture = e.Thread
+		e.Payload = binary.LittleEndian.AppendUint32(e.Payload[:0], uint32(i/40))
+	}
+	return e, err
+}
+
+func BenchmarkSpans(b *testing.B) {
+	const n = 100_000
+	for b.Loop() {
+		src := newManySpans(n)
+		sink, err := parquet.New(memory{}.create, src.Info(), nil, &parquet.Options{Tables: []string{"spans", "intervals"}, TempDir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		pump(b, src, sink, nil)
+		if made := sink.Summary().Spans; made != n {
+			b.Fatalf("%d spans", made)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/span")
 }

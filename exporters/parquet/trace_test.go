@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"testing"
@@ -87,6 +88,22 @@ func exported(t testing.TB, data []byte, o parquet.Options) (memory, []*ntconv.E
 		t.Errorf("%d temporary files are left", len(left))
 	}
 	return m, events, src.Info(), sink.Summary()
+}
+
+// exportTo writes the tables of a trace and returns the first error.
+func exportTo(t testing.TB, data []byte, create func(string) (io.WriteCloser, error)) error {
+	t.Helper()
+	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: reader.ByTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := symbol.New(nil)
+	sink, err := parquet.New(create, src.Info(), names, &parquet.Options{Ordered: true, TempDir: t.TempDir()})
+	if err != nil {
+		return err
+	}
+	_, err = ntconv.Copy(sink, symbol.Watch(src, names))
+	return errors.Join(err, sink.Close())
 }
 
 // traces returns the traces of testdata, and those of the reference data unless tests are short.

@@ -92,6 +92,7 @@ func extractables() []extractable {
 		{"values of metrics", all(func(t *typeCount) bool {
 			return t.typ.Provider == "System.Diagnostics.Metrics" && strings.HasSuffix(t.name, "Published")
 		}), "ntconv print --json --provider System.Diagnostics.Metrics IN"},
+		{"events of all types, as tables", all(func(*typeCount) bool { return true }), "ntconv to parquet IN"},
 	}
 }
 

@@ -61,7 +61,7 @@ type noValues struct{}
 func (noValues) numbers([]uint64) error { return errValuesEnd }
 func (noValues) strings([]string) error { return errValuesEnd }
 
-// text returns a string that shares the memory of b, which nobody changes any more.
+// text returns a string that shares the memory of b, which must not change any more.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data, except

@@ -29,8 +29,8 @@ const (
 	freeRows = 16 << 20
 )
 
-// Open reads the footer of a file of size bytes (parquet.thrift, FileMetaData). It keeps r, which must stay readable until the last use of the file, and does not close
-// it. A nil *Limits means the defaults. The error wraps ntconv.ErrFormat if the input is not a Parquet file, ErrTruncated, ErrCorrupt,
+// Open reads the footer of a file of size bytes (parquet.thrift, FileMetaData). It keeps r, which must stay readable until the last use of
+// the file, and does not close it. A nil *Limits means the defaults. The error wraps ntconv.ErrFormat if the input is not a Parquet file, ErrTruncated, ErrCorrupt,
 // ErrLimit, or ErrUnsupported if the file is encrypted or refers to other files.
 func Open(r io.ReaderAt, size int64, l *Limits) (*File, error) {
 	f := &File{r: r, limits: l.withDefaults()}

@@ -131,60 +131,32 @@ func deltaValues(n uint64, value int64) []byte {
 	return b
 }
 
-// TestHurt: files that claim much and hold little cost an error, or rows, but no more memory than some buffers.
-func TestHurt(t *testing.T) {
-	int64s, optional := leafOf(format.Int64, format.Required), leafOf(format.Int64, format.Optional)
-	text := leafOf(format.ByteArray, format.Required)
-	zeros := make([]byte, 64)
-	for _, c := range []struct {
-		name string
-		file crafted
-		rows int64 // if there is no error
-		want error
-		says string
-		// allocates is the largest number of bytes that may be allocated, if it is not 64 per byte of the file.
-		allocates uint64
-	}{
-		{name: "a trillion rows", file: one(optional, format.Uncompressed, 1<<40, 1<<40), want: ntconv.ErrLimit, says: LimitRows},
-		{name: "negative rows", file: one(optional, format.Uncompressed, -1, -1), want: ntconv.ErrCorrupt},
+// A hurtCase is a file that claims much and holds little.
+type hurtCase struct {
+	name string
+	file crafted
+	rows int64 // if there is no error
+	want error
+	says string
+	// allocates is the largest number of bytes that may be allocated, if it is not 64 per byte of the file.
+	allocates uint64
+}
+
+var (
+	int64s     = leafOf(format.Int64, format.Required)
+	optional64 = leafOf(format.Int64, format.Optional)
+	texts      = leafOf(format.ByteArray, format.Required)
+	zeros      = make([]byte, 64)
+)
+
+// hurtFooters returns files whose footer is wrong.
+func hurtFooters() []hurtCase {
+	return []hurtCase{
+		{name: "a trillion rows", file: one(optional64, format.Uncompressed, 1<<40, 1<<40), want: ntconv.ErrLimit, says: LimitRows},
+		{name: "negative rows", file: one(optional64, format.Uncompressed, -1, -1), want: ntconv.ErrCorrupt},
 		{name: "rows that overflow", file: crafted{schema: []format.SchemaElement{int64s}, root: 1, groups: []craftedGroup{
 			{math.MaxInt64, []craftedColumn{{typ: format.Int64, values: math.MaxInt64}}}, {math.MaxInt64, []craftedColumn{{typ: format.Int64, values: math.MaxInt64}}}}},
 			want: ntconv.ErrCorrupt},
-		{name: "ten million NULL in a run", file: one(optional, format.Uncompressed, 10_000_000, 10_000_000,
-			page(0, 10_000_000, format.Plain, runLevels(10_000_000, 0))), rows: 10_000_000},
-		{name: "more NULL than a page may have", file: one(optional, format.Uncompressed, 16<<20+1, 16<<20+1,
-			page(0, 16<<20+1, format.Plain, runLevels(1<<31, 0))), want: ntconv.ErrLimit, says: LimitPageValues},
-		{name: "a run of 2^31 indexes in a page of 3 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
-			page(0, 3, format.RLEDictionary, append([]byte{1}, binary.AppendUvarint(nil, 1<<32)...))), want: ntconv.ErrCorrupt},
-		{name: "the same with its value", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
-			page(0, 3, format.RLEDictionary, append(append([]byte{1}, binary.AppendUvarint(nil, 1<<32)...), 0))), rows: 3},
-		{name: "groups of 2^31 indexes of no bits", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
-			page(0, 3, format.RLEDictionary, append([]byte{0}, binary.AppendUvarint(nil, 1<<32-1)...))), rows: 3},
-		{name: "index past the dictionary", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
-			page(0, 3, format.RLEDictionary, []byte{1, 6, 1})), want: ntconv.ErrCorrupt, says: "dictionary"},
-		{name: "dictionary of 2^30 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1<<23, zeros[:8])), want: ntconv.ErrCorrupt},
-		{name: "no dictionary", file: one(int64s, format.Uncompressed, 3, 3, page(0, 3, format.RLEDictionary, []byte{1, 6, 0})), want: ntconv.ErrCorrupt},
-		{name: "2^31 deltas in a page of 3 values", file: one(int64s, format.Uncompressed, 3, 3,
-			page(0, 3, format.DeltaBinaryPacked, deltaValues(2, 7))), want: ntconv.ErrCorrupt},
-		{name: "prefixes of a million bytes", file: one(text, format.Uncompressed, 2000, 2000,
-			page(0, 2000, format.DeltaByteArray, prefixes(2000, 1<<20))), want: ntconv.ErrLimit, says: LimitPageBytes, allocates: 80 << 20},
-		{name: "prefixes of 50 MB in four columns", file: crafted{root: 4, schema: slices.Repeat([]format.SchemaElement{text}, 4), groups: []craftedGroup{{129,
-			slices.Repeat([]craftedColumn{{typ: format.ByteArray, values: 129, pages: []craftedPage{page(0, 129, format.DeltaByteArray, prefixes(129, 400<<10))}}}, 4)}}},
-			want: ntconv.ErrLimit, says: LimitDecoded, allocates: 160 << 20},
-		{name: "snappy that says 4 GB", file: one(text, format.Snappy, 3, 3, page(1000, 3, format.Plain,
-			[]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0})), want: ntconv.ErrCorrupt},
-		{name: "page header that says 2 GB", file: one(text, format.Snappy, 3, 3, page(math.MaxInt32, 3, format.Plain,
-			snappy.Encode(nil, zeros))), want: ntconv.ErrLimit, says: LimitPageBytes},
-		{name: "page header that says 50 MB of zstd", file: one(text, format.Zstd, 3, 3, page(50<<20, 3, format.Plain,
-			zstdOf(slices.Repeat(zeros, 1<<16)))), want: ntconv.ErrCorrupt},
-		{name: "LZ4 without end", file: one(text, format.Lz4Raw, 3, 3, page(1000, 3, format.Plain, []byte("\xff\xff\xff garbage"))), want: ntconv.ErrCorrupt},
-		{name: "gzip that is none", file: one(text, format.Gzip, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
-		{name: "Brotli that is none", file: one(text, format.Brotli, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
-		{name: "an unknown codec", file: one(text, 99, 3, 3, page(7, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrUnsupported},
-		{name: "an unknown encoding", file: one(text, format.Uncompressed, 3, 3, page(7, 3, 99, []byte("garbage"))), want: ntconv.ErrUnsupported},
-		{name: "pages without values", file: one(text, format.Uncompressed, 3, 3, slices.Repeat([]craftedPage{page(0, 0, format.Plain, nil)}, 1000)...), want: ntconv.ErrCorrupt},
-		{name: "negative sizes", file: one(text, format.Uncompressed, 3, 3, page(-1, 3, format.Plain, zeros)), want: ntconv.ErrCorrupt},
-		{name: "a string longer than its page", file: one(text, format.Uncompressed, 3, 3, page(8, 3, format.Plain, []byte("\xff\xff\xff\xffabcd"))), want: ntconv.ErrCorrupt},
 		{name: "column chunks that share bytes", file: crafted{schema: slices.Repeat([]format.SchemaElement{int64s}, 1000), root: 1000, groups: []craftedGroup{{8,
 			append([]craftedColumn{{typ: format.Int64, values: 8, pages: []craftedPage{page(64, 8, format.Plain, slices.Repeat(zeros, 5000))}}},
 				slices.Repeat([]craftedColumn{{typ: format.Int64, values: 8, shared: true}}, 999)...)}}}, want: ntconv.ErrCorrupt, says: "column chunks"},
@@ -197,13 +169,82 @@ func TestHurt(t *testing.T) {
 		{name: "columns", file: crafted{root: 20_000, schema: slices.Repeat([]format.SchemaElement{int64s}, 20_000)}, want: ntconv.ErrLimit, says: LimitColumns},
 		{name: "row groups", file: crafted{root: 1, schema: []format.SchemaElement{int64s}, groups: slices.Repeat([]craftedGroup{{columns: []craftedColumn{{typ: format.Int64}}}}, 40_000)},
 			want: ntconv.ErrLimit, says: LimitRowGroups},
+		{name: "columns of different size", file: crafted{schema: []format.SchemaElement{int64s, int64s}, root: 2, groups: []craftedGroup{{8, []craftedColumn{
+			{typ: format.Int64, values: 8, pages: []craftedPage{page(0, 8, format.Plain, zeros)}}, {typ: format.Int64, values: 7, pages: []craftedPage{page(0, 7, format.Plain, zeros)}}}}}},
+			want: ntconv.ErrCorrupt},
+		{name: "a physical type that is none", file: one(leafOf(20, format.Required), format.Uncompressed, 3, 3), want: ntconv.ErrCorrupt},
+	}
+}
+
+// hurtValues returns files whose compressed or encoded values are wrong.
+func hurtValues() []hurtCase {
+	return []hurtCase{
+		{name: "a run of 2^31 indexes in a page of 3 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
+			page(0, 3, format.RLEDictionary, append([]byte{1}, binary.AppendUvarint(nil, 1<<32)...))), want: ntconv.ErrCorrupt},
+		{name: "the same with its value", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
+			page(0, 3, format.RLEDictionary, append(append([]byte{1}, binary.AppendUvarint(nil, 1<<32)...), 0))), rows: 3},
+		{name: "groups of 2^31 indexes of no bits", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
+			page(0, 3, format.RLEDictionary, append([]byte{0}, binary.AppendUvarint(nil, 1<<32-1)...))), rows: 3},
+		{name: "index past the dictionary", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
+			page(0, 3, format.RLEDictionary, []byte{1, 6, 1})), want: ntconv.ErrCorrupt, says: "dictionary"},
+		{name: "dictionary of 2^30 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1<<23, zeros[:8])), want: ntconv.ErrCorrupt},
+		{name: "no dictionary", file: one(int64s, format.Uncompressed, 3, 3, page(0, 3, format.RLEDictionary, []byte{1, 6, 0})), want: ntconv.ErrCorrupt},
+		{name: "2^31 deltas in a page of 3 values", file: one(int64s, format.Uncompressed, 3, 3,
+			page(0, 3, format.DeltaBinaryPacked, deltaValues(2, 7))), want: ntconv.ErrCorrupt},
+		{name: "prefixes of a million bytes", file: one(texts, format.Uncompressed, 2000, 2000,
+			page(0, 2000, format.DeltaByteArray, prefixes(2000, 1<<20))), want: ntconv.ErrLimit, says: LimitPageBytes, allocates: 80 << 20},
+		{name: "prefixes of 50 MB in four columns", file: crafted{root: 4, schema: slices.Repeat([]format.SchemaElement{texts}, 4), groups: []craftedGroup{{129,
+			slices.Repeat([]craftedColumn{{typ: format.ByteArray, values: 129, pages: []craftedPage{page(0, 129, format.DeltaByteArray, prefixes(129, 400<<10))}}}, 4)}}},
+			want: ntconv.ErrLimit, says: LimitDecoded, allocates: 160 << 20},
+		{name: "snappy that says 4 GB", file: one(texts, format.Snappy, 3, 3, page(1000, 3, format.Plain,
+			[]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0})), want: ntconv.ErrCorrupt},
+		{name: "page header that says 2 GB", file: one(texts, format.Snappy, 3, 3, page(math.MaxInt32, 3, format.Plain,
+			snappy.Encode(nil, zeros))), want: ntconv.ErrLimit, says: LimitPageBytes},
+		{name: "page header that says 50 MB of zstd", file: one(texts, format.Zstd, 3, 3, page(50<<20, 3, format.Plain,
+			zstdOf(slices.Repeat(zeros, 1<<16)))), want: ntconv.ErrCorrupt},
+		{name: "LZ4 without end", file: one(texts, format.Lz4Raw, 3, 3, page(1000, 3, format.Plain, []byte("\xff\xff\xff garbage"))), want: ntconv.ErrCorrupt},
+		{name: "gzip that is none", file: one(texts, format.Gzip, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
+		{name: "Brotli that is none", file: one(texts, format.Brotli, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
+		{name: "an unknown codec", file: one(texts, 99, 3, 3, page(7, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrUnsupported},
+		{name: "an unknown encoding", file: one(texts, format.Uncompressed, 3, 3, page(7, 3, 99, []byte("garbage"))), want: ntconv.ErrUnsupported},
+		{name: "a string longer than its page", file: one(texts, format.Uncompressed, 3, 3, page(8, 3, format.Plain, []byte("\xff\xff\xff\xffabcd"))), want: ntconv.ErrCorrupt},
+		{name: "a dictionary of -1 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(-1, zeros[:8]),
+			page(0, 3, format.RLEDictionary, []byte{1, 6, 0})), want: ntconv.ErrCorrupt},
+	}
+}
+
+// hurtPages returns files whose page headers and levels are wrong.
+func hurtPages() []hurtCase {
+	return []hurtCase{
+		{name: "ten million NULL in a run", file: one(optional64, format.Uncompressed, 10_000_000, 10_000_000,
+			page(0, 10_000_000, format.Plain, runLevels(10_000_000, 0))), rows: 10_000_000},
+		{name: "more NULL than a page may have", file: one(optional64, format.Uncompressed, 16<<20+1, 16<<20+1,
+			page(0, 16<<20+1, format.Plain, runLevels(1<<31, 0))), want: ntconv.ErrLimit, says: LimitPageValues},
+		{name: "pages without values", file: one(texts, format.Uncompressed, 3, 3, slices.Repeat([]craftedPage{page(0, 0, format.Plain, nil)}, 1000)...), want: ntconv.ErrCorrupt},
+		{name: "negative sizes", file: one(texts, format.Uncompressed, 3, 3, page(-1, 3, format.Plain, zeros)), want: ntconv.ErrCorrupt},
+		{name: "fewer levels than values", file: one(optional64, format.Uncompressed, 9, 9, page(0, 9, format.Plain, append(runLevels(5, 1), slices.Repeat(zeros, 2)...))),
+			want: ntconv.ErrCorrupt},
+		{name: "a level above the largest", file: one(leafOf(format.Int64, format.Optional), format.Uncompressed, 9, 9,
+			page(0, 9, format.Plain, append(runLevels(9, 2), slices.Repeat(zeros, 2)...))), want: ntconv.ErrCorrupt},
+		{name: "lists with rows after the last", file: one(leafOf(format.Int64, format.Repeated), format.Uncompressed, 3, 8, page(0, 8, format.Plain,
+			append(append(runLevels(8, 0), runLevels(8, 1)...), zeros...))), want: ntconv.ErrCorrupt, says: "after the last row"},
+		{name: "levels longer than their page", file: one(optional64, format.Uncompressed, 3, 3, craftedPage{format.PageHeader{Type: format.DataPageV2,
+			DataPageHeaderV2: compact.New(format.DataPageHeaderV2{NumValues: 3, DefinitionLevelsByteLength: 99})}, zeros}), want: ntconv.ErrCorrupt},
+		{name: "levels of 2 GB twice", file: one(optional64, format.Uncompressed, 3, 3, craftedPage{format.PageHeader{Type: format.DataPageV2,
+			DataPageHeaderV2: compact.New(format.DataPageHeaderV2{NumValues: 3, DefinitionLevelsByteLength: math.MaxInt32, RepetitionLevelsByteLength: math.MaxInt32})}, zeros}),
+			want: ntconv.ErrCorrupt},
 		{name: "rows that do not begin", file: one(leafOf(format.Int64, format.Repeated), format.Uncompressed, 3, 9, page(0, 9, format.Plain,
 			append(append(runLevels(9, 1), runLevels(9, 1)...), slices.Repeat(zeros, 2)...))), want: ntconv.ErrCorrupt, says: "level"},
 		{name: "a list of a million NULL in one row", file: one(leafOf(format.Int64, format.Repeated), format.Uncompressed, 1, 1<<20, page(0, 1<<20, format.Plain,
 			append(oneRow(1<<20), runLevels(1<<20, 0)...))), rows: 1, allocates: 80 << 20},
 		{name: "lists of two million NULL", file: one(leafOf(format.Int64, format.Repeated), format.Uncompressed, 2, 2<<20, slices.Repeat([]craftedPage{page(0, 1<<20,
 			format.Plain, append(oneRow(1<<20), runLevels(1<<20, 0)...))}, 2)...), want: ntconv.ErrLimit, says: LimitValues, allocates: 80 << 20},
-	} {
+	}
+}
+
+// TestHurt: files that claim much and hold little cost an error, or rows, but no more memory than some buffers.
+func TestHurt(t *testing.T) {
+	for _, c := range slices.Concat(hurtFooters(), hurtValues(), hurtPages()) {
 		t.Run(c.name, func(t *testing.T) {
 			data := c.file.bytes(t)
 			rows, allocated, err := readCounted(data, &Limits{Decoded: 128 << 20, PageBytes: 64 << 20})

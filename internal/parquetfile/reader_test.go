@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -180,6 +181,75 @@ func refused[T any](t *testing.T, f *File, _ T, want string) {
 	t.Helper()
 	if _, err := NewReader[T](f); !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// A failingInput fails from a position on.
+type failingInput struct {
+	io.ReaderAt
+	from int64
+}
+
+var errInput = errors.New("the disk is on fire")
+
+func (f failingInput) ReadAt(b []byte, at int64) (int, error) {
+	if at < f.from && at+int64(len(b)) > f.from {
+		return 0, errInput
+	}
+	return f.ReaderAt.ReadAt(b, at)
+}
+
+// TestInputError: an error of the input is reported as it is, and not as damage.
+func TestInputError(t *testing.T) {
+	data := write(t, eventRows(5000), &Options{})
+	for _, from := range []int64{2, int64(len(data)) / 2, int64(len(data)) - 4, int64(len(data)) - 20} {
+		f, err := Open(failingInput{bytes.NewReader(data), from}, int64(len(data)), nil)
+		if err == nil {
+			_, err = drain(f)
+		}
+		if !errors.Is(err, errInput) || errors.Is(err, ntconv.ErrCorrupt) {
+			t.Errorf("%v, want %v", err, errInput)
+		}
+	}
+}
+
+// TestConcurrentReaders: readers of one file do not disturb each other.
+func TestConcurrentReaders(t *testing.T) {
+	rows := random[tables.Span](2000)
+	data := write(t, rows, &Options{RowGroupRows: 700})
+	f, err := Open(bytes.NewReader(data), int64(len(data)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			r, err := NewReader[tables.Span](f)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got := make([]tables.Span, len(rows)+1)
+			if n, err := r.Read(got); n != len(rows) || err != io.EOF || !reflect.DeepEqual(got[:n], rows) {
+				t.Errorf("%d rows and %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestReaderAllocations: reading costs allocations per page and not per row.
+func TestReaderAllocations(t *testing.T) {
+	data := write(t, eventRows(20_000), &Options{})
+	rows := make([]tables.Event, 4096)
+	if n := testing.AllocsPerRun(3, func() {
+		f, _ := Open(bytes.NewReader(data), int64(len(data)), nil)
+		r, _ := NewReader[tables.Event](f)
+		for err := error(nil); err == nil; {
+			_, err = r.Read(rows)
+		}
+	}); n > 1500 {
+		t.Errorf("%v allocations for 20,000 rows", n)
 	}
 }
 
