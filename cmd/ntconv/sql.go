@@ -153,10 +153,14 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if err != nil {
 		return err
 	}
+	converted := a.sum.Input != ""
+	if !converted {
+		a.sum.Input = q.traces[0]
+	}
 	if err := a.ask(program, q, sqlviews.Setup+sqlviews.Views(sources)); err != nil {
 		return err
 	}
-	a.sum.Done = a.sum.Input != "" // a trace was converted
+	a.sum.Done = converted // there is nothing to say about tables
 	return partial
 }
 

@@ -177,3 +177,42 @@ func TestSQLInterrupted(t *testing.T) {
 		t.Error("DuckDB still runs")
 	}
 }
+
+// A signal during the conversion removes what was converted.
+func TestSQLInterruptedConversion(t *testing.T) {
+	fakeDuckDB(t, "exit 0")
+	temp := t.TempDir()
+	cmd := command(t, temp, "sql", "SELECT 1", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	data := unpacked(t, "cpu-env")
+	if _, err := in.Write(data[:len(data)/2]); err != nil {
+		t.Fatal(err)
+	}
+	begun := false
+	for range 1000 {
+		if found, _ := filepath.Glob(filepath.Join(temp, "ntconv-*", ".ntconv-*")); len(found) > 0 {
+			begun = true
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !begun {
+		t.Fatal("no tables are being written")
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd.Wait()); code != exitSignal+int(syscall.SIGTERM) {
+		t.Errorf("exit code %d", code)
+	}
+	if left := files(t, temp); len(left) > 0 {
+		t.Errorf("left temporary files: %q", left)
+	}
+}
