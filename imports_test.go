@@ -89,6 +89,10 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
+		of: []string{"./internal/sqlviews"}, direct: true, only: []string{"std", "./internal/tables"},
+		why: "views are text about the tables of the schema, whoever runs it",
+	},
+	{
 		of: []string{"./internal/message"}, only: []string{"std"},
 		why: "the spelling of numbers and names is text to text",
 	},

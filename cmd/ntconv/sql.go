@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/sqlviews"
+	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -35,23 +36,26 @@ var sqlForms = []struct{ name, option string }{
 	{"table", "-box"}, {"csv", "-csv"}, {"json", "-json"}, {"jsonlines", "-jsonlines"}, {"markdown", "-markdown"}, {"line", "-line"},
 }
 
+// sqlHelp is the help of ntconv sql.
+const sqlHelp = "Run a query in SQL over the tables of traces. The program duckdb, which must be installed, runs it: " + duckdbPlace + ".\n\n" +
+	"A TRACE is a trace or a profile, a directory of tables (ntconv to parquet), or a dataset (ntconv to parquet --dataset). What is not\n" +
+	"yet tables is converted to a temporary directory (in TMPDIR), with a typed table for every event type; to ask more than one question,\n" +
+	"convert once. Every table is a view over all traces, with a column trace: the name of the file. IDs count from 1 in every trace, so\n" +
+	"joins compare that column, too: JOIN stacks USING (trace, stack_id).\n\n" +
+	"In addition to the tables there are\n" +
+	"  stack_frames      one row per frame of a stack; position 1 is the innermost\n" +
+	"  stack_text        each stack as one line\n" +
+	"  own_functions     the innermost function of each stack that is not in a module of .NET\n" +
+	"  sample_functions  one row per sample and function of its stack, to add up by thread, span or time\n" +
+	"  methods('wall')   what functions take themselves and in total\n\n" +
+	"The result is a table on a terminal and CSV elsewhere; --format chooses."
+
 func (a *app) sqlCmd() *cobra.Command {
 	var q question
 	cmd := &cobra.Command{
 		Use:   "sql QUERY TRACE...",
 		Short: "Run a query in SQL over the tables of traces, with DuckDB",
-		Long: "Run a query in SQL over the tables of traces. The program duckdb, which must be installed, runs it: " + duckdbPlace + ".\n\n" +
-			"A TRACE is a trace or a profile, a directory of tables (ntconv to parquet), or a dataset (ntconv to parquet --dataset). What is not\n" +
-			"yet tables is converted to a temporary directory (in TMPDIR), with a typed table for every event type; to ask more than one question,\n" +
-			"convert once. Every table is a view over all traces, with a column trace: the name of the file. IDs count from 1 in every trace, so\n" +
-			"joins compare that column, too: JOIN stacks USING (trace, stack_id).\n\n" +
-			"In addition to the tables there are\n" +
-			"  stack_frames      one row per frame of a stack; position 1 is the innermost\n" +
-			"  stack_text        each stack as one line\n" +
-			"  own_functions     the innermost function of each stack that is not in a module of .NET\n" +
-			"  sample_functions  one row per sample and function of its stack, to add up by thread, span or time\n" +
-			"  methods('wall')   what functions take themselves and in total\n\n" +
-			"The result is a table on a terminal and CSV elsewhere; --format chooses.",
+		Long:  sqlHelp,
 		Example: examples(
 			formats.Example{Remark: "which tables there are", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},
 			formats.Example{Remark: "where the time went", Line: "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace"},
@@ -144,16 +148,19 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if strings.TrimSpace(q.query) == "" {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
+	a.sum = new(summary.Summary)
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
 		return err
 	}
+	converted := a.sum.Input != ""
+	if !converted {
+		a.sum.Input = q.traces[0]
+	}
 	if err := a.ask(program, q, sqlviews.Setup+sqlviews.Views(sources)); err != nil {
 		return err
 	}
-	if a.sum != nil {
-		a.sum.Done = true
-	}
+	a.sum.Done = converted // there is nothing to say about tables
 	return partial
 }
 

@@ -3,24 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/ntconv/ntconv/internal/dataset"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/sqlviews"
-	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 const (
-	tableExt    = ".parquet"
-	datasetFile = "_dataset.json" // marks the root of a dataset
-	traceFolder = "trace="        // begins the folder of a trace in a dataset
+	tableExt = ".parquet"
+	traceKey = "trace" // the last key of the directories of a dataset
 )
 
 // tablesAt returns what a directory of tables or a dataset holds, nil if name is neither.
@@ -28,7 +28,7 @@ func tablesAt(name string, names *traceNames) (*sqlviews.Source, error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return nil, nil // the conversion reports what is wrong with it
 	}
-	if exists(filepath.Join(name, datasetFile)) {
+	if exists(filepath.Join(name, dataset.ConfigName)) {
 		return datasetAt(name)
 	}
 	list, err := tablesIn(name)
@@ -52,46 +52,36 @@ func tablesIn(dir string) (names []string, err error) {
 	return names, nil
 }
 
-// datasetAt returns what a dataset holds. The keys are those of its folders, key=value.
-func datasetAt(root string) (*sqlviews.Source, error) {
-	s := &sqlviews.Source{Dir: filepath.ToSlash(root)}
-	found := make(map[string]bool)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case !d.IsDir() || path == root:
-			return nil
-		case strings.HasPrefix(d.Name(), "_") || strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir // unfinished traces
-		case !strings.HasPrefix(d.Name(), traceFolder):
-			return nil
-		}
-		if s.Keys == nil {
-			rel, _ := filepath.Rel(root, path) // path begins with root
-			for _, part := range strings.Split(rel, string(filepath.Separator)) {
-				key, _, _ := strings.Cut(part, "=")
-				s.Keys = append(s.Keys, key)
-			}
-		}
-		list, err := tablesIn(path)
-		if err != nil {
-			return err
-		}
-		for _, table := range list {
-			found[table] = true
-		}
-		return fs.SkipDir
-	})
+// datasetAt returns what a dataset holds.
+func datasetAt(dir string) (*sqlviews.Source, error) {
+	set, err := openDataset(dir)
+	if err != nil {
+		return nil, err
+	}
+	traces, err := set.Traces()
 	if err != nil {
 		return nil, fail(exitInput, err)
 	}
-	if s.Keys == nil {
-		return nil, failf(exitInput, "%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE", root, root)
+	if len(traces) == 0 {
+		return nil, failf(exitInput, "%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE", dir, message.ShellWord(dir))
 	}
-	for table := range found {
-		s.Tables = append(s.Tables, table)
+	s := &sqlviews.Source{Dir: filepath.ToSlash(dir)}
+	for _, key := range set.Config().Partition {
+		s.Keys = append(s.Keys, string(key))
 	}
+	s.Keys = append(s.Keys, traceKey)
+	found := make(map[string]bool)
+	for i := range traces {
+		if traces[i].Err != nil {
+			return nil, failf(exitInput, "%w; ntconv dataset verify %s says what to do", traces[i].Err, message.ShellWord(dir))
+		}
+		for _, f := range traces[i].Manifest.Files {
+			if table, ok := strings.CutSuffix(f.Name, tableExt); ok {
+				found[table] = true
+			}
+		}
+	}
+	s.Tables = slices.Sorted(maps.Keys(found))
 	return s, nil
 }
 
@@ -101,7 +91,7 @@ type traceNames struct{ names tables.Names }
 func (t *traceNames) add(name string) string {
 	base := "stdin"
 	if name != "-" {
-		base = filepath.Base(formats.DirFor(strings.TrimPrefix(filepath.Base(name), traceFolder)))
+		base = filepath.Base(formats.DirFor(strings.TrimPrefix(filepath.Base(name), traceKey+"=")))
 	}
 	return t.names.Add(base)
 }
@@ -125,7 +115,11 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.
 			s = &sqlviews.Source{Trace: names.add(name)}
 			s.Dir = filepath.ToSlash(filepath.Join(dir, fmt.Sprint(len(sources))))
 			err := a.convertToTables(cmd, name, filepath.FromSlash(s.Dir))
-			if code := codeOf(err); code != exitOK && code != exitIncomplete {
+			switch codeOf(err) {
+			case exitOK, exitIncomplete:
+			case exitOutput:
+				return nil, nil, noTemp(err)
+			default:
 				return nil, nil, err
 			}
 			partial = errors.Join(partial, err)
@@ -172,9 +166,6 @@ func (a *app) convertToTables(cmd *cobra.Command, in, dir string) error {
 	}
 	all := a.sum
 	err = a.convert(&c, plan)
-	if all == nil {
-		all = new(summary.Summary)
-	}
 	all.Add(a.sum)
 	a.sum = all
 	return err

@@ -113,29 +113,21 @@ func TestSQLUsage(t *testing.T) {
 	}
 }
 
-// --views prints views over datasets by the keys of their folders, and ignores what is unfinished.
+// --views prints views over a dataset by the keys of its directories.
 func TestSQLViews(t *testing.T) {
-	root := t.TempDir()
-	for _, name := range []string{"_dataset.json", "_staging/trace=3/losses.parquet", "day=2026-11-21/service=app/trace=1/events.parquet", "day=2026-11-22/service=app/trace=2/event_a_B.parquet"} {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+	root := filepath.Join(t.TempDir(), "fleet")
+	if r := invoke(t, t.TempDir(), nil, "to", "parquet", "-q", "--dataset", root, "--partition", "day,service", trace(t, "empty")); r.code != exitOK {
+		t.Fatal(r.stderr)
 	}
 	r := runSQL(t, "--views", root)
-	if r.code != exitOK || r.stderr != "" {
-		t.Fatalf("exit code %d, messages %q", r.code, r.stderr)
+	if r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "/day=*/service=*/trace=*/events.parquet'") {
+		t.Errorf("exit code %d, messages %q, output\n%s", r.code, r.stderr, r.stdout)
 	}
-	if strings.Count(r.stdout, "/day=*/service=*/trace=*/") != 2 || strings.Contains(r.stdout, "losses") {
-		t.Error(r.stdout)
+	traces, err := filepath.Glob(filepath.Join(root, "day=*"))
+	if err != nil || len(traces) != 1 {
+		t.Fatal(traces, err)
 	}
-	if err := os.RemoveAll(filepath.Join(root, "day=2026-11-21")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(root, "day=2026-11-22")); err != nil {
+	if err := os.RemoveAll(traces[0]); err != nil {
 		t.Fatal(err)
 	}
 	if r := runSQL(t, "--views", root); r.code != exitInput || !strings.Contains(r.stderr, "no traces") {
@@ -183,5 +175,44 @@ func TestSQLInterrupted(t *testing.T) {
 	}
 	if !ended {
 		t.Error("DuckDB still runs")
+	}
+}
+
+// A signal during the conversion removes what was converted.
+func TestSQLInterruptedConversion(t *testing.T) {
+	fakeDuckDB(t, "exit 0")
+	temp := t.TempDir()
+	cmd := command(t, temp, "sql", "SELECT 1", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	data := unpacked(t, "cpu-env")
+	if _, err := in.Write(data[:len(data)/2]); err != nil {
+		t.Fatal(err)
+	}
+	begun := false
+	for range 1000 {
+		if found, _ := filepath.Glob(filepath.Join(temp, "ntconv-*", ".ntconv-*")); len(found) > 0 {
+			begun = true
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !begun {
+		t.Fatal("no tables are being written")
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd.Wait()); code != exitSignal+int(syscall.SIGTERM) {
+		t.Errorf("exit code %d", code)
+	}
+	if left := files(t, temp); len(left) > 0 {
+		t.Errorf("left temporary files: %q", left)
 	}
 }

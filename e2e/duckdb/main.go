@@ -21,12 +21,13 @@ import (
 
 func main() {
 	o, err := parseArguments(os.Args[1:])
-	if err == nil {
-		out := bufio.NewWriter(os.Stdout)
-		err = errors.Join(o.run(out, os.Stderr), out.Flush())
-	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+	out := bufio.NewWriter(os.Stdout)
+	if err := errors.Join(o.run(out, os.Stderr), out.Flush()); err != nil {
+		fmt.Fprintln(os.Stderr, err) // it begins with its kind, as "Parser Error"
 		os.Exit(1)
 	}
 }
@@ -51,7 +52,7 @@ func parseArguments(args []string) (*options, error) {
 		args = args[1:]
 		if arg == "" || arg[0] != '-' {
 			if o.database != "" {
-				return nil, fmt.Errorf("Error: unknown option: %q", arg)
+				return nil, fmt.Errorf("unknown option: %q", arg)
 			}
 			o.database = arg
 			continue
@@ -74,7 +75,7 @@ func parseArguments(args []string) (*options, error) {
 			continue
 		}
 		if len(args) == 0 {
-			return nil, fmt.Errorf("Error: unknown option or missing argument: %q", arg)
+			return nil, fmt.Errorf("unknown option or missing argument: %q", arg)
 		}
 		if err := o.take(name, args[0]); err != nil {
 			return nil, err
@@ -102,7 +103,7 @@ func (o *options) take(name, value string) error {
 	case "nullvalue":
 		o.null = value
 	default:
-		return fmt.Errorf("Error: unknown option: -%s", name)
+		return fmt.Errorf("unknown option: -%s", name)
 	}
 	return nil
 }

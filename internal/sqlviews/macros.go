@@ -11,11 +11,12 @@ CREATE OR REPLACE VIEW stack_frames AS
 CREATE OR REPLACE VIEW stack_text AS
   SELECT trace, stack_id, string_agg(name, ';' ORDER BY position DESC) AS stack FROM stack_frames GROUP BY trace, stack_id;
 
--- The innermost function of each stack that is the program's own: managed, and not in a module of .NET.
+-- The innermost function of each stack that is the program's own: managed, and not in a module of .NET. If the trace does not hold the
+-- module, the namespace decides.
 CREATE OR REPLACE VIEW own_functions AS
   SELECT trace, stack_id, arg_min(name, position) AS function
   FROM stack_frames
-  WHERE kind = 'managed' AND NOT regexp_matches(module, '^(System|Microsoft)\.')
+  WHERE kind = 'managed' AND NOT regexp_matches(coalesce(module, name), '^(System|Microsoft)\.')
   GROUP BY trace, stack_id;
 
 -- What each sample is in: one row per sample and function of its stack, also if the function is several times on the stack.

@@ -92,7 +92,7 @@ func hiveType(key string) string {
 	switch key {
 	case "day":
 		return "DATE"
-	case "year", "month", "hour":
+	case "year", "hour":
 		return "INTEGER"
 	}
 	return "VARCHAR"
