@@ -233,6 +233,11 @@ func Writable() []*Format {
 	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Out == nil })
 }
 
+// Tables returns the format whose files are the tables of a trace.
+func Tables() *Format {
+	return Writable()[slices.IndexFunc(Writable(), func(f *Format) bool { return f.Out.Dataset })]
+}
+
 // ByName returns a format of the table by the name that a user wrote, or nil.
 func ByName(table []*Format, name string) *Format {
 	for _, f := range table {
