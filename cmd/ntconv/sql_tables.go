@@ -151,7 +151,7 @@ func (a *app) refuseSelection(name string) error {
 
 // convertToTables converts a trace to a directory of tables.
 func (a *app) convertToTables(cmd *cobra.Command, in, dir string) error {
-	to := formats.Parquet()
+	to := formats.Tables()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c := conversion{in: in, out: dir + string(filepath.Separator), to: to, creator: to.Out.Bind(flags)}
 	if to.Out.Names != formats.NoNames {

@@ -213,3 +213,63 @@ func TestErrorsOfFilesAreReturned(t *testing.T) {
 		}
 	}
 }
+
+// The bounds of pages are true: a reader that skips pages by them misses no value. parquet-go can leave bounds out, and then writes empty
+// ones, by which readers skip pages that they need.
+func TestBoundsOfPages(t *testing.T) {
+	long := &ntconv.Type{Provider: "P", ID: 2, Name: "Long", Fields: []ntconv.Field{{Name: "Text", Type: ntconv.FieldType{Code: ntconv.TypeUTF16String}}}}
+	var events []*ntconv.Event
+	for i := range 2000 {
+		e := event(ntconv.Ticks(i))
+		e.Type = long
+		for range i%50 + 1 {
+			e.Payload = append(e.Payload, byte('a'+i%26), 0)
+		}
+		e.Payload = append(e.Payload, 0, 0)
+		events = append(events, e)
+	}
+	for _, o := range []*parquet.Options{{Ordered: true}, {Ordered: true, Raw: true}} {
+		m := written(t, &ntconv.Info{Clock: testClock}, o, events...)
+		for name := range m {
+			f := openTable(t, m, name)
+			for _, group := range f.RowGroups() {
+				for i, chunk := range group.ColumnChunks() {
+					checkBounds(t, name+"."+f.Schema().Columns()[i][0], chunk)
+				}
+			}
+		}
+	}
+}
+
+// checkBounds compares the values of all pages of a column with the bounds of their page.
+func checkBounds(t *testing.T, name string, chunk pq.ColumnChunk) {
+	t.Helper()
+	index, err := chunk.ColumnIndex()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	pages := chunk.Pages()
+	defer pages.Close()
+	for n := 0; ; n++ {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		values := make([]pq.Value, page.NumValues())
+		if _, err := page.Values().ReadValues(values); err != nil && !errors.Is(err, io.EOF) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, v := range values {
+			if v.IsNull() {
+				continue
+			}
+			if index.NullPage(n) || chunk.Type().Compare(index.MinValue(n), v) > 0 || chunk.Type().Compare(index.MaxValue(n), v) < 0 {
+				t.Fatalf("%s: page %d is said to hold %q to %q, and holds %q", name, n, index.MinValue(n), index.MaxValue(n), v)
+			}
+		}
+		pq.Release(page)
+	}
+}

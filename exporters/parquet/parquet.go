@@ -73,7 +73,7 @@ func (f *files) abort() error {
 
 // options returns how the file of a table is written.
 func (f *files) options(t tables.Table) *parquetwriter.Options {
-	o := &parquetwriter.Options{Bloom: parquetwriter.BloomColumns(t.Row), Blobs: parquetwriter.BlobColumns(t.Row), Metadata: map[string]string{}}
+	o := &parquetwriter.Options{Bloom: parquetwriter.BloomColumns(t.Row), Metadata: map[string]string{}}
 	for key, value := range f.metadata {
 		o.Metadata[key] = value
 	}

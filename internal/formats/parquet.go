@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Parquet returns the row of Parquet, the format whose tables ntconv sql asks.
-func Parquet() *Format {
+// parquetFormat returns the row of Parquet.
+func parquetFormat() *Format {
 	return &Format{
 		Name: "parquet",
 		Exts: []string{".parquet"},

@@ -220,7 +220,7 @@ type Sink interface {
 
 // All returns the table.
 func All() []*Format {
-	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), Parquet()}
+	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat()}
 }
 
 // Readable returns the formats that can be read.
@@ -231,6 +231,11 @@ func Readable() []*Format {
 // Writable returns the formats that can be written.
 func Writable() []*Format {
 	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Out == nil })
+}
+
+// Tables returns the format whose files are the tables of a trace.
+func Tables() *Format {
+	return Writable()[slices.IndexFunc(Writable(), func(f *Format) bool { return f.Out.Dataset })]
 }
 
 // ByName returns a format of the table by the name that a user wrote, or nil.

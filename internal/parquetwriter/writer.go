@@ -25,8 +25,6 @@ type Options struct {
 	Sort string
 	// Bloom are the columns with a bloom filter.
 	Bloom []string
-	// Blobs are columns without smallest and largest value in statistics, because nobody searches for them.
-	Blobs []string
 	// Metadata are keys and values of the file.
 	Metadata map[string]string
 	// RowGroupRows is the largest number of rows of a row group, DefaultRowGroupRows if it is 0.
@@ -58,9 +56,6 @@ func (o *Options) options() []parquet.WriterOption {
 	if len(filters) > 0 {
 		list = append(list, parquet.BloomFilters(filters...))
 	}
-	for _, name := range o.Blobs {
-		list = append(list, parquet.SkipPageBounds(name))
-	}
 	for _, key := range slices.Sorted(maps.Keys(o.Metadata)) {
 		list = append(list, parquet.KeyValueMetadata(key, o.Metadata[key]))
 	}
@@ -69,9 +64,6 @@ func (o *Options) options() []parquet.WriterOption {
 
 // BloomColumns returns the columns of a row type that have the tag bloom.
 func BloomColumns(row reflect.Type) []string { return tagged(row, "bloom") }
-
-// BlobColumns returns the columns of a row type that have the tag blob.
-func BlobColumns(row reflect.Type) []string { return tagged(row, "blob") }
 
 func tagged(row reflect.Type, tag string) (names []string) {
 	for i := range row.NumField() {

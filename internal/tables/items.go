@@ -22,8 +22,8 @@ type Event struct {
 	RelatedActivityID string `parquet:"related_activity_id,dict,optional" doc:"related activity ID of the labels"`
 	TraceID           string `parquet:"trace_id,dict,optional" bloom:"yes" doc:"trace ID of the labels, 32 hexadecimal digits"`
 	SpanID            string `parquet:"span_id,dict,optional" bloom:"yes" doc:"span ID of the labels, 16 hexadecimal digits"`
-	Payload           string `parquet:"payload,optional" blob:"yes" doc:"fields of the payload as a JSON object; NULL if the payload is empty"`
-	PayloadRaw        []byte `parquet:"payload_raw,optional" blob:"yes" doc:"bytes of the payload where the JSON does not restore them, and with --raw"`
+	Payload           string `parquet:"payload,optional" doc:"fields of the payload as a JSON object; NULL if the payload is empty"`
+	PayloadRaw        []byte `parquet:"payload_raw,optional" doc:"bytes of the payload where the JSON does not restore them, and with --raw"`
 	Sequence          int64  `parquet:"sequence,optional,delta" doc:"number of the event on the thread that recorded it"`
 	Ticks             *int64 `parquet:"ticks,optional" doc:"time in ticks of the clock of the trace, where ts_ns does not restore it"`
 	Flags             int32  `parquet:"flags,dict,optional" doc:"bits: 1 no later event of the file is earlier, 2 a definition was missing, 4 out of order"`
@@ -62,7 +62,7 @@ type Mark struct {
 	TypeID     int32         `parquet:"type_id,optional" ref:"event_types" doc:"type that is defined here"`
 	ThreadID   int32         `parquet:"thread_id,optional" ref:"threads" doc:"thread that is defined here"`
 	BlockKind  int64         `parquet:"block_kind,optional" doc:"kind of a block"`
-	PayloadRaw []byte        `parquet:"payload_raw,optional" blob:"yes" doc:"bytes of a block"`
+	PayloadRaw []byte        `parquet:"payload_raw,optional" doc:"bytes of a block"`
 	Threads    []MarkThreads `parquet:"threads,list" doc:"threads of a sequence point or of a removal, with the number of their last event"`
 	Ticks      *int64        `parquet:"ticks,optional" doc:"time in ticks of the clock of the trace, where ts_ns does not restore it"`
 	Flags      int32         `parquet:"flags,optional" doc:"as in events"`

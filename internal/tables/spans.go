@@ -83,5 +83,5 @@ type SingleEvent struct {
 	SpanID            string   `parquet:"span_id,dict,optional" bloom:"yes" doc:"span ID of the labels"`
 	Method            string   `parquet:"method,dict,optional" doc:"name of the innermost frame"`
 	Stack             []string `parquet:"stack,list,dict" doc:"names of all frames, innermost first"`
-	Payload           string   `parquet:"payload,optional" blob:"yes" doc:"fields of the payload as a JSON object; NULL if the payload is empty"`
+	Payload           string   `parquet:"payload,optional" doc:"fields of the payload as a JSON object; NULL if the payload is empty"`
 }
