@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,14 +95,29 @@ func (r *collecting) one(name string) addedTrace {
 
 // errorOf returns the message of an input's error, which names the input. Of the errors of many tables, that of the first is enough.
 func errorOf(name string, err error) string {
-	text, rest, _ := strings.Cut(err.Error(), "\n")
-	if n := strings.Count(rest, "\n"); rest != "" {
-		text += fmt.Sprintf("; and %s", message.Count(int64(n+1), "more error"))
+	first, more := err, 0
+	for several := (interface{ Unwrap() []error })(nil); errors.As(first, &several); {
+		list := several.Unwrap()
+		if len(list) == 0 {
+			break
+		}
+		first, more = list[0], more+len(list)-1
 	}
-	if !strings.Contains(text, name) {
+	text := first.Error()
+	if more > 0 {
+		text += "; and " + message.Count(int64(more), "more error")
+	}
+	if !names(err, name) {
 		text = input.NameOf(name, 0) + ": " + text
 	}
 	return text
+}
+
+// names reports whether the message of an error names an input.
+func names(err error, name string) bool {
+	var in *input.Error
+	var file *iox.Error
+	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name
 }
 
 // show writes the error of an input to standard error, which a report in JSON contains.

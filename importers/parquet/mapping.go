@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,7 +69,7 @@ type MappingError struct {
 func (e *MappingError) Error() string {
 	s := ""
 	if e.Role != "" {
-		s = e.Role + "=" + e.Column + ": "
+		s = e.Role + "=" + cmp.Or(e.Column, "COLUMN") + ": "
 	}
 	s += e.Text
 	if len(e.Columns) > 0 {

@@ -64,11 +64,7 @@ func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	src, err := parquet.New(tables, opts)
 	var mapping *parquet.MappingError
 	if errors.As(err, &mapping) {
-		text := mapping.Error()
-		if mapping.Role != "" && mapping.Column == "" {
-			text = mapping.Role + "=COLUMN" + strings.TrimPrefix(text, mapping.Role+"=")
-		}
-		return nil, &FlagError{fmt.Sprintf("--%s %s", flagMap, text)}
+		return nil, &FlagError{fmt.Sprintf("--%s %v", flagMap, mapping)}
 	}
 	return src, err
 }
