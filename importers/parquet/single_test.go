@@ -183,3 +183,54 @@ func TestInferredTypes(t *testing.T) {
 		t.Errorf("%d types", len(ids))
 	}
 }
+
+// TestUnsortedFileOfEvents reads a file of events in file order, as queries and --order file write them: its events come in time order, those
+// of each thread with increasing numbers.
+func TestUnsortedFileOfEvents(t *testing.T) {
+	in := openOrder(t, corpus.Trace(t, "threads").Data, false)
+	var b bytes.Buffer
+	sink, err := export.NewSingle(&b, in.Info(), symbol.New(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []int64
+	for e, err := range ntconv.Events(in) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent {
+			times = append(times, in.Info().Clock.Time(e.Time).UnixNano())
+		}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if slices.IsSorted(times) {
+		t.Fatal("the trace is in time order already")
+	}
+	slices.Sort(times)
+	src, err := parquet.New(directory{"trace": b.Bytes()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wall := src.Info().Clock.Wall.UnixNano(); wall > times[0] || times[0]-wall >= 1e6 {
+		t.Errorf("the clock starts at %d, the first event is at %d", wall, times[0])
+	}
+	var got []int64
+	seq := map[*ntconv.Thread]uint32{}
+	for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, int64(e.Time))
+		if seq[e.Thread]++; e.Seq != seq[e.Thread] {
+			t.Fatalf("event %d: sequence number %d, want %d", len(got), e.Seq, seq[e.Thread])
+		}
+	}
+	if !slices.Equal(got, times) {
+		t.Errorf("%d events are not the %d of the trace in time order", len(got), len(times))
+	}
+}
