@@ -165,6 +165,13 @@ func TestDatasetCommands(t *testing.T) {
 		}
 	}
 	traces = tracesOf(t, dir, set)
+	if r := invoke(t, dir, nil, "dataset", "rm", set, traces[0].UID, "00000000"); r.code != exitEmpty || !strings.Contains(r.stderr, "has no trace 00000000") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	traces = tracesOf(t, dir, set)
+	if len(traces) != 2 {
+		t.Fatalf("%d traces", len(traces))
+	}
 	table := filepath.Join(traces[0].Path, "events.parquet")
 	if err := os.Truncate(table, 100); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -232,5 +233,36 @@ func TestUnsortedFileOfEvents(t *testing.T) {
 	}
 	if !slices.Equal(got, times) {
 		t.Errorf("%d events are not the %d of the trace in time order", len(got), len(times))
+	}
+}
+
+// TestFileOfEventsLimit checks that types that an input makes a source invent count as definitions: a row can widen any of many fields.
+func TestFileOfEventsLimit(t *testing.T) {
+	var rows []tables.SingleEvent
+	for wide := range 50 {
+		fields := make([]string, 50)
+		for i := range fields {
+			fields[i] = fmt.Sprintf(`"field%d":1`, i)
+			if i < wide {
+				fields[i] += ".5"
+			}
+		}
+		rows = append(rows, tables.SingleEvent{EventID: int64(wide + 1), TSNanos: int64(wide), Provider: "p", Event: "e", Payload: "{" + strings.Join(fields, ",") + "}"})
+	}
+	d := directory{"trace": fileOf(t, rows)}
+	src, err := parquet.New(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ntconv.Copy(&ntconvtest.Recorder{}, src); n != 50 || err != nil {
+		t.Errorf("%d events, %v", n, err)
+	}
+	src, err = parquet.New(d, &parquet.Options{Limits: parquet.Limits{TableBytes: 100_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit *ntconv.LimitError
+	if n, err := ntconv.Copy(&ntconvtest.Recorder{}, src); !errors.As(err, &limit) || limit.Limit != parquet.LimitTables || n == 0 {
+		t.Errorf("%d events, %v", n, err)
 	}
 }
