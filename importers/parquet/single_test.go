@@ -266,3 +266,13 @@ func TestFileOfEventsLimit(t *testing.T) {
 		t.Errorf("%d events, %v", n, err)
 	}
 }
+
+// TestFilesOfEvents checks that files of events in a directory are not taken for one foreign table.
+func TestFilesOfEvents(t *testing.T) {
+	one := single(t, corpus.Trace(t, "jit").Data, symbol.New(nil))["trace"]
+	_, err := parquet.New(directory{"a": one, "b": one}, nil)
+	var advice *ntconv.AdviceError
+	if !errors.Is(err, ntconv.ErrUnsupported) || !errors.As(err, &advice) || !strings.Contains(err.Error(), "2 files of events") {
+		t.Error(err)
+	}
+}
