@@ -136,8 +136,11 @@ func (r *collecting) show(t *addedTrace) {
 
 // add adds an input to the dataset.
 func (r *collecting) add(t *addedTrace) error {
-	one := r.app.forInput()
-	plan, err := one.planFor(r.cmd, r.conversion.to.Out, r.conversion.creator)
+	one, conversion := r.app.forInput(), *r.conversion
+	if c, ok := conversion.creator.(formats.PerInput); ok {
+		conversion.creator = c.ForInput()
+	}
+	plan, err := one.planFor(r.cmd, conversion.to.Out, conversion.creator)
 	if err != nil {
 		return err
 	}
@@ -168,7 +171,7 @@ func (r *collecting) add(t *addedTrace) error {
 	case err != nil:
 		return fail(exitOutput, err)
 	}
-	trace := &tracing{collecting: r, app: one, addition: addition, size: in.Size()}
+	trace := &tracing{collecting: r, app: one, conversion: &conversion, addition: addition, size: in.Size()}
 	return errors.Join(one.follow(trace.plan(plan), in, func(p *pass.Pass) error { return trace.convert(p, t) }), trace.addition.Abort())
 }
 
@@ -236,10 +239,11 @@ func (r *collecting) interrupted() string {
 // A tracing is the conversion of one input of a collection.
 type tracing struct {
 	*collecting
-	app      *app // of the input
-	addition *dataset.Addition
-	size     int64           // of the input
-	tally    *procinfo.Tally // of the current pass
+	app        *app        // of the input
+	conversion *conversion // of the input
+	addition   *dataset.Addition
+	size       int64           // of the input
+	tally      *procinfo.Tally // of the current pass
 }
 
 // plan adds to the plan of the conversion that processes are counted.

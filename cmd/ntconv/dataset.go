@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -310,17 +311,31 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	if err != nil {
 		return fail(exitInput, err)
 	}
+	for _, uid := range uids { // before anything is removed
+		if !slices.ContainsFunc(traces, func(t dataset.Trace) bool { return strings.HasPrefix(t.UID, uid) }) {
+			return failf(exitEmpty, "%s: no trace is selected: the dataset has no trace %s, and none was removed; ntconv dataset ls %s lists all",
+				set.Dir(), uid, message.ShellWord(set.Dir()))
+		}
+	}
+	traces = slices.DeleteFunc(traces, func(t dataset.Trace) bool { return !filter.Match(set, &t) })
+	if len(traces) == 0 {
+		return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(), message.ShellWord(set.Dir()))
+	}
+	return a.removeEach(set, traces, r.dryRun)
+}
+
+// removeEach removes traces, unless it only shows them.
+func (a *app) removeEach(set *dataset.Dataset, traces []dataset.Trace, dryRun bool) error {
 	done, busy := 0, 0
 	var size int64
 	for i := range traces {
 		t := &traces[i]
-		if !filter.Match(set, t) {
-			continue
-		}
-		if !r.dryRun {
+		if !dryRun {
 			switch err := set.Remove(t.UID); {
-			case errors.Is(err, dataset.ErrBusy), errors.Is(err, fs.ErrNotExist): // another run works on it, or has removed it
+			case errors.Is(err, dataset.ErrBusy):
 				busy++
+				continue
+			case errors.Is(err, fs.ErrNotExist): // another run has removed it
 				continue
 			case err != nil:
 				return fail(exitOutput, err)
@@ -330,27 +345,25 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 		if t.Manifest != nil {
 			size += t.Manifest.TableBytes()
 		}
-		if err := a.show(removedLine(t, r.dryRun)); err != nil {
+		if err := a.show(removedLine(t, dryRun)); err != nil {
 			return err
 		}
 	}
-	return a.removed(set, done, busy, size, r.dryRun)
+	return a.removed(set, done, busy, size, dryRun)
 }
 
 // removed says how many traces were removed.
 func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun bool) error {
-	if done+busy == 0 {
-		return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(), message.ShellWord(set.Dir()))
-	}
 	verb := "removed"
 	if dryRun {
 		verb = "would be removed"
 	}
 	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), verb, megabytes(size))
-	if busy > 0 {
-		text += fmt.Sprintf("; %s in use by another run", message.Count(int64(busy), "trace is", "traces are"))
-	}
 	fmt.Fprintln(a.stderr, message.Line(text))
+	if busy > 0 {
+		return failf(exitIncomplete, "%s: %s in use by another run, and not removed; try again when it has ended",
+			set.Dir(), message.Count(int64(busy), "trace is", "traces are"))
+	}
 	return nil
 }
 

@@ -165,6 +165,13 @@ func TestDatasetCommands(t *testing.T) {
 		}
 	}
 	traces = tracesOf(t, dir, set)
+	if r := invoke(t, dir, nil, "dataset", "rm", set, traces[0].UID, "00000000"); r.code != exitEmpty || !strings.Contains(r.stderr, "has no trace 00000000") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	traces = tracesOf(t, dir, set)
+	if len(traces) != 2 {
+		t.Fatalf("%d traces", len(traces))
+	}
 	table := filepath.Join(traces[0].Path, "events.parquet")
 	if err := os.Truncate(table, 100); err != nil {
 		t.Fatal(err)
@@ -178,5 +185,31 @@ func TestDatasetCommands(t *testing.T) {
 	}
 	if names := files(t, set); !slices.Equal(names, []string{"_dataset.json", "_staging"}) {
 		t.Errorf("left: %q", names)
+	}
+}
+
+// What is learned about one trace, such as its spans, is nothing that traces that are converted at the same time know or lose.
+func TestDatasetJobs(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"to", "parquet", "-q"}
+	for _, name := range []string{"spans-stop", "activities", "otel-cpu", "cpu-v6", "jit", "threads"} {
+		args = append(args, trace(t, name))
+	}
+	files := make(map[string][]dataset.File)
+	for _, jobs := range []string{"1", "8"} {
+		set := filepath.Join(dir, jobs)
+		if r := invoke(t, dir, nil, append(args, "--dataset", set, "--jobs", jobs)...); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+		for _, tr := range tracesOf(t, dir, set) {
+			if jobs == "1" {
+				files[tr.UID] = tr.Manifest.Files
+			} else if !slices.Equal(files[tr.UID], tr.Manifest.Files) {
+				t.Errorf("%s: the tables differ from those of one job", tr.Manifest.Source)
+			}
+		}
+	}
+	if len(files) != 6 {
+		t.Errorf("%d traces", len(files))
 	}
 }

@@ -29,7 +29,7 @@ func tablesAt(name string, names *traceNames) (*sqlviews.Source, error) {
 		return nil, nil // the conversion reports what is wrong with it
 	}
 	if exists(filepath.Join(name, dataset.ConfigName)) {
-		return datasetAt(name)
+		return datasetAt(name, names)
 	}
 	list, err := tablesIn(name)
 	if err != nil || !slices.Contains(list, "events") && !slices.Contains(list, "trace_info") {
@@ -52,8 +52,8 @@ func tablesIn(dir string) (names []string, err error) {
 	return names, nil
 }
 
-// datasetAt returns what a dataset holds.
-func datasetAt(dir string) (*sqlviews.Source, error) {
+// datasetAt returns what a dataset holds, whose traces are called after their UIDs.
+func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
 	set, err := openDataset(dir)
 	if err != nil {
 		return nil, err
@@ -74,6 +74,9 @@ func datasetAt(dir string) (*sqlviews.Source, error) {
 	for i := range traces {
 		if traces[i].Err != nil {
 			return nil, failf(exitInput, "%w; ntconv dataset verify %s says what to do", traces[i].Err, message.ShellWord(dir))
+		}
+		if uid := traces[i].UID; names.names.Add(uid) != uid { // joins would match the rows of the one with those of the other
+			return nil, failf(exitUsage, "%s: trace %s is in more than one of the inputs; name it once", dir, uid)
 		}
 		for _, f := range traces[i].Manifest.Files {
 			if table, ok := strings.CutSuffix(f.Name, tableExt); ok {

@@ -123,6 +123,19 @@ func TestSQLViews(t *testing.T) {
 	if r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "/day=*/service=*/trace=*/events.parquet'") {
 		t.Errorf("exit code %d, messages %q, output\n%s", r.code, r.stderr, r.stdout)
 	}
+	// A trace that is there twice would be joined with its copy.
+	inside, err := filepath.Glob(filepath.Join(root, "*", "*", "trace=*"))
+	if err != nil || len(inside) != 1 {
+		t.Fatal(inside, err)
+	}
+	for _, twice := range [][]string{{root, root}, {inside[0], root}} {
+		if r := runSQL(t, append([]string{"--views"}, twice...)...); r.code != exitUsage || !strings.Contains(r.stderr, "in more than one of the inputs") {
+			t.Errorf("%q: exit code %d, messages %q", twice, r.code, r.stderr)
+		}
+	}
+	if r := runSQL(t, "--views", root, inside[0]); r.code != exitOK || !strings.Contains(r.stdout, "_2' AS trace") {
+		t.Errorf("exit code %d, messages %q, output\n%s", r.code, r.stderr, r.stdout)
+	}
 	traces, err := filepath.Glob(filepath.Join(root, "day=*"))
 	if err != nil || len(traces) != 1 {
 		t.Fatal(traces, err)

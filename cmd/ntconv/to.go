@@ -84,17 +84,23 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		}
 	})
 	a.addInputFlags(cmd)
-	if from != nil {
-		cmd.Flags().Lookup("from").Hidden = true
-		cmd.Flags().VisitAll(func(flag *pflag.Flag) { // of other formats
-			flag.Hidden = flag.Hidden || flag.Name == "map" && !from.In.Needed
-		})
-	}
+	hideInputFlags(cmd, from)
 	if f.Out.Dataset {
 		set.complete(cmd)
 	}
 	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
+}
+
+// hideInputFlags hides the flags that have no effect on inputs of one format, nil if any is read.
+func hideInputFlags(cmd *cobra.Command, from *formats.Format) {
+	if from == nil {
+		return
+	}
+	cmd.Flags().Lookup("from").Hidden = true
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { // of other formats
+		flag.Hidden = flag.Hidden || flag.Name == "map" && !from.In.Needed
+	})
 }
 
 // readAs makes all inputs of a format, nil to recognize each.

@@ -12,13 +12,17 @@ type callStacks struct {
 	o         *Options
 	seed      maphash.Seed
 	recent    map[uint64]*ntconv.Stack
+	frames    int // of recent
 	functions map[string]*ntconv.Function
 	memory    memory
 	names     []string
 }
 
-// maxRecentStacks bounds the stacks that are remembered.
-const maxRecentStacks = 1 << 16
+// Bounds of what is remembered: a stack may have some thousand frames.
+const (
+	maxRecentStacks = 1 << 16
+	maxRecentFrames = 1 << 22
+)
 
 func newCallStacks(o *Options) callStacks {
 	return callStacks{
@@ -70,9 +74,11 @@ func (c *callStacks) stack(names []string) (*ntconv.Stack, error) {
 		}
 		st.Frames = append(st.Frames, ntconv.Frame{Func: fn})
 	}
-	if len(c.recent) >= maxRecentStacks {
+	if len(c.recent) >= maxRecentStacks || c.frames+len(names) > maxRecentFrames {
 		clear(c.recent)
+		c.frames = 0
 	}
+	c.frames += len(names)
 	c.recent[sum] = st
 	return st, nil
 }

@@ -22,6 +22,7 @@ type jsonTypes struct {
 	lastKey eventKey
 	count   int // of types
 	layouts layouts
+	memory  memory // of types
 
 	text    bytes.Reader
 	dec     *jsontext.Decoder
@@ -69,7 +70,7 @@ const (
 )
 
 func newJSONTypes(o *Options) jsonTypes {
-	return jsonTypes{o: o, events: map[eventKey]*jsonEvent{}, layouts: layouts{}}
+	return jsonTypes{o: o, events: map[eventKey]*jsonEvent{}, layouts: layouts{}, memory: memory{limit: o.Limits.TableBytes}}
 }
 
 // event returns the type of a row, and appends its payload to dst.
@@ -91,7 +92,10 @@ func (t *jsonTypes) event(dst []byte, row *tables.SingleEvent) (*ntconv.Type, []
 		}
 	}
 	t.parse(row.Payload)
-	s := t.shape(t.last, key)
+	s, err := t.shape(t.last, key)
+	if err != nil {
+		return nil, dst, err
+	}
 	return s.typ, t.append(dst, s), nil
 }
 
@@ -179,24 +183,26 @@ func numberKind(text string) valueKind {
 }
 
 // shape returns a shape that can hold the members.
-func (t *jsonTypes) shape(e *jsonEvent, key eventKey) *shape {
+func (t *jsonTypes) shape(e *jsonEvent, key eventKey) (_ *shape, err error) {
 	for i, s := range e.shapes {
 		if !s.hasNames(t.members) {
 			continue
 		}
 		if !s.holds(t.members) {
-			s = t.widen(s, key)
+			if s, err = t.widen(s, key); err != nil {
+				return nil, err
+			}
 		}
 		copy(e.shapes[1:i+1], e.shapes[:i])
 		e.shapes[0] = s
-		return s
+		return s, nil
 	}
 	if t.count >= maxShapes || len(e.shapes) >= maxEventShapes {
 		t.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "payloads of events whose fields differ too often are one string")
 		t.members = append(t.members[:0], member{wholePayload, kindString, t.whole()})
 		for _, s := range e.shapes {
 			if s.hasNames(t.members) && s.holds(t.members) {
-				return s
+				return s, nil
 			}
 		}
 	}
@@ -206,9 +212,11 @@ func (t *jsonTypes) shape(e *jsonEvent, key eventKey) *shape {
 		s.kinds = append(s.kinds, m.kind)
 		s.negative = append(s.negative, m.kind == kindInt && m.text[0] == '-')
 	}
-	s.typ = t.newType(key, s)
+	if s.typ, err = t.newType(key, s); err != nil {
+		return nil, err
+	}
 	e.shapes = append(e.shapes, s)
-	return s
+	return s, nil
 }
 
 // whole returns the JSON of the members.
@@ -259,7 +267,7 @@ func (s *shape) holds(members []member) bool {
 }
 
 // widen returns the shape with fields that restore the values of the members, too. Events before have the narrower type.
-func (t *jsonTypes) widen(s *shape, key eventKey) *shape {
+func (t *jsonTypes) widen(s *shape, key eventKey) (*shape, error) {
 	wide := &shape{names: s.names, negative: s.negative}
 	for i, m := range t.members {
 		a, b := s.kinds[i], m.kind
@@ -274,11 +282,19 @@ func (t *jsonTypes) widen(s *shape, key eventKey) *shape {
 		}
 		wide.kinds = append(wide.kinds, a)
 	}
-	wide.typ = t.newType(key, wide)
-	return wide
+	var err error
+	wide.typ, err = t.newType(key, wide)
+	return wide, err
 }
 
-func (t *jsonTypes) newType(key eventKey, s *shape) *ntconv.Type {
+func (t *jsonTypes) newType(key eventKey, s *shape) (*ntconv.Type, error) {
+	size := 2*rowBytes + len(key.provider) + len(key.event)
+	for _, name := range s.names {
+		size += rowBytes + len(name)
+	}
+	if err := t.memory.add(size); err != nil {
+		return nil, err
+	}
 	typ := &ntconv.Type{
 		Provider: key.provider, ID: uint32(firstID + t.count), Name: key.event, Level: uint8(key.level), Opcode: uint8(key.opcode), HasOpcode: key.opcode != 0,
 	}
@@ -286,7 +302,7 @@ func (t *jsonTypes) newType(key eventKey, s *shape) *ntconv.Type {
 		typ.Fields = append(typ.Fields, ntconv.Field{Name: s.names[i], Type: s.kinds[i].fieldType()})
 	}
 	t.count++
-	return typ
+	return typ, nil
 }
 
 // append appends the payload of the members, which the shape holds.

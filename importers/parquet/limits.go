@@ -10,7 +10,6 @@ const (
 	LimitTables = "definitions in Parquet tables"     // Limits.TableBytes, in bytes
 	LimitNames  = "names of events in a Parquet file" // Limits.Names
 	LimitOpen   = "rows whose duration has not ended" // Limits.Open
-	LimitSort   = "Parquet row to sort"               // Limits.SortBytes, in bytes
 	LimitPage   = parquetreader.LimitPageBytes        // Limits.PageBytes, in bytes
 )
 

@@ -132,8 +132,14 @@ func (f *files) kind() (kind, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(f.names) == 1 && isEventFile(file) {
-		return eventFile, nil
+	switch {
+	case !isEventFile(file):
+		return foreignTables, nil
+	case len(f.names) > 1: // as foreign tables, their threads would be one and their payloads a field
+		return 0, &ntconv.AdviceError{
+			Err:    fmt.Errorf("%w: a directory of %d files of events, which may be of different traces", ntconv.ErrUnsupported, len(f.names)),
+			Advice: "name one of the files, or all of them with a pattern where several inputs are allowed",
+		}
 	}
-	return foreignTables, nil
+	return eventFile, nil
 }

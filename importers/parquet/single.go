@@ -2,6 +2,8 @@ package parquet
 
 import (
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -9,16 +11,12 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// hasColumn reports whether a file has a column of that name that is not nested.
-func hasColumn(f *parquetreader.File, name string) bool {
-	list := f.Columns()
-	for i := range list {
-		if len(list[i].Path) == 1 && list[i].Path[0] == name {
-			return true
-		}
-	}
-	return false
+// columnAt returns the position of the column of that name that is not nested, -1 if the file has none.
+func columnAt(f *parquetreader.File, name string) int {
+	return slices.IndexFunc(f.Columns(), func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == name })
 }
+
+func hasColumn(f *parquetreader.File, name string) bool { return columnAt(f, name) >= 0 }
 
 // isEventFile reports whether a file has the columns that the files of --single and the table events have in common.
 func isEventFile(f *parquetreader.File) bool {
@@ -52,14 +50,59 @@ func newSingle(f *files) (ntconv.Source, error) {
 	if s.rows, err = newRows[tables.SingleEvent](f, f.names[0]); err != nil {
 		return nil, err
 	}
-	start := int64(0)
-	if row, err := s.rows.head(); err == nil {
-		start = row.TSNanos
-	} else if err != io.EOF {
+	first, sorted, err := f.times(f.names[0])
+	if err != nil {
 		return nil, err
 	}
-	s.info = nanosInfo(start)
+	s.info = nanosInfo(first)
+	if !sorted {
+		return &numbered{Source: &sorter{Source: s, report: f.o.Report}, seq: map[*ntconv.Thread]uint32{}}, nil
+	}
 	return s, nil
+}
+
+// times returns the earliest time of a table of events, 0 if it is empty, and whether its rows are in time order: those that a query has
+// written need not be, and neither are those of a trace in file order.
+func (f *files) times(table string) (first int64, sorted bool, err error) {
+	file, err := f.file(table)
+	if err != nil {
+		return 0, false, err
+	}
+	r := parquetreader.NewColumnsReader(file, []int{columnAt(file, "ts_ns")})
+	defer r.Close()
+	var batch parquetreader.Columns
+	sorted = true
+	for last, any := int64(math.MinInt64), false; ; any = true {
+		switch err := r.Read(&batch, batchRows); {
+		case err == io.EOF:
+			return first, sorted, nil
+		case err != nil:
+			return 0, false, inTable(table, err)
+		}
+		for i := range batch.Rows {
+			at := batch.Row(0, i)[0].Int64()
+			if !any && i == 0 {
+				first = at
+			}
+			sorted = sorted && at >= last
+			first, last = min(first, at), at
+		}
+	}
+}
+
+// A numbered source numbers the events of each thread as they come, after they were sorted.
+type numbered struct {
+	ntconv.Source
+	seq map[*ntconv.Thread]uint32
+}
+
+func (n *numbered) Next() (*ntconv.Event, error) {
+	e, err := n.Source.Next()
+	if err == nil {
+		n.seq[e.Thread]++
+		e.Seq = n.seq[e.Thread]
+	}
+	return e, err
 }
 
 // nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the first event, because

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -181,5 +182,97 @@ func TestInferredTypes(t *testing.T) {
 	}
 	if len(ids) != 10 {
 		t.Errorf("%d types", len(ids))
+	}
+}
+
+// TestUnsortedFileOfEvents reads a file of events in file order, as queries and --order file write them: its events come in time order, those
+// of each thread with increasing numbers.
+func TestUnsortedFileOfEvents(t *testing.T) {
+	in := openOrder(t, corpus.Trace(t, "threads").Data, false)
+	var b bytes.Buffer
+	sink, err := export.NewSingle(&b, in.Info(), symbol.New(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []int64
+	for e, err := range ntconv.Events(in) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent {
+			times = append(times, in.Info().Clock.Time(e.Time).UnixNano())
+		}
+		if err := sink.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if slices.IsSorted(times) {
+		t.Fatal("the trace is in time order already")
+	}
+	slices.Sort(times)
+	src, err := parquet.New(directory{"trace": b.Bytes()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wall := src.Info().Clock.Wall.UnixNano(); wall > times[0] || times[0]-wall >= 1e6 {
+		t.Errorf("the clock starts at %d, the first event is at %d", wall, times[0])
+	}
+	var got []int64
+	seq := map[*ntconv.Thread]uint32{}
+	for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, int64(e.Time))
+		if seq[e.Thread]++; e.Seq != seq[e.Thread] {
+			t.Fatalf("event %d: sequence number %d, want %d", len(got), e.Seq, seq[e.Thread])
+		}
+	}
+	if !slices.Equal(got, times) {
+		t.Errorf("%d events are not the %d of the trace in time order", len(got), len(times))
+	}
+}
+
+// TestFileOfEventsLimit checks that types that an input makes a source invent count as definitions: a row can widen any of many fields.
+func TestFileOfEventsLimit(t *testing.T) {
+	var rows []tables.SingleEvent
+	for wide := range 50 {
+		fields := make([]string, 50)
+		for i := range fields {
+			fields[i] = fmt.Sprintf(`"field%d":1`, i)
+			if i < wide {
+				fields[i] += ".5"
+			}
+		}
+		rows = append(rows, tables.SingleEvent{EventID: int64(wide + 1), TSNanos: int64(wide), Provider: "p", Event: "e", Payload: "{" + strings.Join(fields, ",") + "}"})
+	}
+	d := directory{"trace": fileOf(t, rows)}
+	src, err := parquet.New(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ntconv.Copy(&ntconvtest.Recorder{}, src); n != 50 || err != nil {
+		t.Errorf("%d events, %v", n, err)
+	}
+	src, err = parquet.New(d, &parquet.Options{Limits: parquet.Limits{TableBytes: 100_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit *ntconv.LimitError
+	if n, err := ntconv.Copy(&ntconvtest.Recorder{}, src); !errors.As(err, &limit) || limit.Limit != parquet.LimitTables || n == 0 {
+		t.Errorf("%d events, %v", n, err)
+	}
+}
+
+// TestFilesOfEvents checks that files of events in a directory are not taken for one foreign table.
+func TestFilesOfEvents(t *testing.T) {
+	one := single(t, corpus.Trace(t, "jit").Data, symbol.New(nil))["trace"]
+	_, err := parquet.New(directory{"a": one, "b": one}, nil)
+	var advice *ntconv.AdviceError
+	if !errors.Is(err, ntconv.ErrUnsupported) || !errors.As(err, &advice) || !strings.Contains(err.Error(), "2 files of events") {
+		t.Error(err)
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A sorter yields a trace in file order in time order. No event after a sequence point is earlier than one before it, so it holds and
+// A sorter yields the events of a source in time order. No event after a sequence point is earlier than one before it, so it holds and
 // sorts the events between two of them; those with equal times stay in their order. A window that exceeds its size is delivered in
 // parts (CodeWindowCap).
 type sorter struct {
-	*trace
+	ntconv.Source
+	report  *ntconv.Report
 	events  []heldEvent
 	payload []byte  // of all held events
 	order   []int32 // of events that are still to be delivered
@@ -59,7 +60,7 @@ func (s *sorter) fill() {
 	s.events, s.payload = s.events[:0], s.payload[:0]
 	order := s.order[:0]
 	for {
-		e, err := s.trace.Next()
+		e, err := s.Source.Next()
 		if err != nil {
 			s.err = err
 			break
@@ -79,7 +80,7 @@ func (s *sorter) fill() {
 		order = append(order, int32(len(s.events)))
 		s.events = append(s.events, h)
 		if len(s.events) == windowEvents || len(s.payload) >= windowBytes {
-			s.o.Report.Add(ntconv.CodeWindowCap, 1, -1)
+			s.report.Add(ntconv.CodeWindowCap, 1, -1)
 			break
 		}
 	}

@@ -112,10 +112,10 @@ func Create(dir string, want Config) (*Dataset, error) {
 	}
 	d, err := Open(dir)
 	if errors.Is(err, ErrNotDataset) || errors.Is(err, fs.ErrNotExist) {
-		if err := create(dir, want); err != nil {
-			return nil, err
+		made := create(dir, want)
+		if d, err = Open(dir); err != nil && made != nil { // another process may have created it, and added traces, in the meantime
+			return nil, made
 		}
-		d, err = Open(dir)
 	}
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func escape(value string) string {
 	}
 	var b strings.Builder
 	for i := range len(value) {
-		if c := value[i]; isPlain(c, i == 0) {
+		if c := value[i]; isPlain(c, i == 0 || i == len(value)-1) {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -127,14 +127,14 @@ func escape(value string) string {
 	return b.String()
 }
 
-// isPlain reports whether a byte of a value stays as it is. A dot is escaped at the beginning and a space everywhere, because Windows
-// removes those at the end of a name; the beginning of a value is never the beginning of a name, but a value "." looks like a directory.
-func isPlain(c byte, first bool) bool {
+// isPlain reports whether a byte of a value stays as it is. A dot is escaped at the edge of a value, and a space everywhere, because Windows
+// removes those at the end of a name.
+func isPlain(c byte, edge bool) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
 		return true
 	case c == '.':
-		return !first
+		return !edge
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -139,12 +140,56 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A trace that another run removes while it is verified is not there, and not damaged.
+func TestVerifyWhileRemoving(t *testing.T) {
+	d := newDataset(t)
+	for i := range 3 {
+		add(d, i, 2)
+	}
+	v, err := d.Verify(&Check{Tables: func(tr *Trace) error {
+		if tr.UID != uidOf(1) {
+			return nil
+		}
+		if err := d.Remove(tr.UID); err != nil {
+			t.Error(err)
+		}
+		_, err := os.Stat(filepath.Join(tr.Path, "table0.parquet"))
+		return err
+	}})
+	if err != nil || len(v.Problems) > 0 || v.Traces != 2 || v.Files != 4 || v.Events != 2 {
+		t.Errorf("%v, %+v", err, v)
+	}
+}
+
+// Verify reports leftovers in one order.
+func TestVerifyOrder(t *testing.T) {
+	d := newDataset(t)
+	add(d, 0, 1)
+	var want []string
+	for i := range 20 {
+		want = append(want, uidOf(i)+"-0123456789abcdef")
+		if err := os.Mkdir(filepath.Join(d.staging(), want[i]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(want)
+	v, err := d.Verify(&Check{})
+	if err != nil || len(v.Problems) != len(want) {
+		t.Fatalf("%v, %+v", err, v)
+	}
+	for i, p := range v.Problems {
+		if p.Path != "_staging/"+want[i] {
+			t.Errorf("problem %d is that of %s, want %s", i, p.Path, want[i])
+		}
+	}
+}
+
 // A value in the name of a directory is restored, unless it is too long, and is always one name.
 func TestEscape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.String().Draw(t, "value")
 		name := escape(value)
-		if strings.ContainsAny(name, `/\:*?"<>|= `) || name == "" || len(name) > 3*maxValue || strings.HasPrefix(name, ".") {
+		if strings.ContainsAny(name, `/\:*?"<>|= `) || name == "" || len(name) > 3*maxValue || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") {
 			t.Fatalf("%q", name)
 		}
 		back, ok := unescape(name)

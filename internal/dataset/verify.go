@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,13 +53,17 @@ func (d *Dataset) Verify(check *Check) (*Verified, error) {
 	}
 	first := make(map[string]string)
 	for i := range traces {
-		t := &traces[i]
+		t, before := &traces[i], *v
 		v.Traces++
 		if other, twice := first[t.UID]; twice {
 			v.add(d, t.Path, "", "the trace is in the dataset twice, also in %s; delete one of the two directories", filepath.ToSlash(d.relative(other)))
 		}
 		first[t.UID] = t.Path
 		d.verifyTrace(v, t, check)
+		if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) { // another run has removed the trace in the meantime
+			*v = before
+			delete(first, t.UID)
+		}
 		if check.Done != nil && t.Manifest != nil {
 			check.Done(t.Manifest.TableBytes())
 		}
@@ -181,7 +187,7 @@ func (d *Dataset) verifyStaging(v *Verified) error {
 	for _, name := range foreign {
 		v.add(d, filepath.Join(d.staging(), name), "", "does not belong here; move it out of the dataset")
 	}
-	for uid, names := range dirs {
+	for _, uid := range slices.Sorted(maps.Keys(dirs)) {
 		busy, err := d.busy(uid)
 		switch {
 		case err != nil:
@@ -190,7 +196,7 @@ func (d *Dataset) verifyStaging(v *Verified) error {
 			v.Busy++
 			continue
 		}
-		for _, name := range names {
+		for _, name := range dirs[uid] {
 			v.add(d, filepath.Join(d.staging(), name), "", "left by a run that was killed; the next ntconv to parquet --dataset removes it")
 		}
 	}

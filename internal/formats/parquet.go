@@ -99,6 +99,13 @@ func (c *parquetCreator) Destination() (Destination, string) {
 	return ToDir, "without --" + flagSingle + ", ntconv to parquet"
 }
 
+// ForInput implements PerInput.
+func (c *parquetCreator) ForInput() Creator {
+	own := *c
+	own.options.Active = nil
+	return &own
+}
+
 // Ahead implements Creator. Most recordings show an Activity when it ends, and the samples and intervals in it need its IDs before.
 func (c *parquetCreator) Ahead() []Ahead {
 	c.options.Active = nil // of an earlier input

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/parquet"
@@ -48,7 +49,9 @@ func parquetIn() *In {
 // A parquetOpener has the flag of Parquet inputs.
 type parquetOpener struct {
 	mapping map[string]string
-	notes   map[string]bool
+
+	mu    sync.Mutex // several inputs may be open at a time
+	notes map[string]bool
 }
 
 func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
@@ -80,10 +83,16 @@ func (p *parquetOpener) note(name string, m parquet.Mapping) {
 			pairs = append(pairs, role+"="+m[role])
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.notes[fmt.Sprintf("%s is read with --%s %s", name, flagMap, strings.Join(pairs, ","))] = true
 }
 
-func (p *parquetOpener) Notes() []string { return slices.Sorted(maps.Keys(p.notes)) }
+func (p *parquetOpener) Notes() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.notes))
+}
 
 // parquetMembers returns the members of a directory that are tables. The tables of a trace are all in one directory; in other
 // directories, names that begin with an underscore or a dot are not data, as for Hive and Spark.

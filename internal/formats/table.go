@@ -157,6 +157,13 @@ type NameChooser interface {
 	ChooseByName(out string, isDir bool) Names
 }
 
+// A PerInput is a Creator that keeps what it has learned about an input. Inputs that are converted at the same time need one each.
+type PerInput interface {
+	Creator
+	// ForInput returns a Creator with the same flags, which knows nothing about any input.
+	ForInput() Creator
+}
+
 // An Ahead is something that must be known about the whole trace before its first event is written. It takes another reading of the trace,
 // which all that must be known share.
 type Ahead struct {
