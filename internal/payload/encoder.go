@@ -111,13 +111,27 @@ func newProgram(key programKey, l *layout) *program {
 	p.wide = newPlan(key.schema.Fields, ptr)
 	if l.open {
 		p.slim = newPlan(narrow(key.schema.Fields), ptr)
-		p.wide.plain = p.wide.plain && !p.wide.pads // with padding no payload comes out even
+		// With padding no payload comes out even, and the end of an object may be missing from one that does.
+		p.wide.plain = p.wide.plain && !p.wide.pads && !hasObject(key.schema.Fields)
 		p.slim.plain = p.wide.plain && p.slim.plain
 	}
 	if key.schema.IsDynamic() {
 		p.wide.plain = false
 	}
 	return p
+}
+
+// hasObject reports whether fields are objects or lists of objects.
+func hasObject(fields []ntconv.Field) bool {
+	for i := range fields {
+		t := &fields[i].Type
+		for ; t.Elem != nil; t = t.Elem {
+		}
+		if t.Code == ntconv.TypeObject {
+			return true
+		}
+	}
+	return false
 }
 
 // Append appends the payload of an event of schema s to dst as one JSON object, and nothing if the payload is empty. exact
