@@ -89,6 +89,12 @@ func TestParquetFileOrDirectory(t *testing.T) {
 	if r := invoke(t, dir, nil, "to", "parquet", "--raw", "app.nettrace", "-o", "raw.parquet"); r.code != exitUsage || !strings.Contains(r.stderr, "omit --raw") {
 		t.Errorf("--raw to one file: code %d: %s", r.code, r.stderr)
 	}
+	if r := invoke(t, dir, nil, "to", "parquet", "--typed", "all", "app.nettrace", "-o", "typed.parquet"); r.code != exitUsage || !strings.Contains(r.stderr, "omit --typed") {
+		t.Errorf("exit code %d, message %q", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "to", "parquet", "--typed", "No/Event", "app.nettrace", "-o", "typed/"); r.code != exitOK || !strings.Contains(r.stderr, "--typed No/Event") {
+		t.Errorf("exit code %d, message %q", r.code, r.stderr)
+	}
 }
 
 // An output that the user did not name never replaces the input, whatever the flags.

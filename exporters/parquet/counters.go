@@ -51,10 +51,14 @@ func (p *counters) add(v *counter.Value) {
 		for _, tag := range v.Tags {
 			if _, taken := row.Tags[valid(tag.Key)]; !taken {
 				row.Tags[valid(tag.Key)] = valid(tag.Value)
+				p.rows.hold(tagBytes + len(tag.Key) + len(tag.Value))
 			}
 		}
 	}
 }
+
+// tagBytes is the memory of an element of a map of tags without its strings.
+const tagBytes = 48
 
 func (p *counters) close() error { return p.rows.close() }
 func (p *counters) abort() error { return nil }

@@ -89,6 +89,9 @@ func (s *Sink) loss(e *ntconv.Event) {
 	s.lost += int64(e.Lost)
 }
 
+// markThreadBytes is the memory of an element of tables.Mark.Threads.
+const markThreadBytes = 16
+
 // mark writes a row of the table marks.
 func (s *Sink) mark(e *ntconv.Event) {
 	it, row := &s.item, s.marks.row()
@@ -109,6 +112,7 @@ func (s *Sink) mark(e *ntconv.Event) {
 		for _, t := range e.Mark.Threads {
 			row.Threads = append(row.Threads, tables.MarkThreads{ThreadID: s.thread(t.Thread), Sequence: int64(t.Seq)})
 		}
+		s.marks.hold(markThreadBytes * len(row.Threads))
 	default:
 		row.Kind, row.BlockKind = tables.MarkBlock, int64(e.Seq)
 		row.PayloadRaw = s.marks.bytes(e.Payload)

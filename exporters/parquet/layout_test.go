@@ -214,6 +214,50 @@ func TestErrorsOfFilesAreReturned(t *testing.T) {
 	}
 }
 
+// An event whose row would refer to no thread or type is an error, and closing or aborting twice does nothing.
+func TestSinksAreHardToMisuse(t *testing.T) {
+	info := &ntconv.Info{Clock: testClock}
+	directory, err := parquet.New(memory{}.create, info, nil, &parquet.Options{TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := parquet.NewSingle(io.Discard, info, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sink := range []interface {
+		ntconv.Sink
+		Abort() error
+	}{directory, single} {
+		if err := sink.Write(event(1)); err != nil {
+			t.Error(err)
+		}
+		for _, e := range []*ntconv.Event{{Type: testType}, {Thread: testThread}} {
+			if sink.Write(e) == nil {
+				t.Errorf("%T: no error for %+v", sink, e)
+			}
+		}
+		if err := errors.Join(sink.Close(), sink.Close(), sink.Abort(), sink.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What an aborted sink has written to a stream is not a complete file.
+func TestAbortedFileIsIncomplete(t *testing.T) {
+	var out bytes.Buffer
+	sink, err := parquet.NewSingle(&out, &ntconv.Info{Clock: testClock}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(sink.Write(event(1)), sink.Abort()); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.HasSuffix(out.Bytes(), []byte("PAR1")) && out.Len() > 4 {
+		t.Error("the file has a footer")
+	}
+}
+
 // The bounds of pages are true: a reader that skips pages by them misses no value. parquet-go can leave bounds out, and then writes empty
 // ones, by which readers skip pages that they need.
 func TestBoundsOfPages(t *testing.T) {

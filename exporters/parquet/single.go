@@ -33,6 +33,7 @@ type SingleSink struct {
 	process  map[*ntconv.Process]string
 	thread   map[*ntconv.Thread]string
 	done     Summary
+	ended    bool // Close or Abort was called
 }
 
 // A singleStack has the names of a stack, innermost first.
@@ -87,7 +88,7 @@ type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
 
-// Write writes an event. A file that cannot be written is an error of this or a later call.
+// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a later call.
 func (s *SingleSink) Write(e *ntconv.Event) error {
 	if s.rows.broken != nil {
 		return s.rows.broken
@@ -95,6 +96,9 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	s.position++
 	if e.Kind != ntconv.KindEvent {
 		return nil
+	}
+	if e.Type == nil || e.Thread == nil {
+		return errOwner
 	}
 	thread, kind, labels, row := s.owners.thread(e.Thread), s.types.kind(e), s.labels.of(e.Labels), s.rows.row()
 	row.EventID = s.position
@@ -186,12 +190,32 @@ func remember[K comparable](m map[K]string, k K, value func() string) string {
 	return v
 }
 
-// Close completes the file.
+// Close completes the file. After Close and Abort it does nothing.
 func (s *SingleSink) Close() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
 	err := s.rows.close()
 	s.done.Tables = []string{tables.Of[tables.SingleEvent]().Name}
 	return err
 }
+
+// Abort ends the goroutine that writes the file, in place of Close. The file has no footer, so that no reader takes it for complete. After
+// Close it does nothing.
+func (s *SingleSink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	s.rows.fail(errAborted)
+	if err := s.rows.close(); !errors.Is(err, errAborted) {
+		return err
+	}
+	return nil
+}
+
+var errAborted = errors.New("the file is not kept")
 
 // Summary returns what was written. It is valid after Close.
 func (s *SingleSink) Summary() Summary { return s.done }

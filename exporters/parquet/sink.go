@@ -56,6 +56,8 @@ type Summary struct {
 	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
 	Tables      []string
 	TypedTables int
+	// Unmatched are the elements of Options.Typed that match no event with fields.
+	Unmatched []string
 }
 
 // New returns a sink that writes each table to a file that create returns: table is the name of the table, without extension. The sink
@@ -149,7 +151,10 @@ func (s *Sink) Watch(e *ntconv.Event) {
 	}
 }
 
-// Write writes an event. A file that cannot be written is an error of this or a later call.
+// errOwner is that of an event whose row would refer to nothing.
+var errOwner = errors.New("event without a type or a thread")
+
+// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a later call.
 func (s *Sink) Write(e *ntconv.Event) error {
 	if s.events.broken != nil {
 		return s.events.broken
@@ -159,6 +164,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.item.micros, s.item.nanos = s.clock.at(e.Time)
 	switch e.Kind {
 	case ntconv.KindEvent:
+		if e.Type == nil || e.Thread == nil {
+			return errOwner
+		}
 		return s.event(e)
 	case ntconv.KindLost:
 		s.loss(e)
@@ -171,8 +179,11 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Close writes the tables of what events refer to, and completes all files.
+// Close writes the tables of what events refer to, and completes all files. After Close and Abort it does nothing.
 func (s *Sink) Close() error {
+	if s.ended {
+		return nil
+	}
 	s.ended = true
 	var errs []error
 	for _, p := range s.parts {

@@ -115,9 +115,9 @@ func (t *stackTable) finish() error {
 				s.frames = append(s.frames, t.frames.id(s.process, &frames[i], false))
 			}
 		}
-		row.Frames = t.rows.batch.int32s.take(len(s.frames))
+		row.Frames = t.rows.int32s(len(s.frames))
 		copy(row.Frames, s.frames)
-		row.Addresses = t.rows.batch.int64s.take(len(s.pcs))
+		row.Addresses = t.rows.int64s(len(s.pcs))
 		for i, pc := range s.pcs {
 			row.Addresses[i] = int64(pc)
 		}

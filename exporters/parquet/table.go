@@ -11,7 +11,7 @@ import (
 
 const (
 	batchRows  = 8192    // rows that go to the writer at a time
-	batchBytes = 1 << 20 // text of these rows
+	batchBytes = 1 << 20 // text and lists of these rows
 	waiting    = 2       // full batches of a table
 	// textReserve is room for most texts. A longer one moves the batch's buffer.
 	textReserve = 1024
@@ -39,6 +39,7 @@ type table[T any] struct {
 type batch[T any] struct {
 	rows   []T
 	text   slab[byte]
+	bytes  int // that rows refer to; unlike text.used, it does not depend on whether the batch was used before
 	int32s slab[int32]
 	int64s slab[int64]
 	last   bool // of its row group
@@ -52,7 +53,7 @@ func newBatch[T any]() *batch[T] {
 func (b *batch[T]) reset() {
 	clear(b.rows)
 	b.rows, b.text.used, b.int32s.used, b.int64s.used = b.rows[:0], b.text.used[:0], b.int32s.used[:0], b.int64s.used[:0]
-	b.last = false
+	b.bytes, b.last = 0, false
 }
 
 // A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one alive.
@@ -104,7 +105,8 @@ func (t *table[T]) row() *T {
 		b.rows = append(b.rows, *new(T))
 		return &b.rows[0]
 	}
-	if len(b.rows) == batchRows || len(b.text.used) >= batchBytes {
+	// Pages end with batches, and so the size of a batch must follow from its rows alone.
+	if len(b.rows) == batchRows || b.bytes >= batchBytes {
 		t.send()
 		b = t.batch
 	}
@@ -117,6 +119,7 @@ func (t *table[T]) row() *T {
 func (t *table[T]) bytes(data []byte) []byte {
 	b := t.batch.text.take(len(data))
 	copy(b, data)
+	t.hold(len(data))
 	return b
 }
 
@@ -130,8 +133,24 @@ func (t *table[T]) begin() []byte {
 func (t *table[T]) end(buffer []byte) string {
 	at := len(t.batch.text.used)
 	t.batch.text.used = buffer
+	t.hold(len(buffer) - at)
 	return unsafe.String(unsafe.SliceData(buffer[at:]), len(buffer)-at)
 }
+
+// int32s returns a list of n elements of arbitrary value, valid as long as the row for which it is made.
+func (t *table[T]) int32s(n int) []int32 {
+	t.hold(4 * n)
+	return t.batch.int32s.take(n)
+}
+
+// int64s returns a list of n elements of arbitrary value, valid as long as the row for which it is made.
+func (t *table[T]) int64s(n int) []int64 {
+	t.hold(8 * n)
+	return t.batch.int64s.take(n)
+}
+
+// hold counts n bytes that only the latest row refers to, so that a batch of large rows has few of them.
+func (t *table[T]) hold(n int) { t.batch.bytes += n }
 
 // int64 returns a pointer to a value for a column that may be NULL, valid as long as the row for which it is made.
 func (t *table[T]) int64(v int64) *int64 {

@@ -42,6 +42,11 @@ type typedTable struct {
 	unsorted bool        // an event is earlier than the one before
 	flags    recordFlags // that any record has
 	table    string      // the name, once it is known
+
+	// What the table does not hold. Its writer counts it, and it is reported in the order of tables, as the first detail is kept.
+	failed  int64 // payloads that do not decode
+	err     error // why the first of them does not
+	dropped int   // fields without a column
 }
 
 // A variant is one of the schemas of a table's events: a version of the event, or a type that differs in something else.
@@ -147,8 +152,12 @@ func (t *typed) close() error {
 			t.sink.typedTables[v.typ] = table.table
 		}
 	}
-	t.sink.done.TypedTables = len(chosen)
-	return errors.Join(t.writeAll(chosen), t.spill.close())
+	t.sink.done.TypedTables, t.sink.done.Unmatched = len(chosen), t.choice.unmatched()
+	err := t.writeAll(chosen)
+	for _, table := range chosen {
+		table.report(t.sink.o.Report)
+	}
+	return errors.Join(err, t.spill.close())
 }
 
 // writeAll writes tables, two at a time if there are several cores. Files are created in order.
@@ -191,7 +200,6 @@ func (t *typed) writeTable(table *typedTable, file io.WriteCloser) error {
 	}
 	if err == nil {
 		err = w.columns.Close()
-		w.report(t.sink.o.Report)
 	}
 	*table.events = chunks{} // what is written needs no memory any more
 	return errors.Join(err, file.Close())

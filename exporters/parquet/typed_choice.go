@@ -24,6 +24,7 @@ type typedChoice struct {
 	rows     int64 // events that a table needs
 	none     bool
 	patterns []string // nil for every event
+	matched  []bool   // patterns that match an event with fields
 }
 
 var errTypedNone = errors.New("typed tables: none excludes all other choices; omit none or the others")
@@ -46,6 +47,8 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 		c.none = true
 	case slices.Contains(c.patterns, typedAll):
 		c.patterns, c.rows = nil, 1
+	case o.TypedRows < 0:
+		return c, fmt.Errorf("typed tables: %d rows; want at least 1, or 0 for the default", o.TypedRows)
 	case len(c.patterns) > 0:
 		c.rows = 1
 	case o.TypedRows > 0:
@@ -53,6 +56,7 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 	default:
 		c.rows = defaultTypedRows
 	}
+	c.matched = make([]bool, len(c.patterns))
 	return c, nil
 }
 
@@ -61,7 +65,21 @@ func (c *typedChoice) has(provider, name, number string) bool {
 	if c.none {
 		return false
 	}
-	return c.patterns == nil || slices.ContainsFunc(c.patterns, func(pattern string) bool {
-		return glob.MatchEvent(pattern, provider, name, number)
-	})
+	found := c.patterns == nil
+	for i, pattern := range c.patterns {
+		if glob.MatchEvent(pattern, provider, name, number) {
+			c.matched[i], found = true, true
+		}
+	}
+	return found
+}
+
+// unmatched returns the patterns for which has was true for no event.
+func (c *typedChoice) unmatched() (list []string) {
+	for i, pattern := range c.patterns {
+		if !c.none && !c.matched[i] {
+			list = append(list, pattern)
+		}
+	}
+	return list
 }

@@ -20,15 +20,11 @@ type typedWriter struct {
 	table    *typedTable
 	columns  *parquetwriter.ColumnsWriter
 	forms    []form
-	dropped  int
 	variants []variantWriter
 	record   record
 	cells    []payload.Cell
 	text     []byte // strings of the cells
 	scratch  []byte
-
-	failed int64 // payloads that do not decode
-	err    error // why the first of them does not
 }
 
 // A variantWriter writes the payloads of one schema.
@@ -63,7 +59,8 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 		schemas[i] = table.variants[v].schema
 	}
 	l := newLayout(schemas)
-	w := &typedWriter{table: table, forms: l.forms, dropped: l.dropped, variants: make([]variantWriter, len(order))}
+	table.dropped = l.dropped
+	w := &typedWriter{table: table, forms: l.forms, variants: make([]variantWriter, len(order))}
 	for i, v := range order {
 		w.variants[v] = newVariantWriter(schemas[i], l.fields[i], len(l.columns))
 		w.cells = slices.Grow(w.cells, len(schemas[i].Fields))
@@ -190,9 +187,9 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 		w.columns.Null(column)
 	}
 	if err != nil {
-		w.failed++
-		if w.err == nil {
-			w.err = err
+		w.table.failed++
+		if w.table.err == nil {
+			w.table.err = err
 		}
 	}
 }
@@ -316,11 +313,11 @@ func (w *typedWriter) writeDynamic(v *variantWriter, column int) {
 }
 
 // report counts what the table does not hold.
-func (w *typedWriter) report(r *ntconv.Report) {
-	if w.failed > 0 {
-		r.Note(ntconv.CodePayload, uint64(w.failed), -1, fmt.Sprintf("table %s: %v", w.table.table, w.err))
+func (t *typedTable) report(r *ntconv.Report) {
+	if t.failed > 0 {
+		r.Note(ntconv.CodePayload, uint64(t.failed), -1, fmt.Sprintf("table %s: %v", t.table, t.err))
 	}
-	if w.dropped > 0 {
-		r.Note(ntconv.CodeNotCarried, uint64(w.dropped), -1, fmt.Sprintf("fields of the table %s after %d columns", w.table.table, maxFieldColumns))
+	if t.dropped > 0 {
+		r.Note(ntconv.CodeNotCarried, uint64(t.dropped), -1, fmt.Sprintf("fields of the table %s after %d columns", t.table, maxFieldColumns))
 	}
 }

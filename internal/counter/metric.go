@@ -78,9 +78,11 @@ func processOf(e *ntconv.Event) *ntconv.Process {
 
 // collection notes the interval of the values that follow.
 func (r *Reader) collection(e *ntconv.Event, _ *role, _ func(*Value)) {
-	session := r.text(cSession)
-	r.keep(len(session))
-	r.intervals[sessionKey{processOf(e), session}] = r.seconds(cStart, cEnd)
+	key := sessionKey{processOf(e), r.text(cSession)}
+	if _, known := r.intervals[key]; !known { // a session has one such event per interval
+		r.keep(len(key.session))
+	}
+	r.intervals[key] = r.seconds(cStart, cEnd)
 }
 
 // instrument notes the description of an instrument.

@@ -64,14 +64,17 @@ type parquetCreator struct {
 const (
 	flagSingle = "single"
 	flagRaw    = "raw"
+
+	flagTyped     = "typed"
+	flagTypedRows = "typed-rows"
 )
 
 func bindParquet(flags *pflag.FlagSet) *parquetCreator {
 	c := &parquetCreator{flags: flags}
 	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
-	flags.StringSliceVar(&c.options.Typed, "typed", nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
-	flags.Int64Var(&c.options.TypedRows, "typed-rows", 0, "number of events from which a type is frequent (default 1000)")
+	flags.StringSliceVar(&c.options.Typed, flagTyped, nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
+	flags.Int64Var(&c.options.TypedRows, flagTypedRows, 0, "number of events from which a type is frequent (default 1000)")
 	bindSpanLink(flags, &c.link)
 	return c
 }
@@ -143,6 +146,11 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	if o.Raw {
 		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
 	}
+	for _, name := range []string{flagTyped, flagTypedRows} {
+		if c.flags.Changed(name) {
+			return nil, fmt.Errorf("--%s: one file of events has no typed tables; write a directory with -o DIR/, or omit --%s", name, name)
+		}
+	}
 	w, err := out.Create("")
 	if err != nil {
 		return nil, err
@@ -171,6 +179,9 @@ func (s parquetSink) Result() Result {
 	}
 	if d.Raw > 0 && !s.raw {
 		notes = append(notes, message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them")
+	}
+	if len(d.Unmatched) > 0 {
+		notes = append(notes, fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")))
 	}
 	r.Text = strings.Join(notes, "; ")
 	return r
