@@ -145,6 +145,9 @@ type fieldKey struct {
 	names      bool
 }
 
+// reserved are names of columns that a dataset, or the views of ntconv sql, add to every table: readers replace columns of these names.
+var reserved = []string{"trace", "day", "service"}
+
 // newLayout returns the columns for schemas that are in the order of their versions.
 func newLayout(schemas []*schema.Schema) *layout {
 	b := layoutBuilder{known: make(map[fieldKey]int)}
@@ -154,6 +157,9 @@ func newLayout(schemas []*schema.Schema) *layout {
 		b.addSchema(s)
 	}
 	var names tables.Names
+	for _, name := range reserved {
+		names.Add(name)
+	}
 	for i := range b.columns {
 		b.columns[i].Name = names.Add(b.columns[i].Name)
 	}
