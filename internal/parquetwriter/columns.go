@@ -48,7 +48,7 @@ const (
 )
 
 // A ColumnsWriter writes a file whose schema is known only at run time, value by value. Each row gives every column a value, in any order
-// of the columns, and ends with EndRow; a column that gets none keeps that of an earlier row. A ColumnsWriter is not safe for concurrent use.
+// of the columns, and ends with EndRow; an optional column that gets no value in any row is NULL. A ColumnsWriter is not safe for concurrent use.
 type ColumnsWriter struct {
 	w       *parquet.GenericWriter[any]
 	columns []column
