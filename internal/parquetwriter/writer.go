@@ -88,7 +88,7 @@ type Writer[T any] struct {
 // NewWriter returns a writer of a file. Nothing is complete before Close.
 func NewWriter[T any](w io.Writer, o *Options) *Writer[T] {
 	t := &tail{w: w}
-	return &Writer[T]{w: parquet.NewGenericWriter[T](t, o.options()...), tail: t}
+	return &Writer[T]{w: parquet.NewGenericWriter[T](t, append(o.options(), shortBounds[T]())...), tail: t}
 }
 
 // Write writes rows. It keeps nothing of them, so that strings and slices may be used again.
