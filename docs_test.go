@@ -139,6 +139,7 @@ func TestReadmeShowsExamples(t *testing.T) {
 		"example_test.go":            {"convert", "printEvents"},
 		"example_schema_test.go":     {"exceptions", "pauses"},
 		"examples/otlp/send/send.go": {"send"},
+		"examples/parquet/write.go":  {"writeTable"},
 	} {
 		source := page(t, file)
 		fset := token.NewFileSet()

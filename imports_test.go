@@ -221,6 +221,15 @@ var importRules = []importRule{
 		why: "a program that reads traces and sends spans compiles the model, the reader, spans and protobuf: no gRPC, no SDK, no command line, no other format",
 	},
 	{
+		of: []string{"./examples/parquet"}, only: []string{
+			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
+			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
+			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		},
+		why: "a program that reads traces and writes tables compiles the model, the reader and the library of Parquet: no command line, no other format",
+	},
+	{
 		of: []string{"./importers/..."}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./internal/wire/...", "./internal/formats"},
 		why: "a source gives events to any sink, and names in its stacks: who needs addresses for them asks package symbol",
 	},

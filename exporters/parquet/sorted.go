@@ -9,6 +9,9 @@ import (
 const (
 	groupRows  = 1 << 17
 	groupBytes = 24 << 20 // as far as rows state their bytes
+	// sortedPiece is the number of rows of a piece. One slice of all rows would be copied whenever it grows, and leave old copies to the
+	// garbage collector that are as large as what waits.
+	sortedPiece = 128
 )
 
 // sortsGroups reports whether a table's row groups are sorted in any order of events.
@@ -19,10 +22,10 @@ func sortsGroups(table string) bool {
 // A sorted collects the rows of a row group and sorts them by time, for tables whose rows become known in another order. Texts in the
 // rows must stay valid.
 type sorted[T any] struct {
-	table *table[T]
-	rows  []T
-	order []position
-	bytes int
+	table  *table[T]
+	pieces []*[sortedPiece]T // used again for the next row group
+	order  []position        // one per row
+	bytes  int
 }
 
 // A position is where a row is among those of its group.
@@ -42,12 +45,19 @@ func (s *sorted[T]) add(row *T, nanos, id int64, bytes int) {
 	if s.table.discard {
 		return
 	}
-	s.order = append(s.order, position{nanos, id, int32(len(s.rows))})
-	s.rows = append(s.rows, *row)
-	if s.bytes += bytes; len(s.rows) == groupRows || s.bytes >= groupBytes {
+	n := len(s.order)
+	if n == len(s.pieces)*sortedPiece {
+		s.pieces = append(s.pieces, new([sortedPiece]T))
+	}
+	s.order = append(s.order, position{nanos, id, int32(n)})
+	*s.at(n) = *row
+	if s.bytes += bytes; len(s.order) == groupRows || s.bytes >= groupBytes {
 		s.flush()
 	}
 }
+
+// at returns the row that was added as number i.
+func (s *sorted[T]) at(i int) *T { return &s.pieces[i/sortedPiece][i%sortedPiece] }
 
 // flush writes the rows as a row group.
 func (s *sorted[T]) flush() {
@@ -55,15 +65,17 @@ func (s *sorted[T]) flush() {
 		return cmp.Or(cmp.Compare(a.nanos, b.nanos), cmp.Compare(a.id, b.id), cmp.Compare(a.index, b.index))
 	})
 	for _, p := range s.order {
-		*s.table.row() = s.rows[p.index]
+		*s.table.row() = *s.at(int(p.index))
 	}
 	s.table.endGroup()
-	clear(s.rows)
-	s.rows, s.order, s.bytes = s.rows[:0], s.order[:0], 0
+	for _, piece := range s.pieces {
+		clear(piece[:]) // so that they keep nothing alive
+	}
+	s.order, s.bytes = s.order[:0], 0
 }
 
 func (s *sorted[T]) close() error {
-	if len(s.rows) > 0 {
+	if len(s.order) > 0 {
 		s.flush()
 	}
 	return s.table.close()

@@ -25,8 +25,8 @@ func TestSortedIsBoundedInBytes(t *testing.T) {
 	for i := range rows {
 		nanos := int64(i * 37 % rows)
 		s.add(&tables.Interval{Kind: "gc", TSNanos: nanos}, nanos, 0, size)
-		if s.bytes >= groupBytes || len(s.rows) > groupBytes/size {
-			t.Fatalf("%d rows of %d bytes wait", len(s.rows), s.bytes)
+		if s.bytes >= groupBytes || len(s.order) > groupBytes/size {
+			t.Fatalf("%d rows of %d bytes wait", len(s.order), s.bytes)
 		}
 	}
 	if err := s.close(); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	batchRows  = 8192    // rows that go to the writer at a time
+	batchRows  = 4096    // rows that go to the writer at a time
 	batchBytes = 1 << 20 // text and lists of these rows
 	waiting    = 2       // full batches of a table
 	// textReserve is room for most texts. A longer one moves the batch's buffer.

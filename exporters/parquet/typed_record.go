@@ -39,6 +39,8 @@ const (
 	recordTrace                            // the record has these IDs
 	recordSpan
 	recordActivity
+
+	recordIDs = recordTrace | recordSpan | recordActivity
 )
 
 // maxRecord bounds a record without its payload in bytes.

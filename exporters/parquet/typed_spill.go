@@ -9,8 +9,8 @@ import (
 const (
 	// chunkBytes is the size of a full chunk. The first chunk of a type begins with firstChunk and grows: most types are rare.
 	chunkBytes, firstChunk = 64 << 10, 256
-	// spillBytes is how much a spill keeps in memory. Free chunks of at most freeBytes come on top.
-	spillBytes, freeBytes = 24 << 20, 8 << 20
+	// spillBytes is how much a spill keeps in memory, in chunks that are used again after they were stored: garbage would count twice.
+	spillBytes = 12 << 20
 )
 
 // A typedSpill holds records of many types until each of them is written as a table. It keeps them in chunks per type, and moves all
@@ -95,7 +95,7 @@ func (s *typedSpill) chunk(size int) []byte {
 // release takes back a chunk.
 func (s *typedSpill) release(b []byte) {
 	s.used -= cap(b)
-	if cap(b) == chunkBytes && len(s.free) < freeBytes/chunkBytes {
+	if cap(b) == chunkBytes && len(s.free) < s.limit/chunkBytes {
 		s.free = append(s.free, b[:0])
 	}
 }

@@ -141,6 +141,14 @@ func (w *typedWriter) writeFixed(version uint8) {
 		c.Null(columnStack)
 	}
 	c.Int32(columnVersion, int32(version))
+	if w.table.flags&recordIDs != 0 {
+		w.writeIDs()
+	}
+}
+
+// writeIDs writes the columns of trace, span and activity. In a table without any ID they get no value in any row: they remain NULL.
+func (w *typedWriter) writeIDs() {
+	r, c := &w.record, w.columns
 	var text [36]byte
 	if r.flags&recordTrace != 0 {
 		c.Text(columnTrace, hex.AppendEncode(text[:0], r.trace[:]))

@@ -41,6 +41,8 @@ func (o *Options) rowGroupRows() int64 {
 // options returns what parquet-go needs to know.
 func (o *Options) options() []parquet.WriterOption {
 	list := []parquet.WriterOption{
+		// The column index has the statistics of pages. In the headers of pages they would be computed a second time.
+		parquet.DataPageStatistics(false),
 		parquet.Compression(sharedEncoders),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
@@ -86,7 +88,7 @@ type Writer[T any] struct {
 // NewWriter returns a writer of a file. Nothing is complete before Close.
 func NewWriter[T any](w io.Writer, o *Options) *Writer[T] {
 	t := &tail{w: w}
-	return &Writer[T]{w: parquet.NewGenericWriter[T](t, o.options()...), tail: t}
+	return &Writer[T]{w: parquet.NewGenericWriter[T](t, append(o.options(), shortBounds[T]())...), tail: t}
 }
 
 // Write writes rows. It keeps nothing of them, so that strings and slices may be used again.

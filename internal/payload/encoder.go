@@ -37,12 +37,15 @@ func narrowType(t ntconv.FieldType) ntconv.FieldType {
 // An Encoder converts payloads of one trace to JSON. The zero value is ready to use. Its memory is bounded by the
 // metadata of the trace. It is not safe for concurrent use.
 type Encoder struct {
-	last     *program
+	recent   [recentPrograms]*program // by number of the event, because types of events alternate
 	programs map[programKey]*program
 	layouts  map[*schema.Schema]*layout
 	path     fastPath
 	check    []byte // what the Decoder restored
 }
+
+// recentPrograms is a power of 2.
+const recentPrograms = 64
 
 // programKey is what the conversion of a payload depends on.
 type programKey struct {
@@ -84,8 +87,9 @@ func (e *Encoder) Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
 // programOf returns the program of an event.
 func (e *Encoder) programOf(s *schema.Schema, pointerSize int) *program {
 	key := programKey{s, pointerSize == 4}
-	if e.last != nil && e.last.programKey == key {
-		return e.last
+	slot := &e.recent[s.ID%recentPrograms]
+	if *slot != nil && (*slot).programKey == key {
+		return *slot
 	}
 	p := e.programs[key]
 	if p == nil {
@@ -98,7 +102,7 @@ func (e *Encoder) programOf(s *schema.Schema, pointerSize int) *program {
 		p = newProgram(key, e.layouts[s])
 		e.programs[key] = p
 	}
-	e.last = p
+	*slot = p
 	return p
 }
 

@@ -224,7 +224,7 @@ func TestAnyLayout(t *testing.T) {
 		if events++; exact {
 			restored++
 		}
-		if p := enc.last; p != nil && len(text) > 0 {
+		if p := enc.recent[s.ID%recentPrograms]; p != nil && len(text) > 0 {
 			if p.wide.plain {
 				fast++
 			}
