@@ -52,6 +52,9 @@ func newSingle(f *files) (ntconv.Source, error) {
 	if s.rows, err = newRows[tables.SingleEvent](f, f.names[0]); err != nil {
 		return nil, err
 	}
+	if err := s.rows.sort(f, singleOrder); err != nil {
+		return nil, err
+	}
 	start := int64(0)
 	if row, err := s.rows.head(); err == nil {
 		start = row.TSNanos
