@@ -86,8 +86,17 @@ func TestParquetFileOrDirectory(t *testing.T) {
 			t.Errorf("%q -f: code %d: %s", c.args, forced.code, forced.stderr)
 		}
 	}
-	if r := invoke(t, dir, nil, "to", "parquet", "--raw", "app.nettrace", "-o", "raw.parquet"); r.code != exitUsage || !strings.Contains(r.stderr, "omit --raw") {
-		t.Errorf("--raw to one file: code %d: %s", r.code, r.stderr)
+	for _, c := range []struct{ args, says string }{
+		{"--raw -o raw.parquet", "omit --raw"},
+		{"--typed all -o typed.parquet", "omit --typed"},
+		{"--typed-rows 5 --single -o rows", "omit --typed-rows"},
+		{"--typed-rows 0 -o rows/", "--typed-rows 0: want at least 1"},
+		{"--single -o single/", "-o single/: the output is a file"},
+	} {
+		args := append([]string{"to", "parquet", "app.nettrace"}, strings.Fields(c.args)...)
+		if r := invoke(t, dir, nil, args...); r.code != exitUsage || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%s: code %d: %s, want %q", c.args, r.code, r.stderr, c.says)
+		}
 	}
 }
 

@@ -56,6 +56,8 @@ type Summary struct {
 	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
 	Tables      []string
 	TypedTables int
+	// Unmatched are the elements of Options.Typed that name no event with fields.
+	Unmatched []string
 }
 
 // New returns a sink that writes each table to a file that create returns: table is the name of the table, without extension. The sink

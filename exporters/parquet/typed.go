@@ -147,7 +147,7 @@ func (t *typed) close() error {
 			t.sink.typedTables[v.typ] = table.table
 		}
 	}
-	t.sink.done.TypedTables = len(chosen)
+	t.sink.done.TypedTables, t.sink.done.Unmatched = len(chosen), t.choice.unmatched()
 	return errors.Join(t.writeAll(chosen), t.spill.close())
 }
 

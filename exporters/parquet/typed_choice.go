@@ -24,6 +24,7 @@ type typedChoice struct {
 	rows     int64 // events that a table needs
 	none     bool
 	patterns []string // nil for every event
+	matched  []bool   // by pattern
 }
 
 var errTypedNone = errors.New("typed tables: none excludes all other choices; omit none or the others")
@@ -47,7 +48,7 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 	case slices.Contains(c.patterns, typedAll):
 		c.patterns, c.rows = nil, 1
 	case len(c.patterns) > 0:
-		c.rows = 1
+		c.rows, c.matched = 1, make([]bool, len(c.patterns))
 	case o.TypedRows > 0:
 		c.rows = o.TypedRows
 	default:
@@ -61,7 +62,21 @@ func (c *typedChoice) has(provider, name, number string) bool {
 	if c.none {
 		return false
 	}
-	return c.patterns == nil || slices.ContainsFunc(c.patterns, func(pattern string) bool {
-		return glob.MatchEvent(pattern, provider, name, number)
-	})
+	found := c.patterns == nil
+	for i, pattern := range c.patterns {
+		if glob.MatchEvent(pattern, provider, name, number) {
+			c.matched[i], found = true, true
+		}
+	}
+	return found
+}
+
+// unmatched returns the patterns that no event has matched.
+func (c *typedChoice) unmatched() (list []string) {
+	for i, pattern := range c.patterns {
+		if !c.none && !c.matched[i] {
+			list = append(list, pattern)
+		}
+	}
+	return list
 }

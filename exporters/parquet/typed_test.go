@@ -316,22 +316,27 @@ func TestTypedChoice(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		typed []string
-		want  []string
+		typed     []string
+		want      []string
+		unmatched []string
 	}{
-		{nil, []string{"event_My_Shop_Often"}},
-		{[]string{"all"}, []string{"event_My_Shop_Often", "event_My_Shop_Rare"}},
-		{[]string{"none"}, nil},
-		{[]string{"my.*/rARE"}, []string{"event_My_Shop_Rare"}},
-		{[]string{"x, *Shop/O?ten"}, []string{"event_My_Shop_Often"}},
-		{[]string{"*Shop/10"}, []string{"event_My_Shop_Often", "event_My_Shop_Rare"}},
-		{[]string{"Other/Rare"}, nil},
+		{nil, []string{"event_My_Shop_Often"}, nil},
+		{[]string{"all"}, []string{"event_My_Shop_Often", "event_My_Shop_Rare"}, nil},
+		{[]string{"none"}, nil, nil},
+		{[]string{"my.*/rARE"}, []string{"event_My_Shop_Rare"}, nil},
+		{[]string{"x, *Shop/O?ten"}, []string{"event_My_Shop_Often"}, []string{"x"}},
+		{[]string{"*Shop/10"}, []string{"event_My_Shop_Often", "event_My_Shop_Rare"}, nil},
+		{[]string{"*", "*Shop/10"}, []string{"event_My_Shop_Often", "event_My_Shop_Rare"}, nil},
+		{[]string{"Other/Rare", "Bare"}, nil, []string{"Other/Rare", "Bare"}},
 	} {
 		x := newTypedExport(t, typedInfo, c.typed...)
 		x.write(t, events...)
 		x.close(t)
 		if !slices.Equal(x.dir.names, c.want) || x.sink.Summary().TypedTables != len(c.want) {
 			t.Errorf("%q: tables %q and summary %+v, want %q", c.typed, x.dir.names, x.sink.Summary(), c.want)
+		}
+		if got := x.sink.Summary().Unmatched; !slices.Equal(got, c.unmatched) {
+			t.Errorf("%q: %q match nothing, want %q", c.typed, got, c.unmatched)
 		}
 		for _, e := range events {
 			if got := x.sink.typedTables[e.Type]; got != "" && got != "event_My_Shop_"+e.Type.Name {

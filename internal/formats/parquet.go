@@ -62,16 +62,18 @@ type parquetCreator struct {
 }
 
 const (
-	flagSingle = "single"
-	flagRaw    = "raw"
+	flagSingle    = "single"
+	flagRaw       = "raw"
+	flagTyped     = "typed"
+	flagTypedRows = "typed-rows"
 )
 
 func bindParquet(flags *pflag.FlagSet) *parquetCreator {
 	c := &parquetCreator{flags: flags}
 	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
-	flags.StringSliceVar(&c.options.Typed, "typed", nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
-	flags.Int64Var(&c.options.TypedRows, "typed-rows", 0, "number of events from which a type is frequent (default 1000)")
+	flags.StringSliceVar(&c.options.Typed, flagTyped, nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
+	flags.Int64Var(&c.options.TypedRows, flagTypedRows, 0, "number of events from which a type is frequent (default 1000)")
 	bindSpanLink(flags, &c.link)
 	return c
 }
@@ -126,6 +128,9 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	if t.Trace != nil {
 		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
 	}
+	if c.options.TypedRows < 1 && c.flags.Changed(flagTypedRows) {
+		return nil, fmt.Errorf("--%s %d: want at least 1", flagTypedRows, c.options.TypedRows)
+	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
 		if err != nil {
@@ -133,8 +138,10 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		}
 		return parquetSink{sink, o.Raw, o.Active != nil}, nil
 	}
-	if o.Raw {
-		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
+	for _, name := range [...]string{flagRaw, flagTyped, flagTypedRows} {
+		if c.flags.Changed(name) {
+			return nil, fmt.Errorf("--%s: applies to a directory of tables, not to one file of events; write a directory with -o DIR/, or omit --%s", name, name)
+		}
 	}
 	w, err := out.Create("")
 	if err != nil {
@@ -159,8 +166,11 @@ func (s parquetSink) Result() Result {
 		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
 	}
 	var notes []string
-	if s.linked {
+	if s.linked && d.Samples > 0 {
 		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
+	}
+	if len(d.Unmatched) > 0 {
+		notes = append(notes, fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")))
 	}
 	if d.Raw > 0 && !s.raw {
 		notes = append(notes, message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them")
