@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -309,6 +310,11 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	traces, err := set.Traces()
 	if err != nil {
 		return fail(exitInput, err)
+	}
+	for _, uid := range uids { // a typing error removes nothing
+		if !slices.ContainsFunc(traces, func(t dataset.Trace) bool { return strings.HasPrefix(t.UID, uid) }) {
+			return failf(exitEmpty, "%s: no trace is selected by %s, and nothing is removed; ntconv dataset ls %s lists all", set.Dir(), uid, message.ShellWord(set.Dir()))
+		}
 	}
 	done, busy := 0, 0
 	var size int64
