@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/pflag"
 )
 
@@ -96,6 +97,40 @@ func TestParquetFileOrDirectory(t *testing.T) {
 		args := append([]string{"to", "parquet", "app.nettrace"}, strings.Fields(c.args)...)
 		if r := invoke(t, dir, nil, args...); r.code != exitUsage || !strings.Contains(r.stderr, c.says) {
 			t.Errorf("%s: code %d: %s, want %q", c.args, r.code, r.stderr, c.says)
+		}
+	}
+}
+
+// A directory is replaced by force only if all that it holds is of the format of the output, and no input is in it.
+func TestReplacedDirectory(t *testing.T) {
+	dir := t.TempDir()
+	data := corpus.Trace(t, "empty").Data
+	for _, sub := range []string{"mine/below", "there"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "app.nettrace", data)
+	write(t, filepath.Join(dir, "there"), "app.nettrace", data)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"app.nettrace -f -o mine/", exitOutput, "holds below, which is not of format parquet"},
+		{"app.nettrace -f -o there", exitOutput, "holds app.nettrace, which is not of format parquet"},
+		{"there/app.nettrace -f -o there/", exitUsage, "directory of the input"},
+		{"app.nettrace -f -o new/", exitOK, ""},
+		{"app.nettrace -f -o new/", exitOK, ""},
+		{"new/events.parquet -f -o new/", exitUsage, "directory of the input"},
+	} {
+		if r := invoke(t, dir, nil, append([]string{"to", "parquet"}, strings.Fields(c.args)...)...); r.code != c.code || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%s: code %d: %s, want %q", c.args, r.code, r.stderr, c.says)
+		}
+	}
+	for _, name := range []string{"mine/below", "there/app.nettrace", "new/events.parquet"} {
+		if !exists(filepath.Join(dir, name)) {
+			t.Errorf("%s was deleted", name)
 		}
 	}
 }
