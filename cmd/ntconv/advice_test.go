@@ -80,6 +80,10 @@ func TestAdviceForPreviews(t *testing.T) {
 	if r.code != exitInput || !strings.HasSuffix(r.stderr, "; record again with a released runtime; or try --allow-prerelease\n") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
+	r = invoke(t, dir, nil, "to", "parquet", "--dataset", "fleet", "a.nettrace")
+	if r.code != exitInput || !strings.Contains(r.stderr, "a.nettrace: nettrace 4: byte 15992: ") || !strings.Contains(r.stderr, "; or try --allow-prerelease\n") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
 	if r := invoke(t, dir, nil, "info", "--allow-prerelease", "a.nettrace"); r.code != exitOK {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,21 +97,38 @@ func (r *collecting) one(name string) addedTrace {
 // errorOf returns the message of an input's error, which names the input. Of the errors of many tables, that of the first is enough.
 func errorOf(name string, err error) string {
 	first, more := err, 0
-	for several := (interface{ Unwrap() []error })(nil); errors.As(first, &several); {
-		list := several.Unwrap()
-		if len(list) == 0 {
-			break
-		}
+	for list := joined(first); len(list) > 0; list = joined(first) {
 		first, more = list[0], more+len(list)-1
 	}
 	text := first.Error()
 	if more > 0 {
 		text += "; and " + message.Count(int64(more), "more error")
 	}
-	if !names(err, name) {
+	if !names(first, name) {
 		text = input.NameOf(name, 0) + ": " + text
 	}
 	return text
+}
+
+// joined returns the errors that errors.Join made the first joint error in the chain of err of. Other errors that wrap several are one
+// error: a sentinel among them is not the message.
+func joined(err error) []error {
+	for ; err != nil; err = errors.Unwrap(err) {
+		several, ok := err.(interface{ Unwrap() []error })
+		if !ok {
+			continue
+		}
+		list := several.Unwrap()
+		texts := make([]string, len(list))
+		for i, e := range list {
+			texts[i] = e.Error()
+		}
+		if strings.Join(texts, "\n") != err.Error() {
+			return nil
+		}
+		return list
+	}
+	return nil
 }
 
 // names reports whether the message of an error names an input.

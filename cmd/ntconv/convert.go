@@ -134,6 +134,11 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	if err := checkOutput(outName, inputs...); err != nil {
 		return err
 	}
+	if to, _ := c.creator.Destination(); to == formats.ToDir && a.force {
+		if err := checkReplaced(c.to, outName, inputs...); err != nil {
+			return err
+		}
+	}
 	if err := a.checkTerminal(c.to.Name, c.binary(), outName); err != nil {
 		return err
 	}

@@ -122,6 +122,7 @@ func TestDatasetKeys(t *testing.T) {
 		{[]string{"dataset", "rm", "fleet", "--where", "day=1"}, exitUsage, "arch,service,hour"},
 		{[]string{"dataset", "rm", "fleet", "--older-than", "1y"}, exitUsage, "36h or 30d"},
 		{[]string{"dataset", "rm", "fleet", "0123456789abcdef"}, exitEmpty, "no trace is selected"},
+		{[]string{"dataset", "rm", "fleet", traces[0].UID, "0123456789abcdef"}, exitEmpty, "has no trace 0123456789abcdef, and none was removed"},
 		{[]string{"dataset", "frobnicate"}, exitUsage, "no command"},
 	} {
 		if c.args[len(c.args)-1] == "x" {

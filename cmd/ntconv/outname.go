@@ -70,6 +70,8 @@ func (c *conversion) output() (string, error) {
 	switch {
 	case to == formats.ToDir && (isStdout(c.out) || c.out == "" && c.in == "-"):
 		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", flag)
+	case to == formats.ToFile && (strings.HasSuffix(c.out, "/") || strings.HasSuffix(c.out, string(filepath.Separator))):
+		return "", failf(exitUsage, "-o %s: the output is a file, and this is the name of a directory; name a file", c.out)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/pflag"
 )
 
@@ -86,8 +87,51 @@ func TestParquetFileOrDirectory(t *testing.T) {
 			t.Errorf("%q -f: code %d: %s", c.args, forced.code, forced.stderr)
 		}
 	}
-	if r := invoke(t, dir, nil, "to", "parquet", "--raw", "app.nettrace", "-o", "raw.parquet"); r.code != exitUsage || !strings.Contains(r.stderr, "omit --raw") {
-		t.Errorf("--raw to one file: code %d: %s", r.code, r.stderr)
+	for _, c := range []struct{ args, says string }{
+		{"--raw -o raw.parquet", "omit --raw"},
+		{"--typed all -o typed.parquet", "omit --typed"},
+		{"--typed-rows 5 --single -o rows", "omit --typed-rows"},
+		{"--typed-rows 0 -o rows/", "--typed-rows 0: want at least 1"},
+		{"--single -o single/", "-o single/: the output is a file"},
+	} {
+		args := append([]string{"to", "parquet", "app.nettrace"}, strings.Fields(c.args)...)
+		if r := invoke(t, dir, nil, args...); r.code != exitUsage || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%s: code %d: %s, want %q", c.args, r.code, r.stderr, c.says)
+		}
+	}
+}
+
+// A directory is replaced by force only if all that it holds is of the format of the output, and no input is in it.
+func TestReplacedDirectory(t *testing.T) {
+	dir := t.TempDir()
+	data := corpus.Trace(t, "empty").Data
+	for _, sub := range []string{"mine/below", "there"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "app.nettrace", data)
+	write(t, filepath.Join(dir, "there"), "app.nettrace", data)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"app.nettrace -f -o mine/", exitOutput, "holds below, which is not of format parquet"},
+		{"app.nettrace -f -o there", exitOutput, "holds app.nettrace, which is not of format parquet"},
+		{"there/app.nettrace -f -o there/", exitUsage, "directory of the input"},
+		{"app.nettrace -f -o new/", exitOK, ""},
+		{"app.nettrace -f -o new/", exitOK, ""},
+		{"new/events.parquet -f -o new/", exitUsage, "directory of the input"},
+	} {
+		if r := invoke(t, dir, nil, append([]string{"to", "parquet"}, strings.Fields(c.args)...)...); r.code != c.code || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%s: code %d: %s, want %q", c.args, r.code, r.stderr, c.says)
+		}
+	}
+	for _, name := range []string{"mine/below", "there/app.nettrace", "new/events.parquet"} {
+		if !exists(filepath.Join(dir, name)) {
+			t.Errorf("%s was deleted", name)
+		}
 	}
 	if r := invoke(t, dir, nil, "to", "parquet", "--typed", "all", "app.nettrace", "-o", "typed.parquet"); r.code != exitUsage || !strings.Contains(r.stderr, "omit --typed") {
 		t.Errorf("exit code %d, message %q", r.code, r.stderr)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -67,21 +68,24 @@ func (d *definitions) addInfo(row *tables.TraceInfo) error {
 		return inTable(tableInfo, fmt.Errorf("%w: more than one row; read one trace at a time", ntconv.ErrUnsupported))
 	}
 	d.info, d.hasInfo = *row, true
+	if row.SchemaVersion > tables.Version { // other programs keep the column and not the metadata
+		return inTable(tableInfo, checkVersion(strconv.Itoa(int(row.SchemaVersion))))
+	}
 	return nil
 }
 
-// checkEvents finds out whether events are missing, and with them the names that they hold.
+// checkEvents finds out whether events are missing, and with them the names that they hold. Their number tells: another program that
+// copies all rows omits the metadata of ntconv, and the copy must give the same trace.
 func (d *definitions) checkEvents() error {
 	events, err := d.f.file(tableEvents)
 	if err != nil {
 		return err
 	}
-	_, original := events.Metadata(tables.VersionKey)
-	if d.hasInfo && original && events.Rows() != d.info.EventCount {
-		original = false
+	complete := d.hasInfo && events.Rows() == d.info.EventCount
+	if _, original := events.Metadata(tables.VersionKey); d.hasInfo && original && !complete {
 		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("trace_info counts %d events, the table events has %d rows", d.info.EventCount, events.Rows()))
 	}
-	if !original || !d.hasInfo {
+	if !complete {
 		d.info.Selection = true
 	}
 	return nil

@@ -38,15 +38,23 @@ func (f *files) file(table string) (*parquetreader.File, error) {
 		return nil, inTable(table, err)
 	}
 	if text, ok := file.Metadata(tables.VersionKey); ok {
-		if n, err := strconv.Atoi(text); err != nil || n < 1 || n > tables.Version {
-			return nil, inTable(table, &ntconv.AdviceError{
-				Err:    fmt.Errorf("%w: version %q of the tables, want at most %d", ntconv.ErrUnsupported, text, tables.Version),
-				Advice: "use a later version of ntconv",
-			})
+		if err := checkVersion(text); err != nil {
+			return nil, inTable(table, err)
 		}
 	}
 	f.open[table] = file
 	return file, nil
+}
+
+// checkVersion refuses a version of the schema that is not known.
+func checkVersion(text string) error {
+	if n, err := strconv.Atoi(text); err == nil && 1 <= n && n <= tables.Version {
+		return nil
+	}
+	return &ntconv.AdviceError{
+		Err:    fmt.Errorf("%w: version %q of the tables, want at most %d", ntconv.ErrUnsupported, text, tables.Version),
+		Advice: "use a later version of ntconv",
+	}
 }
 
 // inTable adds the name of a table to an error.

@@ -117,7 +117,7 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 		}
 	}
 	if r.of(roleTime) == nil {
-		return nil, &MappingError{Role: roleTime, Column: m[roleTime], Text: "no column is known to hold the time of the rows", Columns: r.list()}
+		return nil, &MappingError{Role: roleTime, Column: m[roleTime], Text: "no column is known to hold the time of the rows, and each event needs one", Columns: r.list()}
 	}
 	return r, nil
 }
@@ -144,7 +144,11 @@ func (r *roles) assign(role, value string) error {
 		return &MappingError{Role: role, Column: value, Text: "unknown unit " + unit + "; want ns, us, ms or s"}
 	}
 	if !fits(role, c) {
-		return &MappingError{Role: role, Column: value, Text: fmt.Sprintf("a column of type %s cannot have this role", c.TypeName())}
+		text := fmt.Sprintf("a column of type %s cannot have this role", c.TypeName())
+		if c.Logical == parquetreader.Decimal {
+			text += "; cast it to DOUBLE"
+		}
+		return &MappingError{Role: role, Column: value, Text: text}
 	}
 	r.at[role] = i
 	return nil

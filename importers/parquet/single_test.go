@@ -62,6 +62,33 @@ func named(e *ntconv.Event, s *schema.Schema, frames []ntconv.Frame) string {
 	return b.String()
 }
 
+// TestSortedFileOfEvents checks that a file of events gives the same events after another program has written its rows in another order.
+func TestSortedFileOfEvents(t *testing.T) {
+	data := corpus.Trace(t, "cpu-env").Data
+	want := single(t, data, symbol.New(nil))
+	got := directory{"trace": edited(t, want["trace"], func(rows []tables.SingleEvent) []tables.SingleEvent { slices.Reverse(rows); return rows })}
+	texts := func(d directory) (list []string) {
+		last := ntconv.Ticks(0)
+		for _, e := range read(t, d, parquet.Options{}) {
+			if e.Time < last {
+				t.Fatalf("time %d after %d", e.Time, last)
+			}
+			last = e.Time
+			list = append(list, fmt.Sprint(e.Time, e.Thread.TID, e.Type.Name))
+		}
+		return list
+	}
+	a, b := texts(want), texts(got)
+	if len(a) != 1786 {
+		t.Errorf("%d events", len(a))
+	}
+	slices.Sort(a) // events of the same time are in either order
+	slices.Sort(b)
+	if !slices.Equal(a, b) {
+		t.Error("the events differ")
+	}
+}
+
 // TestFileOfEvents reads the file of --single of all traces: each event has its time, name, thread, labels, the names of its stack, and
 // fields with the names that it had.
 func TestFileOfEvents(t *testing.T) {

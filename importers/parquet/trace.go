@@ -76,6 +76,7 @@ func newTrace(f *files) (ntconv.Source, error) {
 		func() (err error) { t.events, err = newRows[eventRow](f, tableEvents); return err },
 		func() (err error) { t.losses, err = newRows[tables.Loss](f, "losses"); return err },
 		func() (err error) { t.marks, err = newRows[tables.Mark](f, "marks"); return err },
+		t.sortRows,
 	} {
 		if err := open(); err != nil {
 			return nil, err

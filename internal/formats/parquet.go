@@ -136,6 +136,9 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	if t.Trace != nil {
 		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service
 	}
+	if c.options.TypedRows < 1 && c.flags.Changed(flagTypedRows) {
+		return nil, fmt.Errorf("--%s %d: want at least 1", flagTypedRows, c.options.TypedRows)
+	}
 	if out.IsDir() {
 		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
 		if err != nil {
@@ -174,7 +177,7 @@ func (s parquetSink) Result() Result {
 		eventsResult: *newEventsResult(d.Events, ""), Tables: len(d.Tables), Typed: d.TypedTables, Samples: d.Samples, Spans: d.Spans, RawPayloads: d.Raw,
 	}
 	var notes []string
-	if s.linked {
+	if s.linked && d.Samples > 0 {
 		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
 	}
 	if d.Raw > 0 && !s.raw {

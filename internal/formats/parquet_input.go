@@ -67,7 +67,11 @@ func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	src, err := parquet.New(tables, opts)
 	var mapping *parquet.MappingError
 	if errors.As(err, &mapping) {
-		return nil, &FlagError{fmt.Sprintf("--%s %v", flagMap, mapping)}
+		separator := " "
+		if mapping.Role == "" {
+			separator = ": "
+		}
+		return nil, &FlagError{"--" + flagMap + separator + mapping.Error()}
 	}
 	return src, err
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+)
+
+// checkReplaced refuses an output directory in place of one that holds an input, or files of other formats, with or without -f: the
+// directory is replaced as a whole, and what ntconv has not written cannot be made again.
+func checkReplaced(to *formats.Format, out string, inputs ...string) error {
+	for _, in := range inputs {
+		if isInside(in, out) {
+			return failf(exitUsage, "%s: the output would take the place of the directory of the input (%s); name another output", out, input.NameOf(in, 0))
+		}
+	}
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		return nil // there is none, or the creation of the output gives the error
+	}
+	for _, e := range entries {
+		if e.IsDir() || !hasExtension(to, e.Name()) {
+			return failf(exitOutput, "%s: create: the directory exists and holds %s, which is not of format %s, and -f would delete it; name another output",
+				out, e.Name(), to.Name)
+		}
+	}
+	return nil
+}
+
+// hasExtension reports whether a name has an extension of a format, compressed or not.
+func hasExtension(to *formats.Format, name string) bool {
+	for _, ext := range to.Exts {
+		if strings.HasSuffix(name, ext) || strings.Contains(name, ext+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// isInside reports whether a file is in a directory or in one below it.
+func isInside(name, dir string) bool {
+	at, err := filepath.Abs(name)
+	if err != nil || name == "-" {
+		return false
+	}
+	for parent := filepath.Dir(at); parent != at; at, parent = parent, filepath.Dir(parent) {
+		if sameFile(parent, dir) {
+			return true
+		}
+	}
+	return false
+}

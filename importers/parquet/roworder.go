@@ -1,0 +1,99 @@
+package parquet
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// A rowOrder is the order of a table of events: that of a column of integers.
+type rowOrder[T any] struct {
+	column string
+	key    func(*T) int64
+	texts  func(*T) int // bytes of texts and lists in a row
+}
+
+// sort puts the rows into their order before the first one is read. Files of ntconv are in order, which their metadata shows, and are
+// not touched. Another program may have written its rows in any order, as DuckDB does with ORDER BY and after joins; all rows are then
+// in memory, at most limit bytes.
+func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
+	if !f.has(r.table) {
+		return nil
+	}
+	file, err := f.file(r.table)
+	if err != nil {
+		return err
+	}
+	if _, original := file.Metadata(tables.VersionKey); original || inOrder(file, o.column) {
+		return nil
+	}
+	var all []T
+	m := memory{limit: f.o.Limits.TableBytes}
+	err = r.each(func(row *T) error {
+		all = append(all, *row)
+		return m.add(rowBytes + o.texts(row))
+	})
+	var limit *ntconv.LimitError
+	if errors.As(err, &limit) && limit.Limit == LimitTables {
+		return inTable(r.table, &ntconv.AdviceError{
+			Err:    fmt.Errorf("rows that are not in the order of %s: %w", o.column, err),
+			Advice: "write the table with ORDER BY " + o.column,
+		})
+	}
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(o.key(&a), o.key(&b)) })
+	r.batch, r.next, r.err = all, 0, err
+	if err == nil {
+		r.err = io.EOF
+	}
+	return nil
+}
+
+// inOrder reports whether the values of a column never decrease. A file that cannot be read counts as in order: reading its rows gives
+// the error, after the rows before it.
+func inOrder(file *parquetreader.File, column string) bool {
+	at := slices.IndexFunc(file.Columns(), func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == column })
+	if at < 0 {
+		return true
+	}
+	r := parquetreader.NewColumnsReader(file, []int{at})
+	var batch parquetreader.Columns
+	last := int64(math.MinInt64)
+	for {
+		if err := r.Read(&batch, batchRows); err != nil {
+			return true
+		}
+		for i := range batch.Rows {
+			n := batch.Row(0, i)[0].Int64()
+			if n < last {
+				return false
+			}
+			last = n
+		}
+	}
+}
+
+// sortRows puts events, losses and marks into the order of the trace.
+func (t *trace) sortRows() error {
+	f := t.d.f
+	return cmp.Or(
+		t.events.sort(f, rowOrder[eventRow]{
+			"event_id", func(row *eventRow) int64 { return row.EventID }, func(row *eventRow) int { return len(row.Payload) + len(row.PayloadRaw) },
+		}),
+		t.losses.sort(f, rowOrder[tables.Loss]{
+			"event_id", func(row *tables.Loss) int64 { return row.EventID }, func(*tables.Loss) int { return 0 },
+		}),
+		t.marks.sort(f, rowOrder[tables.Mark]{
+			"event_id", func(row *tables.Mark) int64 { return row.EventID }, func(row *tables.Mark) int { return len(row.PayloadRaw) + 16*len(row.Threads) },
+		}),
+	)
+}
