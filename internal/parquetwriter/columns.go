@@ -88,8 +88,7 @@ func NewColumnsWriter(w io.Writer, columns []ColumnSpec, rows int64, o *Options)
 	if rows > 0 && rows < pageBytes/8 {
 		page = max(minPageBytes, int(rows)*8)
 	}
-	// The column index has the statistics of pages. In the headers of pages they would be computed a second time.
-	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page), parquet.DataPageStatistics(false))
+	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page))
 	c := &ColumnsWriter{
 		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
 		limit: max(16, min(writeRows, batchValues/len(columns))), most: o.rowGroupRows(),
