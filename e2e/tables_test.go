@@ -76,13 +76,14 @@ func tablesOf(t *testing.T, name, out string) (files []string) {
 		{"--typed", "none", "--raw", "-o", out + ".raw/"},
 		{"-o", out + ".single.parquet"},
 	} {
-		r := run(t, command, append([]string{"to", "parquet", name}, args...)...)
-		if malformed := strings.Contains(name, "vectors"); malformed && r.code != 0 && r.code != 3 {
+		r := run(t, command, append([]string{"to", "parquet", "--allow-prerelease", name}, args...)...)
+		if vector := filepath.Base(filepath.Dir(name)) == "vectors"; vector && r.code != 0 && r.code != 3 { // many have no event or are malformed
 			t.Logf("%s: no tables: %s", name, r.stderr)
 			return nil
 		}
 		if r.code != 0 && r.code != 3 {
 			t.Errorf("%s %v: exit code %d: %s", name, args, r.code, r.stderr)
+			return nil
 		}
 	}
 	files, _ = filepath.Glob(out + ".parquet/*.parquet")

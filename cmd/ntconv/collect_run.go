@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,23 +110,16 @@ func errorOf(name string, err error) string {
 	return text
 }
 
+// joint is the type of what errors.Join returns.
+var joint = reflect.TypeOf(errors.Join(io.EOF))
+
 // joined returns the errors that errors.Join made the first joint error in the chain of err of. Other errors that wrap several are one
 // error: a sentinel among them is not the message.
 func joined(err error) []error {
 	for ; err != nil; err = errors.Unwrap(err) {
-		several, ok := err.(interface{ Unwrap() []error })
-		if !ok {
-			continue
+		if several, ok := err.(interface{ Unwrap() []error }); ok && reflect.TypeOf(err) == joint {
+			return several.Unwrap()
 		}
-		list := several.Unwrap()
-		texts := make([]string, len(list))
-		for i, e := range list {
-			texts[i] = e.Error()
-		}
-		if strings.Join(texts, "\n") != err.Error() {
-			return nil
-		}
-		return list
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func (o *Options) options() []parquet.WriterOption {
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),
+		// The column index has the bounds of pages. In the headers of pages they would not be cut and not be compressed: a payload of a
+		// megabyte would be there twice.
+		parquet.DataPageStatistics(false),
 	}
 	if o.Sort != "" {
 		list = append(list, parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending(o.Sort))))
