@@ -17,6 +17,9 @@ import (
 
 // TestEventsDoNotAllocate: once types, threads, stacks and buffers are known, an event costs no allocation of its own.
 func TestEventsDoNotAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, under which the short tests run, empties pools of buffers")
+	}
 	const warm, measured = 40_000, 100_000
 	var trace bytes.Buffer
 	if _, err := tracegen.Write(&trace, tracegen.Options{Version: 4, Events: warm + measured + 1000}); err != nil {

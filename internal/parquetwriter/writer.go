@@ -41,8 +41,6 @@ func (o *Options) rowGroupRows() int64 {
 // options returns what parquet-go needs to know.
 func (o *Options) options() []parquet.WriterOption {
 	list := []parquet.WriterOption{
-		// The column index has the statistics of pages. In the headers of pages they would be computed a second time.
-		parquet.DataPageStatistics(false),
 		parquet.Compression(sharedEncoders),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
