@@ -18,7 +18,7 @@ import (
 // TestEventsDoNotAllocate: once types, threads, stacks and buffers are known, an event costs no allocation of its own.
 func TestEventsDoNotAllocate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector, under which the short tests run, empties pools of buffers")
+		t.Skip("short mode: the race detector, under which the short tests run, empties pools of buffers")
 	}
 	const warm, measured = 40_000, 100_000
 	var trace bytes.Buffer
@@ -65,6 +65,9 @@ func TestEventsDoNotAllocate(t *testing.T) {
 
 // TestManyStacksNeedBoundedMemory: distinct stacks go to a file, and what is remembered of them is a sum.
 func TestManyStacksNeedBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it needs a million stacks")
+	}
 	const stacks, depth = 200_000, 40
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 	create := func(string) (io.WriteCloser, error) { return byteCounter{new(int64)}, nil }

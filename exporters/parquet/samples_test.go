@@ -284,6 +284,9 @@ func (s *manySamples) Next() (*ntconv.Event, error) {
 
 // Rows become known in another order than that of their times. Each row group is sorted, says so, and is bounded.
 func TestRowGroupsOfSamplesAreSorted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it needs several row groups")
+	}
 	const n = 300_000
 	var files [2][]byte
 	for i := range files {

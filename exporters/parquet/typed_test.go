@@ -213,6 +213,9 @@ func TestTypedDynamic(t *testing.T) {
 
 // With thousands of types few files are open and memory is bounded, and each table has its rows in order.
 func TestTypedManyTypes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it writes 2,000 files")
+	}
 	const (
 		types, events = 2000, 30
 		limit         = 4 << 20
