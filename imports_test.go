@@ -137,6 +137,10 @@ var importRules = []importRule{
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
+		of: []string{"./internal/viewer"}, only: []string{"std"},
+		why: "a server hands out a file, whatever is in it: the command converts, and names formats to it by their names",
+	},
+	{
 		of: []string{"./internal/pprofview"}, direct: true, only: []string{
 			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
 		},
