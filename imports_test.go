@@ -49,6 +49,14 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
+		of: []string{"./internal/tempfile"}, only: []string{"std"},
+		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
+	},
+	{
+		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
+		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
+	},
+	{
 		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
 	},
