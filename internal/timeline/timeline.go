@@ -75,6 +75,7 @@ type Timeline struct {
 	counters *counterReader
 	tracker  *tracker.Tracker // nil after Finish
 	begun    begunStacks
+	inner    uint32 // number of the latest slice with events in it
 
 	// Times are nanoseconds from clock.Tick. first and latest are those of events, start and end those of items.
 	first, latest int64
