@@ -29,15 +29,14 @@ type encoder struct {
 	list    []*track // in the order of their first slices
 	last    *track
 	held    heldSlice
-	flows   flows
 	samples sampler
 	frames  nodeSet // nodes that the part refers to with sf
 	// stackless means that a sample refers to the frame of samples without a stack.
 	stackless bool
 	scratch   []timeline.Node
 
-	invalid, notNumbers int64
-	err                 error
+	invalid, notNumbers, lostFlows int64
+	err                            error
 }
 
 // A track is a track with the slices that are open on it.
@@ -143,9 +142,11 @@ func (e *encoder) header() {
 	if e.o.Source != "" {
 		b = e.text(append(b, `,"source":`...), e.o.Source)
 	}
-	// A string, because a float64 does not hold it.
-	b = strconv.AppendInt(append(b, `,"ntconv.trace_start_unix_ns":"`...), e.trace.Start().UnixNano(), 10)
-	b = append(b, '"')
+	if start := e.trace.Start(); !start.IsZero() {
+		// A string, because a float64 does not hold it.
+		b = strconv.AppendInt(append(b, `,"ntconv.trace_start_unix_ns":"`...), start.UnixNano(), 10)
+		b = append(b, '"')
+	}
 	if e.out.limit > 0 {
 		b = strconv.AppendInt(append(b, `,"ntconv.part":`...), int64(e.out.parts), 10)
 	}
@@ -171,12 +172,12 @@ func (e *encoder) end() {
 
 // item writes an item.
 func (e *encoder) item(it *timeline.Item) error {
-	if e.out.full() && it.Kind != timeline.SliceEnd && it.Time > e.now && e.flows.canCut(e.out) {
+	if e.out.full() && it.Kind != timeline.SliceEnd && it.Time > e.now {
 		if err := e.cut(it.Time); err != nil {
 			return err
 		}
 	}
-	if e.held.active && !e.joins(it) {
+	if e.held.active && !e.held.joins(it) {
 		e.release()
 	}
 	e.samples.advance(it.Time)

@@ -14,92 +14,39 @@ import (
 // bindBase is added to the IDs of arrows that are written as bind_id, because Perfetto numbers flow events from 0.
 const bindBase = 1 << 40
 
-// flows are the arrows that have begun.
-type flows struct {
-	open map[uint64]flowForm // by ID
-	lost int64
-}
-
-// A flowForm is how the beginning of an arrow was written.
-type flowForm uint8
-
-const (
-	flowLost   flowForm = iota
-	flowEvents          // s
-	flowBound           // bind_id
-)
-
-// canCut reports whether a part can end here: no arrow leads across, or the part is too large already.
-func (f *flows) canCut(o *output) bool {
-	return len(f.open) == 0 || o.size+int64(len(o.buf)) > o.limit+o.limit/8
-}
-
 // isThread reports whether slices of a track are written as slices of a thread.
 func isThread(t *timeline.Track) bool { return t.Kind != timeline.LaneTrack }
 
-// flowBegin takes the beginning of an arrow. It waits for the end, which usually comes next and decides about the form.
+// flowBegin takes the beginning of an arrow. It waits for the end, which comes next and decides about the form.
 func (e *encoder) flowBegin(it *timeline.Item) {
 	e.held.active, e.held.hasFlow, e.held.flow = true, true, *it
 }
 
-// flowEnd writes the end of an arrow.
+// flowEnd writes an arrow.
 func (e *encoder) flowEnd(it *timeline.Item) {
 	h := &e.held
-	atSlice := h.hasSlice && h.slice.Track == it.Track && h.slice.Time == it.Time && h.flowIn == 0
-	if h.hasFlow && h.flow.ID == it.ID {
-		begin := h.flow
-		h.hasFlow = false
-		if isThread(begin.Track) && isThread(it.Track) {
-			e.release()
-			e.flowEvent('s', &begin)
-			e.flowEvent('f', it)
-			return
-		}
-		if !e.bound(&begin, "flow_out") {
-			e.flows.lost++
-			return
-		}
-		e.bindEnd(it, atSlice)
+	if !h.hasFlow || h.flow.ID != it.ID {
+		e.lostFlows++
 		return
 	}
-	form := e.flows.open[it.ID]
-	delete(e.flows.open, it.ID)
-	switch {
-	case form == flowBound:
-		e.bindEnd(it, atSlice)
-	case form == flowEvents && isThread(it.Track):
+	h.hasFlow = false
+	if isThread(h.flow.Track) && isThread(it.Track) {
 		e.release()
+		e.flowEvent('s', &h.flow)
 		e.flowEvent('f', it)
-	default:
-		e.flows.lost++
+		return
 	}
-}
-
-// bindEnd writes the end of an arrow that is not a pair of flow events.
-func (e *encoder) bindEnd(it *timeline.Item, atSlice bool) {
-	if atSlice {
-		e.held.flowIn = it.ID
+	if !e.bound(&h.flow, "flow_out") {
+		e.lostFlows++
+		return
+	}
+	if h.hasSlice && h.slice.Track == it.Track && h.flowIn == 0 {
+		h.flowIn = it.ID
 		return
 	}
 	e.release()
 	if !e.bound(it, "flow_in") {
-		e.flows.lost++
-	}
-}
-
-// begin writes the beginning of an arrow of which the end is not known yet.
-func (f *flows) begin(e *encoder, it *timeline.Item) {
-	if f.open == nil {
-		f.open = map[uint64]flowForm{}
-	}
-	switch {
-	case isThread(it.Track):
-		f.open[it.ID] = flowEvents
-		e.flowEvent('s', it)
-	case e.bound(it, "flow_out"):
-		f.open[it.ID] = flowBound
-	default:
-		f.open[it.ID] = flowLost
+		e.lostFlows++
 	}
 }
 

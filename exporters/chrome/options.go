@@ -76,7 +76,9 @@ type Counts struct {
 	Rundown                             int64 // events that only describe methods and modules, omitted
 	Unfinished                          int64 // slices of which the trace does not show the end
 	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64
+	Losses                              int64 // instants that state how many events are missing; they are not among Instants
+	Raw                                 int64 // events that were imported from this format and are written as they were
+	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
 }
 
 // Summary is what a Sink has written.

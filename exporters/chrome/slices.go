@@ -18,18 +18,9 @@ type heldSlice struct {
 	flowIn   uint64 // ID of an arrow that ends at the slice, 0 if there is none
 }
 
-// joins reports whether an item may belong to what is held.
-func (e *encoder) joins(it *timeline.Item) bool {
-	h := &e.held
-	switch it.Kind {
-	case timeline.SliceBegin:
-		return !h.hasSlice && it.Time == h.flow.Time
-	case timeline.FlowBegin:
-		return !h.hasFlow && it.Time == h.slice.Time
-	case timeline.FlowEnd:
-		return true // flowEnd decides
-	}
-	return false
+// joins reports whether an item may belong to what is held: the arrows to a slice follow it.
+func (h *heldSlice) joins(it *timeline.Item) bool {
+	return it.Kind == timeline.FlowBegin && !h.hasFlow || it.Kind == timeline.FlowEnd
 }
 
 // hold takes a slice, which is written by release.
@@ -57,8 +48,8 @@ func (e *encoder) release() {
 	if h.hasSlice {
 		e.sliceBegin(&h.slice, h.flowIn)
 	}
-	if h.hasFlow {
-		e.flows.begin(e, &h.flow)
+	if h.hasFlow { // its end did not follow
+		e.lostFlows++
 	}
 	h.active, h.hasSlice, h.hasFlow = false, false, false
 }
