@@ -1,0 +1,280 @@
+// Package jsonscan finds values in JSON text that is in memory, without decoding it.
+//
+// Skip validates a value and returns where it ends. Members and Elements iterate over text that Skip has validated. Texts may have
+// duplicate names and bytes that are not UTF-8; everything else is as RFC 8259 says.
+package jsonscan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxDepth is how deep arrays and objects may nest.
+const MaxDepth = 512
+
+// ErrDepth means that a value nests deeper than MaxDepth.
+var ErrDepth = errors.New("arrays and objects nest too deep")
+
+// A SyntaxError says where a text is not JSON.
+type SyntaxError struct {
+	Offset int    // bytes from the start of the text that Skip was given
+	Want   string // "a value", "a comma or }"
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("byte %d: invalid JSON: want %s", e.Offset, e.Want)
+}
+
+// What is expected next in the text.
+type state uint8
+
+const (
+	wantValue      state = iota
+	wantValueOrEnd       // after [
+	wantNameOrEnd        // after {
+	wantName             // after a comma in an object
+	wantColon            // after a name
+	wantCommaOrEnd       // after a value in an array or an object
+	numStates      int   = iota
+)
+
+var wants = [numStates]string{"a value", "a value or ]", `a name in quotes or }`, `a name in quotes`, "a colon", "a comma or the end of the array or object"}
+
+// IsSpace reports whether c is white space in JSON.
+func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// SkipSpace returns the position of the first byte of b at or after i that is not white space, len(b) if there is none.
+func SkipSpace(b []byte, i int) int {
+	for i < len(b) && IsSpace(b[i]) {
+		i++
+	}
+	return i
+}
+
+// Skip returns the position after the value that begins at b[i], or after white space from there. The error is io.ErrUnexpectedEOF if the
+// text ends within the value, a *SyntaxError if it is invalid, and ErrDepth. A number that b ends with may continue in text after b.
+func Skip(b []byte, i int) (end int, err error) {
+	var objects [MaxDepth/64 + 1]uint64 // one bit per level: the level is an object
+	depth, want := 0, wantValue
+	for {
+		for i < len(b) && IsSpace(b[i]) {
+			i++
+		}
+		if i >= len(b) {
+			return i, io.ErrUnexpectedEOF
+		}
+		c := b[i]
+		switch want {
+		case wantColon:
+			if c != ':' {
+				return i, &SyntaxError{i, wants[want]}
+			}
+			i, want = i+1, wantValue
+			continue
+		case wantCommaOrEnd:
+			inObject := objects[depth>>6]>>(depth&63)&1 != 0
+			switch {
+			case c == ',' && inObject:
+				want = wantName
+			case c == ',':
+				want = wantValue
+			case c == '}' && inObject || c == ']' && !inObject:
+				depth--
+			default:
+				return i, &SyntaxError{i, wants[want]}
+			}
+			i++
+		case wantName, wantNameOrEnd:
+			switch {
+			case c == '"':
+				if i, err = skipString(b, i); err != nil {
+					return i, err
+				}
+				want = wantColon
+				continue
+			case c == '}' && want == wantNameOrEnd:
+				i, depth, want = i+1, depth-1, wantCommaOrEnd
+			default:
+				return i, &SyntaxError{i, wants[want]}
+			}
+		default:
+			switch {
+			case c == '{' || c == '[':
+				if depth++; depth > MaxDepth {
+					return i, ErrDepth
+				}
+				bit := uint64(1) << (depth & 63)
+				if c == '{' {
+					objects[depth>>6] |= bit
+					want = wantNameOrEnd
+				} else {
+					objects[depth>>6] &^= bit
+					want = wantValueOrEnd
+				}
+				i++
+				continue
+			case c == ']' && want == wantValueOrEnd:
+				i, depth = i+1, depth-1
+			default:
+				if i, err = skipScalar(b, i, want); err != nil {
+					return i, err
+				}
+			}
+			want = wantCommaOrEnd
+		}
+		if depth == 0 {
+			return i, nil
+		}
+	}
+}
+
+// plain are the bytes that a string holds as they are.
+var plain = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// skipString returns the position after the string that begins at b[i].
+func skipString(b []byte, i int) (int, error) {
+	for i++; ; {
+		for i < len(b) && plain[b[i]] {
+			i++
+		}
+		if i >= len(b) {
+			return i, io.ErrUnexpectedEOF
+		}
+		switch b[i] {
+		case '"':
+			return i + 1, nil
+		case '\\':
+			n, err := escape(b[i:])
+			if err != nil {
+				return i, locate(err, i)
+			}
+			i += n
+		default:
+			return i, &SyntaxError{i, "no control character in a string"}
+		}
+	}
+}
+
+// escape returns the length of the escape sequence that b begins with.
+func escape(b []byte) (int, error) {
+	if len(b) < 2 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2, nil
+	case 'u':
+		for k := 2; k < 6; k++ {
+			if k >= len(b) {
+				return 0, io.ErrUnexpectedEOF
+			}
+			if _, ok := hexDigit(b[k]); !ok {
+				return 0, &SyntaxError{k, "four hexadecimal digits"}
+			}
+		}
+		return 6, nil
+	}
+	return 0, &SyntaxError{1, "an escape sequence of JSON"}
+}
+
+// locate moves a SyntaxError of a part of a text to its place in the text.
+func locate(err error, at int) error {
+	if s, ok := err.(*SyntaxError); ok {
+		s.Offset += at
+	}
+	return err
+}
+
+func hexDigit(c byte) (rune, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0'), true
+	case c >= 'a' && c <= 'f':
+		return rune(c - 'a' + 10), true
+	case c >= 'A' && c <= 'F':
+		return rune(c - 'A' + 10), true
+	}
+	return 0, false
+}
+
+// skipScalar returns the position after the string, number or literal that begins at b[i].
+func skipScalar(b []byte, i int, want state) (int, error) {
+	switch c := b[i]; {
+	case c == '"':
+		return skipString(b, i)
+	case c == '-' || c >= '0' && c <= '9':
+		return skipNumber(b, i)
+	case c == 't':
+		return skipLiteral(b, i, "true")
+	case c == 'f':
+		return skipLiteral(b, i, "false")
+	case c == 'n':
+		return skipLiteral(b, i, "null")
+	}
+	return i, &SyntaxError{i, wants[want]}
+}
+
+func skipLiteral(b []byte, i int, text string) (int, error) {
+	for k := range len(text) {
+		if i+k >= len(b) {
+			return i + k, io.ErrUnexpectedEOF
+		}
+		if b[i+k] != text[k] {
+			return i + k, &SyntaxError{i + k, text}
+		}
+	}
+	return i + len(text), nil
+}
+
+// skipNumber returns the position after the number that begins at b[i].
+func skipNumber(b []byte, i int) (int, error) {
+	if b[i] == '-' {
+		i++
+	}
+	from := i
+	i = digits(b, i)
+	switch {
+	case i == len(b) && i == from:
+		return i, io.ErrUnexpectedEOF
+	case i == from:
+		return i, &SyntaxError{i, "a digit"}
+	case b[from] == '0' && i > from+1:
+		return from + 1, &SyntaxError{from + 1, "no digit after a leading 0"}
+	}
+	if i < len(b) && b[i] == '.' {
+		from = i + 1
+		if i = digits(b, from); i == from {
+			return digitWanted(b, i)
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		from = i
+		if i = digits(b, from); i == from {
+			return digitWanted(b, i)
+		}
+	}
+	return i, nil
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+func digitWanted(b []byte, i int) (int, error) {
+	if i == len(b) {
+		return i, io.ErrUnexpectedEOF
+	}
+	return i, &SyntaxError{i, "a digit"}
+}
