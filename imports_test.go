@@ -49,6 +49,14 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
+		of: []string{"./internal/tempfile"}, only: []string{"std"},
+		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
+	},
+	{
+		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
+		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
+	},
+	{
 		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
 	},
@@ -129,6 +137,10 @@ var importRules = []importRule{
 		why: "the older formats are translated to profile.proto, bytes to bytes",
 	},
 	{
+		of: []string{"./internal/viewer"}, only: []string{"std"},
+		why: "a server hands out a file, whatever is in it: the command converts, and names formats to it by their names",
+	},
+	{
 		of: []string{"./internal/pprofview"}, direct: true, only: []string{
 			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
 		},
@@ -199,7 +211,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
 			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
-			"./internal/span/...", "./internal/tables", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
+			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
 		why: "tables are made of events of any source; the library of Parquet and its compressors are all that a user of this exporter compiles in addition",
@@ -223,7 +235,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./examples/parquet"}, only: []string{
 			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
-			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -242,7 +254,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/parquet"}, only: []string{
-			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/tables",
+			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile",
 			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
 // Exit codes. Signals end the process with exitSignal plus their number.
@@ -67,6 +68,9 @@ func inputFailure(err error, strict bool) error {
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
 		return fail(exitUsage, err)
+	}
+	if temp := (*tempfile.Error)(nil); errors.As(err, &temp) {
+		return fail(exitOutput, err) // the input is not to blame if it cannot be sorted
 	}
 	if isLimit(err) {
 		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
 // gzipped returns b packed.
@@ -182,5 +185,14 @@ func TestNamesStayOnTheirLine(t *testing.T) {
 		if r.code != exitOK || !strings.Contains(text, shown) || strings.ContainsAny(text, "\x1b\t\u202e") || strings.Contains(text, "\nNAME") {
 			t.Errorf("%s: code %d: %q", verb, r.code, text)
 		}
+	}
+}
+
+// An input that cannot be sorted for lack of space is an error of the output, and says what to do.
+func TestNoRoomForSorting(t *testing.T) {
+	_, err := tempfile.Create(t.TempDir()+"/absent", "x")
+	err = inputFailure(&input.Error{Name: "calls.parquet", Err: err}, false)
+	if codeOf(err) != exitOutput || !strings.Contains(err.Error(), "TMPDIR") || !strings.Contains(err.Error(), "calls.parquet") {
+		t.Errorf("code %d: %v", codeOf(err), err)
 	}
 }

@@ -5,16 +5,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
 // A spill is a temporary file of stacks. It is created for the first one.
 type spill struct {
 	dir  string // "" for os.TempDir()
-	file *os.File
-	name string // not empty if the file still has to be removed
+	file *tempfile.File
 	w    *bufio.Writer
 	buf  []byte
 }
@@ -51,18 +50,14 @@ func (s *spill) write(process int32, at ntconv.Ticks, pcs []uint64, frames []int
 	}
 	s.buf = b
 	if _, err := s.w.Write(b); err != nil {
-		return spillError("write", err)
+		return spillError(err)
 	}
 	return nil
 }
 
-// create creates the file and removes its name where the system allows it, so that nothing is left if the process is killed.
 func (s *spill) create() (err error) {
-	if s.file, err = os.CreateTemp(s.dir, "ntconv-stacks-*"); err != nil {
-		return spillError("create", err)
-	}
-	if os.Remove(s.file.Name()) != nil {
-		s.name = s.file.Name()
+	if s.file, err = tempfile.Create(s.dir, "ntconv-stacks-*"); err != nil {
+		return spillError(err)
 	}
 	s.w = bufio.NewWriterSize(s.file, spillBuffer)
 	return nil
@@ -74,33 +69,20 @@ func (s *spill) reader() (*spillReader, error) {
 		return &spillReader{}, nil
 	}
 	if err := s.w.Flush(); err != nil {
-		return nil, spillError("write", err)
+		return nil, spillError(err)
 	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return nil, spillError("read", err)
-	}
-	return &spillReader{r: bufio.NewReaderSize(s.file, spillBuffer)}, nil
+	return &spillReader{r: bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.file.Size()), spillBuffer)}, nil
 }
 
 // close removes the file.
 func (s *spill) close() error {
-	if s.file == nil {
-		return nil
-	}
-	err := s.file.Close()
-	s.file = nil
-	if s.name != "" {
-		err = os.Remove(s.name)
-	}
-	if err != nil {
-		return spillError("remove", err)
+	if err := s.file.Close(); err != nil {
+		return spillError(err)
 	}
 	return nil
 }
 
-func spillError(op string, err error) error {
-	return fmt.Errorf("%s temporary file of stacks: %w", op, err)
-}
+func spillError(err error) error { return fmt.Errorf("stacks: %w", err) }
 
 type spillReader struct {
 	r   *bufio.Reader // nil if there are no stacks
@@ -121,7 +103,7 @@ func (r *spillReader) read(s *spilled) error {
 	frames, err3 := binary.ReadUvarint(r.r)
 	for _, e := range []error{err, err1, err2, err3} {
 		if e != nil {
-			return spillError("read", e)
+			return spillError(e)
 		}
 	}
 	s.process, s.time, s.pcs, s.frames = int32(process), ntconv.Ticks(at), s.pcs[:0], s.frames[:0]
@@ -131,7 +113,7 @@ func (r *spillReader) read(s *spilled) error {
 	}
 	b := r.buf[:n]
 	if _, err := io.ReadFull(r.r, b); err != nil {
-		return spillError("read", err)
+		return spillError(err)
 	}
 	for range pcs {
 		s.pcs, b = append(s.pcs, binary.LittleEndian.Uint64(b)), b[8:]

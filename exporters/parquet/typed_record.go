@@ -2,9 +2,9 @@ package parquet
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
 // A record is what a typed table holds of an event before its payload is decoded.
@@ -85,9 +85,6 @@ func (r *record) append(b []byte, last *fixedValues) []byte {
 	return append(b, r.payload...)
 }
 
-// errSpilled means that a temporary file does not hold what was written to it.
-var errSpilled = errors.New("temporary file of typed tables: the content changed; keep other programs from writing to the temporary directory")
-
 // read sets r to the first record of a chunk, which follows a record with the fixed values of r, and returns the rest of the chunk.
 // The payload refers to the chunk.
 func (r *record) read(b []byte) (rest []byte, err error) {
@@ -109,7 +106,7 @@ func (r *record) read(b []byte) (rest []byte, err error) {
 	}
 	r.payload = in.take(in.uvarint())
 	if in.failed || r.variant < 0 {
-		return nil, errSpilled
+		return nil, &tempfile.Error{Err: tempfile.ErrChanged}
 	}
 	return in.b, nil
 }

@@ -1,10 +1,6 @@
 package parquet
 
-import (
-	"errors"
-	"io"
-	"os"
-)
+import "github.com/ntconv/ntconv/internal/tempfile"
 
 const (
 	// chunkBytes is the size of a full chunk. The first chunk of a type begins with firstChunk and grows: most types are rare.
@@ -20,9 +16,7 @@ type typedSpill struct {
 	dir   string
 	limit int // bytes in memory
 	used  int
-	file  *os.File
-	gone  bool  // the file has no name any more
-	size  int64 // of the file
+	file  *tempfile.File
 	free  [][]byte
 	lists []*chunks
 }
@@ -103,12 +97,11 @@ func (s *typedSpill) release(b []byte) {
 // store moves all chunks to the file.
 func (s *typedSpill) store() error {
 	if s.file == nil {
-		f, err := os.CreateTemp(s.dir, ".ntconv-typed.*.tmp")
+		f, err := tempfile.Create(s.dir, "ntconv-typed-*")
 		if err != nil {
 			return err
 		}
 		s.file = f
-		s.gone = os.Remove(f.Name()) == nil // where open files can be removed, a killed process leaves nothing
 	}
 	for _, c := range s.lists {
 		for _, b := range c.full {
@@ -128,11 +121,10 @@ func (s *typedSpill) store() error {
 
 func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
 	if len(b) > 0 {
+		c.stored = append(c.stored, extent{s.file.Size(), len(b)})
 		if _, err := s.file.Write(b); err != nil {
 			return err
 		}
-		c.stored = append(c.stored, extent{s.size, len(b)})
-		s.size += int64(len(b))
 	}
 	s.release(b)
 	return nil
@@ -146,9 +138,6 @@ func (s *typedSpill) each(c *chunks, f func(chunk []byte) error) error {
 			buf = make([]byte, max(x.size, chunkBytes))
 		}
 		if _, err := s.file.ReadAt(buf[:x.size], x.offset); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = errSpilled
-			}
 			return err
 		}
 		if err := f(buf[:x.size]); err != nil {
@@ -169,13 +158,5 @@ func (s *typedSpill) each(c *chunks, f func(chunk []byte) error) error {
 // close removes the temporary file.
 func (s *typedSpill) close() error {
 	s.lists, s.free = nil, nil
-	if s.file == nil {
-		return nil
-	}
-	err := s.file.Close()
-	if !s.gone {
-		err = errors.Join(err, os.Remove(s.file.Name()))
-	}
-	s.file = nil
-	return err
+	return s.file.Close()
 }

@@ -241,7 +241,7 @@ func TestTypedManyTypes(t *testing.T) {
 	if grown := heap() - before; grown > 2*limit+4<<20 {
 		t.Errorf("the heap grew by %d bytes", grown)
 	}
-	if x.part.spill.size == 0 {
+	if x.part.spill.file == nil {
 		t.Error("nothing was spilled")
 	}
 	x.close(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tempfile"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -107,7 +108,7 @@ func (w *typedWriter) chunk(b []byte) (err error) {
 			return err
 		}
 		if w.record.variant >= len(w.variants) {
-			return errSpilled
+			return &tempfile.Error{Err: tempfile.ErrChanged}
 		}
 		v := &w.variants[w.record.variant]
 		w.writeFixed(v.schema.Version)

@@ -1,0 +1,170 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/spf13/pflag"
+)
+
+// Names of the flags that formats of timelines share.
+const (
+	flagTracks      = "tracks"
+	flagMinDuration = "min-duration"
+	flagRundown     = "rundown"
+	flagSpanIDOrder = "span-id-order"
+)
+
+// timelineFlags are the flags of all formats that show a trace as a timeline. A Creator converts the values to the options of its
+// exporter.
+type timelineFlags struct {
+	tracks         timeline.Tracks // 0 means all
+	minDuration    time.Duration
+	rundown        bool
+	spanIDReversed bool
+}
+
+// bind defines the flags.
+func (f *timelineFlags) bind(flags *pflag.FlagSet) {
+	flags.Var((*tracksValue)(&f.tracks), flagTracks, "what is shown: spans, gc, jit, contention, requests, events, counters, flows or all; comma-separated (default all)")
+	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices that are shorter than this `time`")
+	flags.BoolVar(&f.rundown, flagRundown, false, "include the events that only describe methods and modules")
+	flags.Var(&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
+		flagSpanIDOrder, "order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse")
+}
+
+// check returns an error if a value makes no sense.
+func (f *timelineFlags) check() error {
+	if f.minDuration < 0 {
+		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagMinDuration, f.minDuration)}
+	}
+	return nil
+}
+
+// A tracksValue is a flag that takes a list of what a timeline shows.
+type tracksValue timeline.Tracks
+
+// tracks returns the names of --tracks in the order in which help and errors show them.
+func tracks() []choiceValue[timeline.Tracks] {
+	return []choiceValue[timeline.Tracks]{
+		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"requests", timeline.Requests},
+		{"events", timeline.Events}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
+	}
+}
+
+func (v *tracksValue) Set(s string) error {
+	for word := range strings.SplitSeq(s, ",") {
+		i := slices.IndexFunc(tracks(), func(c choiceValue[timeline.Tracks]) bool { return c.name == strings.TrimSpace(word) })
+		if i < 0 {
+			var names []string
+			for _, c := range tracks() {
+				names = append(names, c.name)
+			}
+			return fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
+		}
+		*v |= tracksValue(tracks()[i].value)
+	}
+	return nil
+}
+
+func (v *tracksValue) String() string {
+	if *v == 0 || timeline.Tracks(*v) == timeline.AllTracks {
+		return ""
+	}
+	var names []string
+	for _, c := range tracks() {
+		if c.value != timeline.AllTracks && timeline.Tracks(*v)&c.value != 0 {
+			names = append(names, c.name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+func (v *tracksValue) Type() string { return "list" }
+
+// createCompressed creates the file of an output and what compresses it if the name says so. finish completes the compression; it does
+// not close the file.
+func createCompressed(out *iox.Outputs) (w io.Writer, finish func() error, err error) {
+	member, err := out.Create("")
+	if err != nil {
+		return nil, nil, err
+	}
+	_, compression := CutCompression(out.Name())
+	if compression == "" {
+		return member, func() error { return nil }, nil
+	}
+	z, err := iox.NewCompressor(member, compression)
+	if err != nil {
+		return nil, nil, err
+	}
+	return z, z.Close, nil
+}
+
+// timelineResult is the result of an output that shows a trace as a timeline.
+type timelineResult struct {
+	made
+	Slices     int64 `json:"slices"`
+	Instants   int64 `json:"instants"`
+	Counters   int64 `json:"counters"`
+	Samples    int64 `json:"samples"`
+	Flows      int64 `json:"flows"`
+	Spans      int64 `json:"spans"` // of Slices
+	Short      int64 `json:"short,omitempty"`
+	Rundown    int64 `json:"rundown,omitempty"`
+	Unfinished int64 `json:"unfinished,omitempty"`
+	Renumbered int64 `json:"renumbered,omitempty"`
+	Files      int64 `json:"files,omitempty"` // of a directory
+}
+
+// newTimelineResult returns the result for what a timeline held. An exporter adds what concerns its format with Remark.
+func newTimelineResult(c timeline.Counts) *timelineResult {
+	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses
+	r := &timelineResult{
+		made:   made{Used: c.Events - c.Rundown, Items: items, Unit: eventUnit},
+		Slices: c.Slices, Instants: c.Instants, Counters: c.Counters, Samples: c.Samples, Flows: c.Flows, Spans: c.Spans,
+		Short: c.Short, Rundown: c.Rundown, Unfinished: c.Unfinished, Renumbered: c.Renumbered,
+	}
+	add := func(n int64, one, many, text string) {
+		if n > 0 {
+			r.Remark(message.Count(n, one, many) + " " + text)
+		}
+	}
+	add(c.Unfinished, "slice", "slices", "without an end in the trace, ended with it")
+	add(c.Renumbered, "thread or process", "threads and processes", "renumbered, because the recorded number has more than 32 bits or is not unique")
+	add(c.Short, "slice", "slices", "shorter than --"+flagMinDuration+" omitted")
+	add(c.Rundown, "event", "events", "that only describe methods and modules omitted (--"+flagRundown+" includes them)")
+	return r
+}
+
+// Empty returns what is missing. A trace of which everything was omitted on request is not empty.
+func (t *timelineResult) Empty() string {
+	if t.Items > 0 || t.Short > 0 || t.Rundown > 0 {
+		return ""
+	}
+	return t.made.Empty()
+}
+
+func (t *timelineResult) Line(r Read) string {
+	line := ""
+	for _, n := range []struct {
+		count int64
+		unit  string
+	}{{t.Slices, "slice"}, {t.Samples, "sample"}, {t.Counters, "counter value"}, {t.Instants, "instant"}, {t.Flows, "arrow"}} {
+		if n.count > 0 {
+			line += message.Count(n.count, n.unit) + ", "
+		}
+	}
+	if t.Files > 0 {
+		line = message.Count(t.Files, "file") + ", " + line
+	}
+	return line + "from " + r.Line()
+}
+
+func (t *timelineResult) Detail() (string, []ntconv.Code) { return t.Text, nil }

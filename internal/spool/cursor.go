@@ -1,0 +1,107 @@
+package spool
+
+import (
+	"io"
+
+	"github.com/ntconv/ntconv/internal/tempfile"
+)
+
+// A cursor is a position in a sequence of records in order: in chunks of a chain, in sorted late records, or in a run of the file.
+type cursor struct {
+	key  Key
+	size int // of the data of the record
+	// unread begins with the data of the record, or after it once it was returned.
+	unread []byte
+	chunks [][]byte // that follow unread
+	late   *late
+	entry  int // number of the next late record
+
+	file    file
+	extents []extent // shared with the run
+	extent  int      // number of the one to be read
+	read    int64    // bytes of it that were read
+	left    int64    // bytes of all extents that were not read
+	buffer  []byte   // holds unread
+}
+
+// next moves to the next record, and returns false after the last one. The data of the record before must have been taken.
+func (c *cursor) next() (bool, error) {
+	if c.late != nil {
+		if c.entry == len(c.late.index) {
+			return false, nil
+		}
+		e := c.late.index[c.entry]
+		c.entry++
+		c.key, c.unread = e.key, c.late.data(e)
+		c.size = len(c.unread)
+		return true, nil
+	}
+	if len(c.unread) < maxHeader && c.left > 0 {
+		if err := c.fill(); err != nil {
+			return false, err
+		}
+	}
+	if len(c.unread) == 0 {
+		if len(c.chunks) == 0 {
+			return false, nil
+		}
+		c.unread, c.chunks = c.chunks[0], c.chunks[1:]
+	}
+	key, size, rest := header(c.unread, c.key)
+	if rest == nil || int64(size) > int64(len(rest))+c.left {
+		return false, &tempfile.Error{Err: tempfile.ErrChanged}
+	}
+	c.key, c.size, c.unread = key, size, rest
+	return true, nil
+}
+
+// data takes the data of the record. It is valid until next. Data that does not fit into the buffer is put into large, which grows.
+func (c *cursor) data(large *[]byte) ([]byte, error) {
+	if len(c.unread) < c.size && c.size <= len(c.buffer) {
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.unread) >= c.size {
+		data := c.unread[:c.size]
+		c.unread = c.unread[c.size:]
+		return data, nil
+	}
+	if cap(*large) < c.size {
+		*large = make([]byte, c.size)
+	}
+	data := (*large)[:c.size]
+	n := copy(data, c.unread)
+	c.unread = nil
+	_, err := c.readMore(data[n:])
+	return data, err
+}
+
+// fill moves what is unread to the beginning of the buffer and fills the rest.
+func (c *cursor) fill() error {
+	n := copy(c.buffer, c.unread)
+	more, err := c.readMore(c.buffer[n:])
+	c.unread = c.buffer[:n+more]
+	return err
+}
+
+// readMore reads the next bytes of the run, less than len(b) only at its end.
+func (c *cursor) readMore(b []byte) (int, error) {
+	n := 0
+	for n < len(b) && c.left > 0 {
+		x := c.extents[c.extent]
+		m := int(min(int64(len(b)-n), x.size-c.read))
+		if _, err := c.file.ReadAt(b[n:n+m], x.offset+c.read); err != nil {
+			if err == io.EOF {
+				err = &tempfile.Error{Err: tempfile.ErrChanged}
+			}
+			return n, err
+		}
+		n += m
+		c.left -= int64(m)
+		if c.read += int64(m); c.read == x.size {
+			c.extent, c.read = c.extent+1, 0
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,40 @@
+package timeline
+
+import "github.com/ntconv/ntconv/internal/span/tracker"
+
+// Tracks says what a timeline shows, a bit set. Exporters have the same set with equal values in their options. Samples have an option of
+// their own, and losses are always shown.
+type Tracks uint16
+
+const (
+	Spans      Tracks = 1 << iota // labels, Activities, pairs of events and imported spans as slices
+	GC                            // garbage collections and the pauses for them
+	JIT                           // compilations
+	Contention                    // waits for locks and wait handles
+	Requests                      // time in the queue of the thread pool, and requests that the runtime reports
+	Events                        // everything that is nothing else, as instants; exceptions, too
+	Counters
+	Flows // arrows
+
+	AllTracks = Spans | GC | JIT | Contention | Requests | Events | Counters | Flows
+)
+
+// NoSpans is a source of no spans: Options.Spans 0 means all.
+const NoSpans tracker.Sources = 1 << 15
+
+// Show sets the options that decide what is shown. 0 means all.
+func (o *Options) Show(t Tracks) {
+	if t == 0 {
+		t = AllTracks
+	}
+	o.Spans = NoSpans
+	for _, s := range []struct {
+		track   Tracks
+		sources tracker.Sources
+	}{{Spans, tracker.Default}, {GC, tracker.GC}, {JIT, tracker.JIT}, {Contention, tracker.Contention}, {Requests, tracker.Requests}} {
+		if t&s.track != 0 {
+			o.Spans |= s.sources
+		}
+	}
+	o.NoInstants, o.NoCounters, o.NoFlows = t&Events == 0, t&Counters == 0, t&Flows == 0
+}
