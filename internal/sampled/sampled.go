@@ -11,16 +11,18 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// Names of the limits in errors, one per member of Limits that can cause one.
+// Names of the limits in errors: one per member of Limits that can cause one, and LimitColumns for maxColumns.
 const (
 	LimitTables  = "tables of a profile"  // Limits.Tables, in bytes
 	LimitThreads = "threads of a profile" // Limits.Threads
+	LimitColumns = "sample types of a profile"
 )
 
 // Limits bound the memory that a profile can make a Builder and its source hold. Zero selects the default. Exceeding a limit is an
@@ -49,8 +51,6 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
-	// Columns are all sample types that the format knows, at most 64. The profile has those that Use names.
-	Columns []origin.ValueType
 }
 
 // A Builder collects a profile. It is not safe for concurrent use. Close it unless Source has returned a source.
@@ -59,9 +59,9 @@ type Builder struct {
 	used    int64 // bytes that were charged
 	tree    tree
 	threads []owner
-	columns uint64 // bits of Options.Columns that are in use
-	weights []origin.Weight
-	first   int64 // earliest time; math.MaxInt64 if there is none
+	columns []origin.ValueType
+	weights []origin.Weight // by column
+	first   int64           // earliest time; math.MaxInt64 if there is none
 	spool   *spool.Spool
 	record  []byte
 }
@@ -75,11 +75,7 @@ type owner struct {
 // New returns an empty Builder.
 func New(o Options) *Builder {
 	o.Limits = o.Limits.Defaults()
-	b := &Builder{o: o, first: math.MaxInt64, spool: spool.New(nil), tree: newTree()}
-	for i, c := range o.Columns {
-		b.weights = append(b.weights, origin.NewWeight(i, c.Unit))
-	}
-	return b
+	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(nil), tree: newTree()}
 }
 
 // Charge counts n more bytes of tables, negative n if they are released. The error is an *ntconv.LimitError.
@@ -104,10 +100,23 @@ func (b *Builder) AddThread(t *ntconv.Thread, labels *ntconv.Labels) (uint32, er
 	return uint32(n), b.Charge(ownerBytes)
 }
 
-// Use notes that the profile has values of a column, even if no sample has one.
-func (b *Builder) Use(column int) { b.columns |= 1 << column }
+// maxColumns bounds the sample types.
+const maxColumns = 100
 
-// A Value is a value of a sample type, by its index in Options.Columns.
+// Column returns the number of a sample type, from 0. It adds the type if there is none.
+func (b *Builder) Column(t origin.ValueType) (int, error) {
+	n := len(b.columns)
+	if i := slices.Index(b.columns, t); i >= 0 {
+		return i, nil
+	}
+	if n >= maxColumns {
+		return 0, &ntconv.LimitError{Limit: LimitColumns, Value: maxColumns, Asked: int64(n) + 1}
+	}
+	b.columns, b.weights = append(b.columns, t), append(b.weights, origin.NewWeight(n, t.Unit))
+	return n, nil
+}
+
+// A Value is a value of a sample type, by its number.
 type Value struct {
 	Column int
 	N      int64
@@ -129,7 +138,6 @@ func (b *Builder) Sample(at int64, thread uint32, stack Node, values []Value) er
 	b.record = binary.AppendUvarint(b.record, uint64(thread))
 	b.record = binary.AppendUvarint(b.record, uint64(stack))
 	for _, v := range values {
-		b.Use(v.Column)
 		b.weights[v.Column].Try(v.N)
 		b.record = append(b.record, byte(v.Column))
 		b.record = binary.AppendVarint(b.record, v.N)
@@ -153,3 +161,7 @@ func (b *Builder) add(at int64) error {
 
 // Close removes temporary files.
 func (b *Builder) Close() error { return b.spool.Close() }
+
+// SetThread replaces a thread, and SetLabels the labels of its samples.
+func (b *Builder) SetThread(n uint32, t *ntconv.Thread)      { b.threads[n].thread = t }
+func (b *Builder) SetLabels(n uint32, labels *ntconv.Labels) { b.threads[n].labels = labels }

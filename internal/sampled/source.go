@@ -46,7 +46,6 @@ type Source struct {
 
 	typ     *ntconv.Type // nil if the profile has no sample type
 	weight  origin.Weight
-	columns []int // place in values by index in Options.Columns
 	values  []int64
 	payload []byte
 	capture *ntconv.Thread
@@ -88,25 +87,12 @@ func (b *Builder) Source(p Profile) (*Source, error) {
 // describe makes the type of the samples.
 func (s *Source) describe(b *Builder) {
 	o := s.p.Origin
-	o.Types = nil
-	s.columns = make([]int, len(b.o.Columns))
-	for i, c := range b.o.Columns {
-		if b.columns&(1<<i) != 0 {
-			s.columns[i] = len(o.Types)
-			o.Types = append(o.Types, c)
-		}
-	}
-	if len(o.Types) == 0 {
+	if o.Types = b.columns; len(o.Types) == 0 {
 		return
 	}
-	for i, c := range b.o.Columns {
-		if b.columns&(1<<i) != 0 && s.columns[i] == o.Main() {
-			s.weight = b.weights[i]
-			s.weight.Column = s.columns[i]
-			s.weight.Choose()
-			o.Default = c.Type
-		}
-	}
+	s.weight = b.weights[o.Main()]
+	s.weight.Choose()
+	o.Default = o.Types[o.Main()].Type
 	size := 0
 	for i, c := range o.Comments {
 		if size += len(c); size > maxAttrs {
@@ -176,7 +162,7 @@ func (s *Source) sample(record []byte) (*ntconv.Event, error) {
 	clear(s.values)
 	for len(record) > 0 {
 		v, n := binary.Varint(record[1:])
-		s.values[s.columns[record[0]]] = v
+		s.values[record[0]] = v
 		record = record[1+n:]
 	}
 	o := &s.threads[thread]
