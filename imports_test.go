@@ -151,6 +151,14 @@ var importRules = []importRule{
 		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
+		of: []string{"./internal/timeline"}, only: []string{
+			"std", "./", "./internal/bin", "./internal/clr", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
+			"github.com/go-json-experiment/json/...",
+		},
+		why: "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
+	},
+	{
 		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},

@@ -19,6 +19,7 @@ func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
 	}
 	o := t.open(e, span.FromPair, r.scope) // may evict the parent
 	o.pair, o.Name, o.Kind = p, p.Name, r.kind
+	t.isBound = true
 	t.pairsOpen++
 	t.putOnThread(o)
 	t.putActivity(o, t.label.activity)
@@ -40,6 +41,7 @@ func (t *Tracker) stop(e *ntconv.Event, r *role, p *schema.Pair) {
 		t.addInner(e, r)
 		return
 	}
+	t.isBound = true
 	o.DroppedAttributes += dropped
 	t.addStop(o)
 	t.end(o, e)
@@ -168,6 +170,9 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 // nextEvent appends an event to a span, with the time of e and the attributes of an earlier one, whose memory it has. It returns nil if the
 // span has too many.
 func (t *Tracker) nextEvent(o *open, e *ntconv.Event) *span.Event {
+	if t.opts.NoEvents {
+		return nil
+	}
 	if len(o.Events) >= t.opts.MaxEvents {
 		o.DroppedEvents++
 		return nil

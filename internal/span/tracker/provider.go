@@ -25,6 +25,25 @@ func SourcesOf(e span.Evidence) Sources {
 	return 0
 }
 
+// SourceOf returns the one source of a span or interval. A request that an event source of .NET reports is one of Requests, although Pairs
+// show it, too.
+func SourceOf(s *span.Span) Sources {
+	switch s.Evidence {
+	case span.FromPair:
+		if isRequestProvider(s.Scope.Name) {
+			return Requests
+		}
+		return Pairs
+	case span.FromRuntime:
+		for i := range intervals {
+			if intervals[i].name == s.Name {
+				return intervals[i].source
+			}
+		}
+	}
+	return SourcesOf(s.Evidence)
+}
+
 // isContext reports whether a span is only a parent of others (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
 

@@ -149,8 +149,11 @@ func isInfrastructure(provider string) bool {
 // isCounter reports whether an event source writes events of that name for its counters.
 func isCounter(name string) bool { return name == "EventCounters" }
 
-func isRequest(r *role) bool {
-	switch r.schema.Provider {
+func isRequest(r *role) bool { return isRequestProvider(r.schema.Provider) }
+
+// isRequestProvider reports whether event sources of that name report the HTTP requests of a program.
+func isRequestProvider(provider string) bool {
+	switch provider {
 	case hostingProvider, kestrelProvider, httpProvider:
 		return true
 	}

@@ -46,6 +46,9 @@ type Options struct {
 	// MaxEvents limits the events of a span that the tracker makes, 0 means 128. Those beyond it are counted in DroppedEvents. It does
 	// not apply to the events of Activities and imported spans.
 	MaxEvents int
+	// NoEvents omits the events of spans that the tracker makes, and does not count them. It does not apply to those that the payload of
+	// an Activity or of an imported span holds.
+	NoEvents bool
 	// MaxOpen limits the spans that are open at a time, 0 means 100,000. The one without an event for the longest time is evicted.
 	MaxOpen int
 	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
@@ -98,6 +101,9 @@ type Tracker struct {
 	scopes  map[string]*span.Scope
 	strings stringCache
 	hash    span.Hash
+
+	isBound    bool             // the latest event is a bound of a span
+	collection []span.Attribute // of the garbage collection of the pause that ended last
 
 	now  ntconv.Ticks // the latest time of all events
 	seen bool         // now has a value
@@ -192,6 +198,7 @@ func (t *Tracker) Add(e *ntconv.Event) {
 	if e.Time > t.now || !t.seen {
 		t.now, t.seen = e.Time, true
 	}
+	t.isBound = false
 	r := t.last
 	if r == nil || r.typ != e.Type {
 		r = t.roleOf(e)
@@ -214,10 +221,11 @@ func (t *Tracker) add(e *ntconv.Event, r *role) {
 	}
 	switch r.use {
 	case useActivity:
-		if t.diag.Add(e, r.schema) {
+		if t.isBound = t.diag.Add(e, r.schema); t.isBound {
 			return
 		}
 	case useImported:
+		t.isBound = true
 		if s, ok := t.imported.Decode(e); ok {
 			t.emitImported(s)
 		}
@@ -256,6 +264,10 @@ func (t *Tracker) addPair(e *ntconv.Event, r *role) {
 		t.addInner(e, r)
 	}
 }
+
+// IsBound reports whether the latest event that Add got begins or ends a span or an interval of the runtime, or holds an imported span. A
+// Stop without a Start is not a bound. The span itself may be dropped because it has no usable ID.
+func (t *Tracker) IsBound() bool { return t.isBound }
 
 // Counts returns what the tracker has seen so far.
 func (t *Tracker) Counts() Counts {
