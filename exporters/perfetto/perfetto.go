@@ -69,7 +69,9 @@ type Counts struct {
 	Rundown                             int64 // events of rundown that were omitted
 	Unfinished                          int64 // slices that end with the trace, because it does not show their end
 	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64
+	Losses                              int64 // instants that state how many events are missing; not among Instants
+	Raw                                 int64 // always 0
+	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
 }
 
 // Summary says what a Sink has written. It is complete after Close.
