@@ -58,21 +58,8 @@ type Options struct {
 	TempDir string
 }
 
-// Counts is what a trace became.
-type Counts struct {
-	Events                              int64 // written to the Sink
-	Slices, Instants, Counters, Samples int64
-	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: on tracks of asynchronous operations
-	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
-	Short                               int64 // slices that MinDuration omitted
-	Rundown                             int64 // events of rundown that were omitted
-	Unfinished                          int64 // slices that end with the trace, because it does not show their end
-	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64 // instants that state how many events are missing; not among Instants
-	Raw                                 int64 // always 0
-	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
-}
+// Counts is what the trace holds as a timeline. Not every format has a place for all of it.
+type Counts = timeline.Counts
 
 // Summary says what a Sink has written. It is complete after Close.
 type Summary struct {
@@ -148,7 +135,7 @@ func (s *Sink) write() error {
 		err = e.finish()
 	}
 	s.done = Summary{
-		Counts: Counts(t.Counts()), Start: t.Start(), Duration: time.Duration(t.End()), FlowInstants: e.counts.arrows, StackSamples: e.counts.stackSamples,
+		Counts: t.Counts(), Start: t.Start(), Duration: time.Duration(t.End()), FlowInstants: e.counts.arrows, StackSamples: e.counts.stackSamples,
 	}
 	return err
 }

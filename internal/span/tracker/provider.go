@@ -17,6 +17,8 @@ func SourcesOf(e span.Evidence) Sources {
 		return Activities
 	case span.FromPair:
 		return Pairs | Requests
+	case span.FromChrome:
+		return Chrome
 	}
 	return 0
 }
