@@ -18,7 +18,9 @@ type Counts struct {
 	Rundown                             int64 // events that only describe methods and modules
 	Unfinished                          int64 // slices without an end in the trace, ended with it
 	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64
+	Losses                              int64 // instants that state how many events are missing; they are not among Instants
+	Raw                                 int64 // not used by this format
+	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
 }
 
 // Summary returns the description of the output.
