@@ -21,6 +21,7 @@ func firefoxFormat() *Format {
 			Names:        NamesLast,
 			Order:        reader.ByTime, // what lasts must begin before it ends
 			Compressions: []string{".gz", ".zst"},
+			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
 			Examples: []Example{
 				{"write a compressed file, and load it on https://profiler.firefox.com", "ntconv to firefox trace.nettrace -o trace.firefox.json.gz"},
