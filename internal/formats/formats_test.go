@@ -267,8 +267,38 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err != nil || int64(len(rows)) != r.Items {
 			t.Errorf("%v; %d rows, %d were counted", err, len(rows), r.Items)
 		}
+	case "speedscope":
+		var file struct{ Profiles []struct{ Name string } }
+		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
+			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
+		}
+	case "firefox":
+		checkFirefox(t, out, r.Items)
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
+	}
+}
+
+// checkFirefox counts what a processed profile holds.
+func checkFirefox(t *testing.T, out []byte, want int64) {
+	t.Helper()
+	type table struct{ Length int64 }
+	var file struct {
+		Threads  []struct{ Samples, Markers table }
+		Counters []struct{ Samples table }
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		t.Fatal(err)
+	}
+	n := int64(0)
+	for _, h := range file.Threads {
+		n += h.Samples.Length + h.Markers.Length
+	}
+	for _, c := range file.Counters {
+		n += c.Samples.Length - 1 // the first one is the base of the changes
+	}
+	if n != want {
+		t.Errorf("%d items, %d were counted", n, want)
 	}
 }
 
