@@ -44,8 +44,10 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 	t.endComplete(e)
 	switch chromeevent.RoleOf(c.Phase) {
 	case chromeevent.RoleComplete:
+		t.isBound = true
 		t.addComplete(e, c)
 	case chromeevent.RoleBegin:
+		t.isBound = true
 		t.beginSlice(e, c)
 	case chromeevent.RoleStep:
 		if r, ok := t.chrome.pairer.Step(c, e.Thread); ok {

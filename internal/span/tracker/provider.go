@@ -44,6 +44,11 @@ func SourceOf(s *span.Span) Sources {
 	return SourcesOf(s.Evidence)
 }
 
+// IsAsync reports whether an ID names a slice of Chrome's format: it does not belong to its thread, although it has one.
+func IsAsync(s *span.Span) bool {
+	return s.Evidence == span.FromChrome && find(s.Attributes, attrID) >= 0
+}
+
 // isContext reports whether a span is only a parent of others (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
 
