@@ -422,7 +422,7 @@ func TestImportRules(t *testing.T) {
 
 // timelineExporter returns what an exporter on package timeline may import.
 func timelineExporter(more ...string) []string {
-	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern",
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
 		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span", "./internal/span/...", "./internal/spool",
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }
