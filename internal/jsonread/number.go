@@ -100,3 +100,15 @@ func (d Decimal) Scale(digits int) (v int64, exact, ok bool) {
 	}
 	return v, exact && rest == 0, true
 }
+
+// Nearest returns the number rounded to the nearest integer, and the closest integer of 64 bits if it is out of range.
+func (d Decimal) Nearest() int64 {
+	v, _, ok := d.Scale(0)
+	switch {
+	case ok:
+		return v
+	case d.Mantissa < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
