@@ -9,32 +9,49 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/pprofview"
 	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/viewer"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// A viewing is a request to show a profile in a browser.
+// A viewing is a request to show a trace in a browser.
 type viewing struct {
 	ranking
-	port int
+	where string // viewPprof or the name of a viewer
+	port  int
+	open  bool
 }
+
+// viewPprof is what shows a profile if no viewer is named.
+const viewPprof = "pprof"
 
 func (a *app) viewCmd() *cobra.Command {
 	v := viewing{ranking: ranking{labels: true}}
 	cmd := &cobra.Command{
 		Use:   "view IN",
-		Short: "Show a flame graph of the samples in a browser",
+		Short: "Show a flame graph or a timeline in a browser",
 		Long: "Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table, callers and\n" +
 			"callees, and, where Graphviz is installed, a graph. The address is printed, and works on this machine alone. Ctrl-C ends it.\n" +
-			"What of the input is missing or has no name is told before, on standard error.",
+			"What of the input is missing or has no name is told before, on standard error.\n\n" +
+			"--in shows a trace in a web application instead: " + viewerTitles() + ". The application's page runs in your browser and\n" +
+			"fetches the converted trace from this machine; nothing is uploaded. Only pages of that application can fetch it, from the random\n" +
+			"address that is printed. The command ends when the page has fetched the trace, or with Ctrl-C. The browser may ask whether the page\n" +
+			"may connect to this machine (\"local network\"): allow it. Safari permits no such connection. ntconv to FORMAT has more flags; open\n" +
+			"its output from the page.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
 			formats.Example{Remark: "a profile of any program", Line: "ntconv view cpu.pb.gz"},
+			formats.Example{Remark: "a timeline of spans, events, counters and samples", Line: "ntconv view --in perfetto --open trace.nettrace"},
+			formats.Example{Remark: "one process, in the Firefox Profiler", Line: "ntconv view --in firefox --pid 4711 trace.nettrace"},
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if v.where != viewPprof {
+				v.in = args[0]
+				return a.viewIn(cmd, &v)
+			}
 			if err := v.take(a, cmd, args); err != nil {
 				return err
 			}
@@ -42,7 +59,9 @@ func (a *app) viewCmd() *cobra.Command {
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one)")
+		flags.Var(formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...), "in", "what shows the trace: pprof's own pages or a web application")
+		flags.BoolVar(&v.open, "open", false, "open the address in the default browser")
+		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one, or the only one that the application permits)")
 		v.bind(flags)
 	})
 	a.addInputFlags(cmd)
@@ -51,31 +70,64 @@ func (a *app) viewCmd() *cobra.Command {
 
 func (a *app) view(ctx context.Context, v *viewing) error {
 	a.sum = &summary.Summary{Input: v.in, Flags: a.openers.Notes}
-	if v.port < 0 || v.port > 65535 {
-		return fail(exitUsage, fmt.Errorf("--port %d: want 1 to 65535", v.port))
+	if err := v.checkPort(); err != nil {
+		return err
 	}
 	p, partial, err := a.profileOf(&v.ranking)
 	if err != nil {
 		return err
 	}
-	// Loopback only: a profile may be confidential.
-	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(v.port)))
+	ln, err := v.listen(0)
 	if err != nil {
-		if v.port != 0 {
-			err = fmt.Errorf("%w; give another --port, or none for one that is free", err)
-		}
-		return fail(exitOutput, err)
+		return err
 	}
 	defer ln.Close()
 	a.sum.Done = true
 	a.finish(nil, partial) // now: what comes to its end is the server
 	a.sum = nil
 	a.onInterrupt("") // that is how it ends
-	if err := a.show(fmt.Sprintf("http://%s/\n", ln.Addr())); err != nil {
+	if err := a.present(v, fmt.Sprintf("http://%s/", ln.Addr())); err != nil {
 		return err
 	}
 	if err := pprofview.Serve(ctx, ln, p); err != nil {
 		return fail(exitOutput, fmt.Errorf("view: %w", err))
+	}
+	return nil
+}
+
+// checkPort refuses numbers that are no ports.
+func (v *viewing) checkPort() error {
+	if v.port < 0 || v.port > 65535 {
+		return fail(exitUsage, fmt.Errorf("--port %d: want 1 to 65535", v.port))
+	}
+	return nil
+}
+
+// listen listens on the port that the user chose, or else on the one that is given, 0 for a free one. Loopback only: a trace may be
+// confidential.
+func (v *viewing) listen(port int) (net.Listener, error) {
+	if v.port != 0 {
+		port = v.port
+	}
+	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		if v.port != 0 {
+			err = fmt.Errorf("%w; give another --port, or none for one that is free", err)
+		}
+		return nil, fail(exitOutput, err)
+	}
+	return ln, nil
+}
+
+// present prints an address, and opens it if the user asked for that.
+func (a *app) present(v *viewing, address string) error {
+	if err := a.show(address + "\n"); err != nil {
+		return err
+	}
+	if v.open {
+		if err := openBrowser(address); err != nil {
+			fmt.Fprintf(a.stderr, "ntconv: no browser could be started: %v; open the address yourself\n", err)
+		}
 	}
 	return nil
 }

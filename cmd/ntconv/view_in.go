@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/viewer"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// viewerTitles lists the web applications for the help.
+func viewerTitles() string {
+	var titles []string
+	for _, v := range viewer.All() {
+		titles = append(titles, v.Title)
+	}
+	return strings.Join(titles[:len(titles)-1], ", ") + " or " + titles[len(titles)-1]
+}
+
+// viewIn converts a trace for a web application and serves it to the application's page until that has fetched it.
+func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
+	w := viewer.ByName(v.where)
+	if err := v.checkFlags(cmd, w); err != nil {
+		return err
+	}
+	ln, err := v.listenFor(w) // first: a conversion takes time, and a port that is in use ends the command
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	file, partial, err := a.convertFor(cmd, v, w)
+	if err != nil {
+		return err
+	}
+	s, err := viewer.New(w, ln, *file)
+	if err != nil {
+		return err
+	}
+	a.sum.Output = "" // a temporary file
+	a.finish(nil, partial)
+	a.sum = nil
+	a.onInterrupt("") // that is how it ends if no page fetches the trace
+	if err := a.present(v, s.Address()); err != nil {
+		return err
+	}
+	if err := s.Serve(cmd.Context()); err != nil {
+		return fail(exitOutput, fmt.Errorf("view: %w", err))
+	}
+	if partial != nil {
+		return fail(codeOf(partial), errQuiet) // the message was shown before the address
+	}
+	return nil
+}
+
+// checkFlags refuses flags that have no effect on what a web application shows.
+func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
+	if err := v.checkPort(); err != nil {
+		return err
+	}
+	if v.port != 0 && w.Port != 0 && v.port != w.Port {
+		return failf(exitUsage, "--port %d: %s permits connections to port %d only; omit --port", v.port, w.Title, w.Port)
+	}
+	var wrong string
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	formats.BindProfile(own)
+	own.VisitAll(func(f *pflag.Flag) {
+		if wrong == "" && cmd.Flags().Changed(f.Name) {
+			wrong = f.Name
+		}
+	})
+	if wrong != "" {
+		return failf(exitUsage, "--%s chooses what pprof's pages show; omit it, or --in %s", wrong, w.Name)
+	}
+	return nil
+}
+
+// listenFor listens on a port to which the page of a web application may connect.
+func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
+	ln, err := v.listen(w.Port)
+	if err != nil && w.Port != 0 {
+		err = failf(exitOutput, "%w; %s can connect to no other port: end the program that uses it, such as trace_processor_shell or another ntconv view",
+			err, w.Title)
+	}
+	return ln, err
+}
+
+// convertFor converts a trace to a temporary file. partial is an error of an input that could be read in part.
+func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file *viewer.File, partial, err error) {
+	to := formats.ByName(formats.Writable(), w.Format)
+	if to == nil {
+		return nil, nil, failf(exitUsage, "--in %s: the format %s cannot be written", w.Name, w.Format)
+	}
+	dir, err := a.temps.createDir()
+	if err != nil {
+		return nil, nil, noTemp(err)
+	}
+	base := "stdin" + to.Exts[0]
+	if v.in != "-" {
+		base = to.OutputFor(v.in)
+	}
+	file = &viewer.File{Path: filepath.Join(dir, "trace"+to.Exts[0]), Name: base}
+	if slices.Contains(to.Out.Compressions, ".gz") { // the directory may be in memory
+		file.Path, file.Gzip = file.Path+".gz", true
+	}
+	c := conversion{in: v.in, out: file.Path, to: to, creator: to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))}
+	if to.Out.Names != formats.NoNames {
+		c.names = v.names
+	}
+	plan, err := a.planFor(cmd, to.Out, c.creator)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = a.convert(&c, plan)
+	switch codeOf(err) {
+	case exitOK, exitIncomplete:
+		return file, err, nil
+	case exitOutput:
+		return nil, nil, noTemp(err)
+	}
+	return nil, nil, err
+}
+
+// openBrowser opens an address in the default browser. It does not wait for the browser.
+func openBrowser(address string) error {
+	name, args := "xdg-open", []string(nil)
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler"}
+	}
+	program := exec.Command(name, append(args, address)...)
+	if err := program.Start(); err != nil {
+		return err
+	}
+	go func() { _ = program.Wait() }() // so that it does not stay as a zombie
+	return nil
+}
