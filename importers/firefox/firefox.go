@@ -102,14 +102,13 @@ type file struct {
 	owners owners
 	names  names
 
-	shared      *tables // nil until it was read
-	lateStacks  int64   // highest stack of threads that were read before shared, -1 if there is none
-	latePlace   jsonread.Place
-	ownTables   bool // a thread has a stack table of its own
-	threads     []*thread
-	counters    []*counter
-	scratch     []byte
-	markerNodes int
+	shared     *tables // nil until it was read
+	lateStacks int64   // highest stack of threads that were read before shared, -1 if there is none
+	latePlace  jsonread.Place
+	ownTables  bool // a thread has a stack table of its own
+	threads    []*thread
+	counters   []*counter
+	scratch    []byte
 }
 
 var fileMembers = []string{"meta", "libs", "shared", "threads", "counters"}
@@ -152,6 +151,9 @@ func (f *file) source() (Source, error) {
 		return nil, f.Fail(f.latePlace, fmt.Errorf("%w: there is no stack %d", ntconv.ErrCorrupt, f.lateStacks))
 	}
 	if err := f.checkNames(); err != nil {
+		return nil, err
+	}
+	if err := f.checkMarkers(); err != nil {
 		return nil, err
 	}
 	o := origin.Origin{Columns: origin.Columns{Default: timeType.Type}, Time: f.meta.start}

@@ -21,7 +21,7 @@ func newOwners() owners {
 }
 
 // thread returns a new thread. IDs that are not numbers, or are taken, are replaced.
-func (o *owners) thread(t *ownerTexts, product string) (*ntconv.Thread, error) {
+func (o *owners) thread(t *ownerTexts, product string) *ntconv.Thread {
 	p := o.processes[t.pid]
 	if p == nil {
 		p = &ntconv.Process{PID: number(t.pid, o.pids), Name: t.process, PointerSize: 8}
@@ -36,7 +36,7 @@ func (o *owners) thread(t *ownerTexts, product string) (*ntconv.Thread, error) {
 		}
 		o.processes[t.pid] = p
 	}
-	return &ntconv.Thread{TID: number(t.tid, o.tids), Name: t.name, Process: p}, nil
+	return &ntconv.Thread{TID: number(t.tid, o.tids), Name: t.name, Process: p}
 }
 
 // number returns an ID that is not in use: that of the text if possible.

@@ -19,6 +19,10 @@ type thread struct {
 	last    int64
 	pid     string
 	samples sampleTable
+	// Lowest and highest string that names a marker, and where the markers are: strings may come later.
+	markerLow, markerName int32
+	markerPlace           jsonread.Place
+
 	js      sampleTable
 	native  sampleTable
 	markers markerTable
@@ -55,9 +59,7 @@ func (f *file) readThread() error {
 	if err != nil {
 		return err
 	}
-	if t.thread, err = f.owners.thread(&o, f.meta.product); err != nil {
-		return f.Fail(f.Place(), err)
-	}
+	t.thread = f.owners.thread(&o, f.meta.product)
 	if t.number, err = f.b.AddThread(t.thread, f.owners.labels(t.thread)); err != nil {
 		return f.Fail(f.Place(), err)
 	}
@@ -144,9 +146,6 @@ func (f *file) accumulate(deltas []jsonread.Decimal) ([]int64, error) {
 // finishThreadTables finishes the tables of a thread that has its own ones.
 func (f *file) finishThreadTables(t *thread, s *stackColumns) error {
 	if !t.tables.hasStacks {
-		if f.shared == nil && f.ownTables {
-			return f.mixed()
-		}
 		return nil
 	}
 	f.ownTables = true
@@ -166,7 +165,10 @@ func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Pla
 	if !tables.hasStacks {
 		tables = f.shared
 	}
-	if tables == nil || !tables.hasStacks && tables == f.shared {
+	if tables == nil || !tables.hasStacks {
+		if f.ownTables {
+			return 0, f.mixed()
+		}
 		if int64(index) > f.lateStacks {
 			f.lateStacks, f.latePlace = int64(index), p
 		}

@@ -227,7 +227,7 @@ type Sink interface {
 
 // All returns the table.
 func All() []*Format {
-	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(), speedscopeFormat()}
+	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(), speedscopeFormat(), firefoxFormat()}
 }
 
 // Readable returns the formats that can be read.

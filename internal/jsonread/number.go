@@ -1,6 +1,9 @@
 package jsonread
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // A Decimal is a JSON number with at least 18 significant digits: Mantissa times 10 to the power of Exponent. Numbers are decimal because times
 // and weights then keep the value that the text has.
@@ -111,4 +114,13 @@ func (d Decimal) Nearest() int64 {
 		return math.MinInt64
 	}
 	return math.MaxInt64
+}
+
+// Float returns the number, rounded to 64 bits.
+func (d Decimal) Float() float64 {
+	v, err := strconv.ParseFloat(strconv.FormatInt(d.Mantissa, 10)+"e"+strconv.Itoa(int(d.Exponent)), 64)
+	if err != nil {
+		return math.Inf(1) // out of range
+	}
+	return v
 }
