@@ -222,6 +222,14 @@ var importRules = []importRule{
 		why: "columns are those of any format: they know neither the model nor what the values are",
 	},
 	{
+		of: []string{"./exporters/perfetto"}, only: []string{
+			"std", "./", "./exporters/perfetto", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan", "./internal/origin",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
+			"github.com/go-json-experiment/json/...",
+		},
+		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
+	},
+	{
 		of: []string{"./exporters/otlp"}, only: []string{
 			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
@@ -414,7 +422,7 @@ func TestImportRules(t *testing.T) {
 
 // timelineExporter returns what an exporter on package timeline may import.
 func timelineExporter(more ...string) []string {
-	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern",
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
 		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span", "./internal/span/...", "./internal/spool",
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }

@@ -227,7 +227,9 @@ type Sink interface {
 
 // All returns the table.
 func All() []*Format {
-	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(), speedscopeFormat(), firefoxFormat()}
+	return []*Format{
+		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(), speedscopeFormat(), firefoxFormat(), perfettoFormat(),
+	}
 }
 
 // Readable returns the formats that can be read.
