@@ -210,11 +210,7 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
-		of: []string{"./exporters/perfetto"}, only: []string{
-			"std", "./", "./exporters/perfetto", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan", "./internal/origin",
-			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
-			"github.com/go-json-experiment/json/...",
-		},
+		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/..."),
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},
 	{
