@@ -48,17 +48,7 @@ func otlpSpans(t *testing.T, src ntconv.Source, o *otlp.Options) (list []*v1.Res
 	t.Helper()
 	var out bytes.Buffer
 	sink := otlp.NewFile(&out, otlp.Protobuf, src.Info(), nil, o)
-	for e, err := range ntconv.Events(src) {
-		if err != nil {
-			break
-		}
-		if err := sink.Write(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	pump(t, src, sink, nil)
 	var data v1.TracesData
 	if err := proto.Unmarshal(out.Bytes(), &data); err != nil {
 		t.Fatal(err)
