@@ -23,6 +23,7 @@ var wants = []struct {
 	{"Microsoft's reader, an external program that lies there too", []string{"reference reader", "runs another program"}},
 	{"Node and the packages of e2e/package.json", []string{"no Node", "npm --prefix e2e ci"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
+	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"the time that it takes: a flag asks for it, or -short does without", []string{"-big converts", "short mode"}},
 	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"}},
 }
