@@ -227,7 +227,7 @@ type Sink interface {
 
 // All returns the table.
 func All() []*Format {
-	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat()}
+	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(), chromeFormat()}
 }
 
 // Readable returns the formats that can be read.
