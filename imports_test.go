@@ -210,6 +210,10 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./exporters/chrome"}, only: timelineExporter("./exporters/chrome", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
 		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/..."),
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},
