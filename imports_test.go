@@ -210,6 +210,26 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./exporters/perfetto"}, only: []string{
+			"std", "./", "./exporters/perfetto", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan", "./internal/origin",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
+			"github.com/go-json-experiment/json/...",
+		},
+		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
+	},
+	{
+		of: []string{"./exporters/speedscope"}, only: timelineExporter("./exporters/speedscope", "./internal/jsoncolumns", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
+		of: []string{"./exporters/firefox"}, only: timelineExporter("./exporters/firefox", "./internal/jsoncolumns", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
+		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
+		why: "columns are those of any format: they know neither the model nor what the values are",
+	},
+	{
 		of: []string{"./exporters/otlp"}, only: []string{
 			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
@@ -398,6 +418,13 @@ func TestImportRules(t *testing.T) {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
 		}
 	}
+}
+
+// timelineExporter returns what an exporter on package timeline may import.
+func timelineExporter(more ...string) []string {
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern",
+		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span", "./internal/span/...", "./internal/spool",
+		"./internal/tempfile", "./internal/timeline", "./schema")
 }
 
 // TestFormatsHaveImportRules: each exporter and importer has a rule of its own that lists all it may import.

@@ -14,7 +14,7 @@ const (
 // Limits of schemas: a viewer looks at all fields of a schema for each marker.
 const (
 	maxSchemas = 4096
-	maxFields  = 256
+	maxFields  = 1024
 )
 
 // A markerSchema describes the markers of a category, or of an event. It is written once per file.

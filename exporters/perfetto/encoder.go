@@ -21,6 +21,7 @@ type encoder struct {
 	categories textTable
 	stacks     *stacks
 	defined    defined // on the sequence of events
+	held       []byte  // the open packet while another is written before it
 	described  map[*timeline.Track]struct{}
 	samples    sampleEncoder
 	counts     encoded
@@ -28,10 +29,14 @@ type encoder struct {
 
 // open is an event packet at the end of buf that has no length yet.
 type open struct {
-	packet, event int // where the messages begin
-	track         *timeline.Track
-	time          int64
-	slice         bool // the event begins a slice; false: there is no open packet
+	start  int   // of its bytes in buf
+	last   int64 // encoder.last before it
+	packet int   // where the message begins; 0: there is no open packet
+	body   int   // where what follows the timestamp begins
+	event  int   // where the TrackEvent begins
+	track  *timeline.Track
+	time   int64
+	slice  bool // the event begins a slice
 }
 
 // encoded counts what became packets, for the Summary.
@@ -49,6 +54,8 @@ var errOrder = errors.New("perfetto: items are not in the order of time")
 func newEncoder(w io.Writer, t tree, start uint64, o *Options) *encoder {
 	e := &encoder{w: w, options: o, start: start, stacks: newStacks(t), defined: defined{}, described: make(map[*timeline.Track]struct{})}
 	e.samples.init()
+	e.names.number(timeline.CategoryFlow)
+	e.categories.number(timeline.CategoryFlow)
 	return e
 }
 
@@ -56,7 +63,7 @@ func newEncoder(w io.Writer, t tree, start uint64, o *Options) *encoder {
 func (e *encoder) item(it *timeline.Item) error {
 	switch it.Kind {
 	case timeline.FlowBegin, timeline.FlowEnd:
-		if e.joins(it) {
+		if e.joins(it) || e.precedes(it) {
 			return nil
 		}
 	}
@@ -114,11 +121,11 @@ func (e *encoder) flush() error {
 }
 
 // packet begins a packet of the sequence of events. The caller completes it with closeMessage.
-func (e *encoder) packet(it *timeline.Item) (b []byte, packet int) {
+func (e *encoder) packet(at int64) (b []byte, packet int) {
 	b, packet = openMessage(e.buf, tracePacket)
-	b = appendUint(b, packetTimestamp, uint64(it.Time-e.last))
-	e.last = it.Time
-	return appendUint(b, packetSequence, sequenceEvents), packet
+	b = appendUint(b, packetTimestamp, uint64(at-e.last))
+	e.last = at
+	return b, packet
 }
 
 // event writes the begin of a slice, or an instant.
@@ -129,11 +136,14 @@ func (e *encoder) event(it *timeline.Item, kind uint64) {
 	if e.options.NoStacks {
 		stack = timeline.NoStack
 	}
-	b, packet := e.packet(it)
+	o := open{start: len(e.buf), last: e.last, track: it.Track, time: it.Time, slice: kind == typeSliceBegin}
+	b, packet := e.packet(it.Time)
+	o.packet, o.body = packet, len(b)
+	b = appendUint(b, packetSequence, sequenceEvents)
 	if newName || newCategory || stack != timeline.NoStack {
 		b = e.define(b, it, fresh(name, newName), fresh(category, newCategory), stack)
 	}
-	b, event := openMessage(b, packetTrackEvent)
+	b, o.event = openMessage(b, packetTrackEvent)
 	b = appendUint(b, eventType, kind)
 	b = appendUint(b, eventTrack, uint64(it.Track.ID))
 	b = appendNamed(b, eventNameIID, eventName, name, it.Name)
@@ -154,8 +164,7 @@ func (e *encoder) event(it *timeline.Item, kind uint64) {
 	if it.EndThread != nil {
 		b = appendThreadArg(b, argEndThread, it.EndThread)
 	}
-	e.buf = b
-	e.open = open{packet, event, it.Track, it.Time, kind == typeSliceBegin}
+	e.buf, e.open = b, o
 }
 
 // define appends the interned data that an event is the first to refer to.
@@ -193,7 +202,8 @@ func appendThreadArg(b []byte, name uint64, t *timeline.Track) []byte {
 
 // sliceEnd ends the innermost slice of a track.
 func (e *encoder) sliceEnd(it *timeline.Item) {
-	b, packet := e.packet(it)
+	b, packet := e.packet(it.Time)
+	b = appendUint(b, packetSequence, sequenceEvents)
 	b, event := openMessage(b, packetTrackEvent)
 	b = appendUint(b, eventType, typeSliceEnd)
 	b = appendUint(b, eventTrack, uint64(it.Track.ID))
@@ -204,7 +214,8 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 const maxExact = 1 << 53
 
 func (e *encoder) counter(it *timeline.Item) {
-	b, packet := e.packet(it)
+	b, packet := e.packet(it.Time)
+	b = appendUint(b, packetSequence, sequenceEvents)
 	b, event := openMessage(b, packetTrackEvent)
 	b = appendUint(b, eventType, typeCounter)
 	b = appendUint(b, eventTrack, uint64(it.Track.ID))
@@ -225,6 +236,25 @@ func (e *encoder) joins(it *timeline.Item) bool {
 	return true
 }
 
+// precedes writes the begin of a flow before the open packet, if the slice that begins there may be the flow's end: of events at one time the
+// first in the file is the source.
+func (e *encoder) precedes(it *timeline.Item) bool {
+	if it.Kind != timeline.FlowBegin || !e.open.slice || e.open.time != it.Time {
+		return false
+	}
+	o := e.open
+	e.held = append(e.held[:0], e.buf[o.body:]...)
+	e.buf, e.last, e.open = e.buf[:o.start], o.last, open{}
+	e.flow(it)
+	moved := o
+	moved.start, moved.last = len(e.buf), e.last
+	e.buf, moved.packet = e.packet(o.time)
+	moved.body = len(e.buf)
+	moved.event += moved.body - o.body
+	e.buf, e.open = append(e.buf, e.held...), moved
+	return true
+}
+
 func appendFlow(b []byte, it *timeline.Item) []byte {
 	if it.Kind == timeline.FlowBegin {
 		return appendFixed64(b, eventFlow, it.ID)
@@ -232,23 +262,22 @@ func appendFlow(b []byte, it *timeline.Item) []byte {
 	return appendFixed64(b, eventTerminatingFlow, it.ID)
 }
 
+// Numbers of the name and of the category of instants of flows. They are defined before all packets, because such an instant may be put
+// before a packet that defines names.
+const (
+	nameFlow     = 1
+	categoryFlow = 1
+)
+
 // flow writes an instant for the end of a flow in the middle of a slice: an arrow connects events, and there is none at that time.
 func (e *encoder) flow(it *timeline.Item) {
-	text := it.Name
-	if text == "" {
-		text = timeline.CategoryFlow
-	}
-	name, newName := e.names.number(text)
-	category, newCategory := e.categories.number(timeline.CategoryFlow)
-	b, packet := e.packet(it)
-	if newName || newCategory {
-		b = e.define(b, &timeline.Item{Name: text, Category: timeline.CategoryFlow}, fresh(name, newName), fresh(category, newCategory), timeline.NoStack)
-	}
+	b, packet := e.packet(it.Time)
+	b = appendUint(b, packetSequence, sequenceEvents)
 	b, event := openMessage(b, packetTrackEvent)
 	b = appendUint(b, eventType, typeInstant)
 	b = appendUint(b, eventTrack, uint64(it.Track.ID))
-	b = appendNamed(b, eventNameIID, eventName, name, text)
-	b = appendNamed(b, eventCategoryIID, eventCategory, category, timeline.CategoryFlow)
+	b = appendUint(b, eventNameIID, nameFlow)
+	b = appendUint(b, eventCategoryIID, categoryFlow)
 	b = appendFlow(b, it)
 	e.buf = closeMessage(closeMessage(b, event), packet)
 	e.counts.arrows++

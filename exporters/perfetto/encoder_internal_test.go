@@ -150,8 +150,10 @@ func (s *scenario) generate(r *rand.Rand) {
 			it.Unfinished, it.Thread, it.EndThread = r.IntN(5) == 0, s.tracks[2], s.tracks[3]
 			open = append(open, slice{it.Track, it, now + it.Duration})
 			s.items = append(s.items, it)
-			if r.IntN(2) == 0 {
-				s.items = append(s.items, timeline.Item{Kind: timeline.FlowEnd, Time: now, Track: it.Track, ID: 1e6 + id})
+			for n := range uint64(r.IntN(3)) {
+				s.items = append(s.items,
+					timeline.Item{Kind: timeline.FlowBegin, Time: now, Track: s.tracks[2], ID: 1e6*(n+1) + id},
+					timeline.Item{Kind: timeline.FlowEnd, Time: now, Track: it.Track, ID: 1e6*(n+1) + id})
 			}
 		case 1:
 			it.Kind, it.Stack = timeline.Instant, timeline.Node(r.IntN(len(s.tree.nodes)))
@@ -160,6 +162,9 @@ func (s *scenario) generate(r *rand.Rand) {
 			it.Kind, it.Value = timeline.Counter, []float64{0, -1, 1.5, 1 << 60, float64(r.IntN(1000)), math.Inf(1)}[r.IntN(6)]
 			s.items = append(s.items, it)
 		case 3:
+			if n := len(s.items); n > 0 && (s.items[n-1].Kind == timeline.SliceBegin || s.items[n-1].Kind == timeline.FlowEnd) {
+				break // what belongs to a slice that begins is made with it
+			}
 			it.Kind = timeline.FlowBegin
 			s.items = append(s.items, it)
 		default:
@@ -219,58 +224,61 @@ func (s *scenario) checkEvents(t *testing.T, r *readTrace) {
 		events = events[1:]
 		return e
 	}
-	var begin *readEvent
-	for i := range s.items {
+	for i := 0; i < len(s.items); i++ {
 		it := &s.items[i]
-		switch it.Kind {
-		case timeline.Sample:
-			begin = nil
+		if it.Kind == timeline.Sample {
 			continue
-		case timeline.FlowEnd:
-			if begin == nil || !slices.Equal(begin.ends, []uint64{it.ID}) {
-				t.Errorf("item %d: the slice that begins has the flows %v, want the end of %d", i, begin, it.ID)
-			}
-			continue
-		case timeline.FlowBegin:
-			if begin != nil && begin.track == uint64(it.Track.ID) && begin.time == scenarioStart+uint64(it.Time) {
-				if !slices.Contains(begin.flows, it.ID) {
-					t.Errorf("item %d: the slice that begins has the flows %v, want the begin of %d", i, begin, it.ID)
+		}
+		if it.Kind == timeline.SliceBegin {
+			var flows, ends []uint64
+			for ; i+2 < len(s.items) && s.items[i+1].Kind == timeline.FlowBegin && s.items[i+2].Kind == timeline.FlowEnd; i += 2 {
+				id := s.items[i+1].ID
+				ends = append(ends, id)
+				if s.items[i+1].Track == it.Track {
+					flows = append(flows, id)
+				} else if e := next(); e.kind != 3 || !slices.Equal(e.flows, []uint64{id}) || e.track != uint64(s.items[i+1].Track.ID) {
+					t.Errorf("item %d: the event before the slice is %+v, want the begin of flow %d", i, e, id)
 				}
-				continue
 			}
+			e := next()
+			s.checkSlice(t, it, e)
+			if !slices.Equal(e.ends, ends) || !slices.Equal(e.flows, flows) {
+				t.Errorf("item %d: flows %d, %d, want %d, %d", i, e.flows, e.ends, flows, ends)
+			}
+			continue
 		}
 		e := next()
 		if e.time != scenarioStart+uint64(it.Time) || e.track != uint64(it.Track.ID) {
 			t.Errorf("item %d: read %+v, want time %d on track %d", i, e, scenarioStart+it.Time, it.Track.ID)
 		}
-		begin = nil
-		switch it.Kind {
-		case timeline.SliceBegin:
-			begin = e
-			s.checkSlice(t, it, e)
-		case timeline.SliceEnd:
-			if e.kind != 2 {
-				t.Errorf("item %d: kind %d", i, e.kind)
-			}
-		case timeline.Instant:
-			if e.kind != 3 || e.name != it.Name || e.category != it.Category {
-				t.Errorf("item %d: read %+v", i, e)
-			}
-			if want := s.tree.text(it.Stack); it.Stack != timeline.NoStack && !slices.Equal(e.stack, want) {
-				t.Errorf("item %d: stack %q, want %q", i, e.stack, want)
-			}
-		case timeline.Counter:
-			if e.kind != 4 || e.value != it.Value {
-				t.Errorf("item %d: read %+v, want %v", i, e, it.Value)
-			}
-		case timeline.FlowBegin:
-			if e.kind != 3 || e.category != "flow" || !slices.Equal(e.flows, []uint64{it.ID}) {
-				t.Errorf("item %d: read %+v", i, e)
-			}
-		}
+		s.checkOther(t, i, it, e)
 	}
 	if len(events) > 0 {
 		t.Errorf("%d events too many", len(events))
+	}
+}
+
+func (s *scenario) checkOther(t *testing.T, i int, it *timeline.Item, e *readEvent) {
+	switch it.Kind {
+	case timeline.SliceEnd:
+		if e.kind != 2 {
+			t.Errorf("item %d: kind %d", i, e.kind)
+		}
+	case timeline.Instant:
+		if e.kind != 3 || e.name != it.Name || e.category != it.Category {
+			t.Errorf("item %d: read %+v", i, e)
+		}
+		if want := s.tree.text(it.Stack); it.Stack != timeline.NoStack && !slices.Equal(e.stack, want) {
+			t.Errorf("item %d: stack %q, want %q", i, e.stack, want)
+		}
+	case timeline.Counter:
+		if e.kind != 4 || e.value != it.Value {
+			t.Errorf("item %d: read %+v, want %v", i, e, it.Value)
+		}
+	case timeline.FlowBegin:
+		if e.kind != 3 || e.category != "flow" || !slices.Equal(e.flows, []uint64{it.ID}) {
+			t.Errorf("item %d: read %+v", i, e)
+		}
 	}
 }
 
@@ -283,7 +291,7 @@ func (s *scenario) checkSlice(t *testing.T, it *timeline.Item, e *readEvent) {
 	if it.Unfinished {
 		want["unfinished"] = true
 	}
-	if e.kind != 1 || e.name != it.Name || e.category != it.Category || !reflect.DeepEqual(e.args, want) {
+	if e.kind != 1 || e.time != scenarioStart+uint64(it.Time) || e.track != uint64(it.Track.ID) || e.name != it.Name || e.category != it.Category || !reflect.DeepEqual(e.args, want) {
 		t.Errorf("slice %d: read %+v, want args %v", it.ID, e, want)
 	}
 }

@@ -104,6 +104,14 @@ type readEvent struct {
 	value          float64
 }
 
+// A member is an entry of an annotation that is a dictionary.
+type member struct {
+	name  string
+	value any
+}
+
+type protowireNumber = protowire.Number
+
 type readSample struct {
 	time     uint64
 	pid, tid uint64
@@ -299,12 +307,12 @@ func (r *readTrace) annotation(s *sequence, m message) (name string, value any) 
 	case m.has(17):
 		return name, r.lookup(s, 29, m.number(17)).text(2)
 	case m.has(11):
-		dict := map[string]any{}
+		var members []member
 		for _, f := range m[11] {
 			k, v := r.annotation(s, parse(r.t, f.bytes))
-			dict[k] = v
+			members = append(members, member{k, v})
 		}
-		return name, dict
+		return name, members
 	case m.has(12):
 		var list []any
 		for _, f := range m[12] {

@@ -25,6 +25,8 @@ const (
 // begin writes the first packets: the clock of the sequence of events, the strings that args refer to, and all tracks that are known.
 func (e *encoder) begin(tracks []*timeline.Track, args *argEncoder) error {
 	e.startSequence(sequenceEvents, nil)
+	e.strings(internedNames, &e.names)
+	e.strings(internedCategories, &e.categories)
 	e.strings(internedArgNames, &args.names)
 	e.strings(internedStringValues, &args.values)
 	for _, t := range tracks {

@@ -116,6 +116,7 @@ func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64)
 	}
 	t.rec = rec
 	t.counts.Instants++
+	t.parts.inner++
 	// Programs choose the times of events freely, and a slice that was moved has no place for them.
 	t.add(min(max(sub(int64(e.Time), t.base), from), to), rankInner)
 }

@@ -76,6 +76,7 @@ type Timeline struct {
 	tracker  *tracker.Tracker // nil after Finish
 	begun    begunStacks
 	inner    uint32 // number of the latest slice with events in it
+	parts    parts
 
 	// Times are nanoseconds from clock.Tick. first and latest are those of events, start and end those of items.
 	first, latest int64
@@ -85,6 +86,15 @@ type Timeline struct {
 	rec    []byte // the record that is being made
 	source Source // passed to Options.Args
 	text   []byte
+}
+
+// parts counts events that are not items, so that tests can account for all.
+type parts struct {
+	bounds   int64 // they begin or end slices
+	counters int64 // they hold values of counters
+	samples  int64
+	omitted  int64 // on request
+	inner    int64 // Instants that are not events of the trace
 }
 
 // New returns an empty Timeline of a trace. namer may be nil.

@@ -44,8 +44,10 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 	t.endComplete(e)
 	switch chromeevent.RoleOf(c.Phase) {
 	case chromeevent.RoleComplete:
+		t.isBound = true
 		t.addComplete(e, c)
 	case chromeevent.RoleBegin:
+		t.isBound = true
 		t.beginSlice(e, c)
 	case chromeevent.RoleStep:
 		if r, ok := t.chrome.pairer.Step(c, e.Thread); ok {
@@ -125,6 +127,7 @@ func (t *Tracker) endSlice(e *ntconv.Event, c *chromeevent.Event) {
 		t.counts.Unmatched++
 		return
 	}
+	t.isBound = true
 	o := r.get()
 	if o == nil {
 		return // it was evicted

@@ -168,7 +168,7 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 }
 
 // nextEvent appends an event to a span, with the time of e and the attributes of an earlier one, whose memory it has. It returns nil if the
-// span has too many.
+// span has too many, or the options omit events.
 func (t *Tracker) nextEvent(o *open, e *ntconv.Event) *span.Event {
 	if t.opts.NoEvents {
 		return nil
