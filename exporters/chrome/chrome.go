@@ -95,7 +95,7 @@ func (s *Sink) write() error {
 	e := newEncoder(&s.o, s.lines, &s.out)
 	err := e.write()
 	s.done = Summary{
-		Counts: Counts(s.lines.Counts()), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,
+		Counts: s.lines.Counts(), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,
 	}
 	return err
 }

@@ -1,5 +1,7 @@
 package chrome
 
+import "github.com/ntconv/ntconv/internal/timeline"
+
 import "github.com/ntconv/ntconv"
 
 // Tracks selects what is shown, as a bit set. Samples have an option of their own, and losses are always shown.
@@ -65,21 +67,8 @@ type Options struct {
 	Report *ntconv.Report
 }
 
-// Counts is what a trace has. A slice that a split output shows in several parts counts once.
-type Counts struct {
-	Events                              int64 // written to the sink
-	Slices, Instants, Counters, Samples int64
-	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: asynchronous
-	Spans                               int64 // of Slices: not intervals of the runtime
-	Short                               int64 // slices that MinDuration omitted
-	Rundown                             int64 // events that only describe methods and modules, omitted
-	Unfinished                          int64 // slices of which the trace does not show the end
-	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64 // instants that state how many events are missing; they are not among Instants
-	Raw                                 int64 // events that were imported from this format and are written as they were
-	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
-}
+// Counts is what the trace holds as a timeline. Not every format has a place for all of it.
+type Counts = timeline.Counts
 
 // Summary is what a Sink has written.
 type Summary struct {

@@ -1,18 +1,384 @@
 package chromeevent
 
-import "github.com/ntconv/ntconv"
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+)
 
 // A Decoder makes events of Chrome's format of those that an Encoder wrote. It is not safe for concurrent use. It holds the parts of
 // incomplete events, at most one per capture thread and 256 MiB in total.
 type Decoder struct {
 	report *ntconv.Report
+
+	plans map[*ntconv.Type]*plan
+	last  *plan
+	typ   *ntconv.Type
+
+	owners map[*ntconv.Thread]ownerText
+	thread *ntconv.Thread
+	owner  ownerText
+
+	open      map[*ntconv.Thread]*parts
+	openBytes int
+
+	e       Event
+	args    []byte
+	other   []byte
+	strings []byte
+	texts   map[string]string
+	parser  Parser
 }
 
+// parts are the parts of an event whose last one is still to come.
+type parts struct {
+	n    uint64
+	data []byte
+}
+
+// maxOpenBytes bounds the parts that a Decoder holds.
+const maxOpenBytes = 256 << 20
+
 // NewDecoder returns a Decoder that counts in report (CodePayload) what it cannot decode. report may be nil.
-func NewDecoder(report *ntconv.Report) *Decoder { return &Decoder{report: report} }
+func NewDecoder(report *ntconv.Report) *Decoder {
+	return &Decoder{report: report, plans: map[*ntconv.Type]*plan{}, owners: map[*ntconv.Thread]ownerText{}, open: map[*ntconv.Thread]*parts{}}
+}
 
 // Decode borrows an event for whose type Of returns true until it returns. ok is false if it is a part of an event that is still
 // incomplete, or invalid; the caller then writes nothing for it. Event and its byte slices are borrowed until the next call of Decode.
 //
 // Time is the member ts, in nanoseconds of the clock of the file that was read. A caller that writes other times sets it.
-func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) { return nil, false }
+func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
+	p := d.planOf(e.Type)
+	if p.invalid {
+		return d.bad(e, "fields of an event of Chrome's format do not fit its layout")
+	}
+	d.e = Event{Phase: p.phase, Name: p.name, Category: p.category, Has: p.has, TopLevel: p.topLevel, Time: int64(e.Time)}
+	d.args, d.other, d.strings = d.args[:0], d.other[:0], d.strings[:0]
+	c := cursor{b: e.Payload}
+	if p.part {
+		return d.addPart(e, &c)
+	}
+	count := d.fields(p, &c)
+	if c.failed || len(c.b) > 0 {
+		return d.bad(e, "payload is not that of an event of Chrome's format")
+	}
+	switch {
+	case p.parts:
+		if !d.join(e, count) {
+			return d.bad(e, "parts of an event of Chrome's format are missing")
+		}
+	case len(d.other) > 0:
+		d.e.Other = d.other
+	}
+	d.setOwner(e.Thread)
+	return &d.e, true
+}
+
+func (d *Decoder) bad(e *ntconv.Event, what string) (*Event, bool) {
+	d.report.Note(ntconv.CodePayload, 1, e.Offset, what)
+	return nil, false
+}
+
+func (d *Decoder) planOf(t *ntconv.Type) *plan {
+	if t == d.typ && d.last != nil {
+		return d.last
+	}
+	p := d.plans[t]
+	if p == nil {
+		p = newPlan(t)
+		d.plans[t] = p
+	}
+	d.typ, d.last = t, p
+	return p
+}
+
+// setOwner sets PID and TID.
+func (d *Decoder) setOwner(t *ntconv.Thread) {
+	if t != d.thread || t == nil {
+		o, ok := d.owners[t]
+		if !ok {
+			o = textOf(t)
+			d.owners[t] = o
+		}
+		d.thread, d.owner = t, o
+	}
+	d.e.PID, d.e.TID = d.owner.pid, d.owner.tid
+	if d.e.PID != nil {
+		d.e.Has |= HasPID
+	}
+	if d.e.TID != nil {
+		d.e.Has |= HasTID
+	}
+}
+
+// fields decodes a payload into d.e. It returns the number of parts, 0 if the event has none.
+func (d *Decoder) fields(p *plan, c *cursor) (parts uint64) {
+	for i := 0; i < len(p.ops); i++ {
+		o := &p.ops[i]
+		switch o.code {
+		case codeArgs:
+			i++
+			d.args, i = d.object(append(d.args, '{'), p.ops, i, c)
+			d.e.Args = d.args
+		case codeWhole:
+			i++
+			d.args = c.value(d.args, &p.ops[i])
+			d.e.Args = d.args
+		case codeOther:
+			if len(d.other) > 0 {
+				d.other = append(d.other, ',')
+			}
+			i++
+			d.other, i = d.member(d.other, p.ops, i, c)
+		case codeOthers:
+			d.other = append(d.other, c.text()...)
+		case codeGeneric:
+			d.generic(p, c)
+		case codeParts:
+			parts = c.uvarint()
+		default:
+			d.field(o.code, c)
+		}
+	}
+	return parts
+}
+
+// field decodes the field of a member.
+func (d *Decoder) field(code byte, c *cursor) {
+	e := &d.e
+	switch code {
+	case codeDuration:
+		e.Duration, e.Has = c.varint(), e.Has|HasDuration
+	case codeThreadDuration:
+		e.ThreadDuration, e.Has = c.varint(), e.Has|HasThreadDuration
+	case codeThreadTime:
+		e.ThreadTime, e.Has = c.varint(), e.Has|HasThreadTime
+	case codeTime:
+		e.Time = c.varint()
+	case codeID, upper(codeID):
+		e.ID = ID{PlainID, code != codeID, c.text()}
+	case codeLocalID, upper(codeLocalID):
+		e.ID = ID{LocalID, code != codeLocalID, c.text()}
+	case codeGlobalID, upper(codeGlobalID):
+		e.ID = ID{GlobalID, code != codeGlobalID, c.text()}
+	case codeBindID, upper(codeBindID):
+		e.BindID = ID{PlainID, code != codeBindID, c.text()}
+	case codeIDScope:
+		e.IDScope, e.Has = d.string(c.text()), e.Has|HasIDScope
+	case codeScope:
+		e.Scope, e.Has = d.string(c.text()), e.Has|HasScope
+	case codeBindPoint:
+		e.BindPoint, e.Has = d.string(c.text()), e.Has|HasBindPoint
+	case codeFlowIn:
+		e.FlowIn, e.Has = c.bool(), e.Has|HasFlowIn
+	case codeFlowOut:
+		e.FlowOut, e.Has = c.bool(), e.Has|HasFlowOut
+	}
+}
+
+// string returns a string of which there are few.
+func (d *Decoder) string(b []byte) string {
+	s, ok := d.texts[string(b)]
+	if !ok {
+		s = string(b)
+		if d.texts == nil || len(d.texts) >= maxNames {
+			d.texts = map[string]string{}
+		}
+		d.texts[s] = s
+	}
+	return s
+}
+
+// object appends the members of an object and its end. ops[i] is the first of them; the result is the position of the last one.
+func (d *Decoder) object(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
+	for first := true; i < len(ops) && ops[i].code != classClose; first, i = false, i+1 {
+		if !first {
+			dst = append(dst, ',')
+		}
+		dst, i = d.member(dst, ops, i, c)
+	}
+	return append(dst, '}'), i
+}
+
+// member appends a name and a value.
+func (d *Decoder) member(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
+	o := &ops[i]
+	dst = append(dst, o.key...)
+	switch o.code {
+	case classOpen:
+		return d.object(append(dst, '{'), ops, i+1, c)
+	case classArray:
+		n := c.u16()
+		dst = append(dst, '[')
+		for k := range n {
+			if c.failed {
+				break
+			}
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = c.value(dst, o)
+		}
+		return append(dst, ']'), i
+	}
+	return c.value(dst, o), i
+}
+
+// generic decodes an event whose type says only its phase.
+func (d *Decoder) generic(p *plan, c *cursor) {
+	phase, category, name, members, args := c.text(), c.text(), c.text(), c.text(), c.text()
+	if c.failed {
+		return
+	}
+	text := append(append([]byte{'{'}, members...), '}')
+	if end, err := jsonscan.Skip(text, 0); err != nil || end != len(text) {
+		c.failed = true
+		return
+	}
+	time, has := d.e.Time, p.has&HasTime
+	d.parser.Parse(text, &d.e)
+	d.e.Time, d.e.Has = time, d.e.Has|has
+	d.e.TopLevel = p.topLevel
+	d.e.Phase = string(phase)
+	d.quoted(&d.e.Category, HasCategory, category)
+	d.quoted(&d.e.Name, HasName, name)
+	if d.e.Args = nil; len(args) > 0 {
+		d.e.Args = args
+	}
+	c.failed = c.failed || len(args) > 0 && !isJSON(args)
+}
+
+// quoted decodes a string in quotes; no bytes mean that it is absent.
+func (d *Decoder) quoted(s *string, m Member, b []byte) {
+	if len(b) > 0 {
+		text, _ := jsonscan.AppendUnquoted(nil, b)
+		*s = string(text)
+		d.e.Has |= m
+	}
+}
+
+func isJSON(b []byte) bool {
+	end, err := jsonscan.Skip(b, 0)
+	return err == nil && end == len(b)
+}
+
+// addPart keeps a part.
+func (d *Decoder) addPart(e *ntconv.Event, c *cursor) (*Event, bool) {
+	number, data := c.uvarint(), c.text()
+	if c.failed || len(c.b) > 0 {
+		return d.bad(e, "payload is not that of an event of Chrome's format")
+	}
+	p := d.open[e.Capture]
+	if number == 0 {
+		if p != nil {
+			d.openBytes -= len(p.data)
+			d.bad(e, "parts of an event of Chrome's format are missing")
+		}
+		p = &parts{}
+		d.open[e.Capture] = p
+	}
+	if p == nil || p.n != number || d.openBytes+len(data) > maxOpenBytes {
+		if p != nil {
+			d.openBytes -= len(p.data)
+			delete(d.open, e.Capture)
+		}
+		return d.bad(e, "parts of an event of Chrome's format are missing or too large")
+	}
+	p.n++
+	p.data = append(p.data, data...)
+	d.openBytes += len(data)
+	return nil, false
+}
+
+// join makes d.e of the parts before the last event. It returns false if some are missing.
+func (d *Decoder) join(e *ntconv.Event, n uint64) bool {
+	p := d.open[e.Capture]
+	if p == nil {
+		return false
+	}
+	delete(d.open, e.Capture)
+	d.openBytes -= len(p.data)
+	if p.n != n || !isJSON(p.data) {
+		return false
+	}
+	last := d.e
+	d.parser.Parse(p.data, &d.e)
+	d.e.Time, d.e.TopLevel = last.Time, last.TopLevel
+	d.e.Has = d.e.Has&^HasTime | last.Has&HasTime
+	return true
+}
+
+// A cursor reads a payload. After a failure all values are zero.
+type cursor struct {
+	b      []byte
+	failed bool
+}
+
+func (c *cursor) take(n int) []byte {
+	if n > len(c.b) {
+		c.failed, c.b = true, nil
+		return nil
+	}
+	b := c.b[:n:n]
+	c.b = c.b[n:]
+	return b
+}
+
+func (c *cursor) u16() int {
+	if b := c.take(2); b != nil {
+		return int(binary.LittleEndian.Uint16(b))
+	}
+	return 0
+}
+
+func (c *cursor) text() []byte { return c.take(c.u16()) }
+
+func (c *cursor) bool() bool {
+	b := c.take(4)
+	return b != nil && binary.LittleEndian.Uint32(b) != 0
+}
+
+func (c *cursor) uvarint() uint64 {
+	v, n := binary.Uvarint(c.b)
+	if n <= 0 {
+		c.failed, c.b = true, nil
+		return 0
+	}
+	c.b = c.b[n:]
+	return v
+}
+
+func (c *cursor) varint() int64 {
+	u := c.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// value appends a value that is neither an object nor an array.
+func (c *cursor) value(dst []byte, o *op) []byte {
+	switch o.class {
+	case classText:
+		return jsonscan.AppendQuoted(dst, c.text())
+	case classBool:
+		return appendBool(dst, c.bool())
+	case classUint:
+		return strconv.AppendUint(dst, c.uvarint(), 10)
+	case classJSON:
+		b := c.text()
+		c.failed = c.failed || !isJSON(b)
+		return append(dst, b...)
+	}
+	if !o.float {
+		return strconv.AppendInt(dst, c.varint(), 10)
+	}
+	b := c.take(8)
+	if b == nil {
+		return dst
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	c.failed = c.failed || math.IsNaN(f) || math.IsInf(f, 0)
+	return appendFloat(dst, f)
+}

@@ -1,10 +1,34 @@
 package chromeevent
 
-import "github.com/ntconv/ntconv"
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+)
+
+// maxPayload is the size of the largest payload in bytes. TraceEvent reads up to 65,535 bytes, dotnet-trace fewer.
+const maxPayload = 65_000
 
 // An Encoder makes events of a trace. It is not safe for concurrent use.
 type Encoder struct {
-	event ntconv.Event
+	shapes  shapes
+	d       description
+	event   ntconv.Event
+	payload []byte
+	over    bool // the payload cannot be used: a count in it has more than 16 bits
+
+	// Of an event of several parts.
+	data  []byte // that is not yet in an event
+	part  uint64
+	final *shape
+	parts *shape
+
+	pending bool
 }
 
 // NewEncoder returns an Encoder. The IDs of its types are unique, so a source uses one Encoder.
@@ -12,9 +36,323 @@ func NewEncoder() *Encoder { return &Encoder{} }
 
 // Encode begins with an event, which it borrows until Next returns nil. Each event of the trace is a copy of like with Type and Payload
 // of e. The time of like is that of e, or any other if e has none.
-func (c *Encoder) Encode(e *Event, like *ntconv.Event) {}
+func (c *Encoder) Encode(e *Event, like *ntconv.Event) {
+	c.event = *like
+	c.data, c.part, c.pending = c.data[:0], 0, true
+	sh := c.shape(e)
+	c.append(sh)
+	if c.over || len(c.payload) > maxPayload {
+		c.divide(e)
+		return
+	}
+	c.event.Type = sh.typ
+}
 
 // Next returns the next event of the trace, nil after the last one: all but large ones are one. They must be written in this order, by the
 // same capture thread, with no other event of this package of that thread between them. The caller sets Event.Seq. The event and its
 // payload are borrowed until the next call of Next or Encode; Type may be kept.
-func (c *Encoder) Next() *ntconv.Event { return nil }
+func (c *Encoder) Next() *ntconv.Event {
+	switch {
+	case !c.pending:
+		return nil
+	case len(c.data) > 0:
+		c.nextPart()
+	case c.part > 0:
+		c.pending = false
+		c.d.leaves[len(c.d.leaves)-1].num = int64(c.part)
+		c.append(c.final)
+		c.event.Type = c.final.typ
+		c.event.Payload = c.payload
+	default:
+		c.pending = false
+		c.event.Payload = c.payload
+	}
+	return &c.event
+}
+
+// hasTypeNames reports whether the phase, the category and the name of an event can be those of a type.
+func hasTypeNames(e *Event) bool {
+	return len(e.Phase) <= 1 && (e.Phase == "" || e.Phase[0] > ' ' && e.Phase[0] < 0x7f && e.Phase != phaseField) &&
+		len(e.Category) <= maxTypeName && len(e.Name) <= maxTypeName &&
+		strings.IndexByte(e.Category, 0) < 0 && strings.IndexByte(e.Name, 0) < 0
+}
+
+// shape describes an event and returns the shape of the description.
+func (c *Encoder) shape(e *Event) *shape {
+	if hasTypeNames(e) {
+		for _, asJSON := range [...]bool{false, true} {
+			if sh := c.typed(e, asJSON); sh != nil {
+				return sh
+			}
+		}
+	}
+	return c.generic(e)
+}
+
+// typed describes an event with the fields of its args, or with args as JSON. It returns nil if there are too many shapes.
+func (c *Encoder) typed(e *Event, asJSON bool) *shape {
+	for _, c.d.unique = range [...]bool{false, true} {
+		c.d.reset()
+		c.d.head(e, absentOf(e))
+		c.members(e)
+		c.other(e, asJSON)
+		c.args(e, asJSON)
+		limit := maxTypes - 2*reservedTypes
+		if asJSON {
+			limit += reservedTypes
+		}
+		sh := c.shapes.find(&c.d, e, limit)
+		if sh == nil {
+			return nil
+		}
+		if !sh.duplicates {
+			return c.wide(sh, e)
+		}
+	}
+	return nil
+}
+
+// wide gives a shape a type that has room for all values, nil if there are too many types.
+func (c *Encoder) wide(sh *shape, e *Event) *shape {
+	if !sh.mark(c.d.leaves, false) {
+		return sh
+	}
+	if c.shapes.types >= maxTypes-reservedTypes {
+		return nil
+	}
+	sh.mark(c.d.leaves, true)
+	sh.typ, _ = c.shapes.newType(c.d.sig, e, sh.floats)
+	return sh
+}
+
+// members describes the members that are present and not other members or args.
+func (c *Encoder) members(e *Event) {
+	c.nanos(e, HasDuration, codeDuration, e.Duration)
+	c.nanos(e, HasThreadDuration, codeThreadDuration, e.ThreadDuration)
+	c.nanos(e, HasThreadTime, codeThreadTime, e.ThreadTime)
+	if e.Time != int64(c.event.Time) {
+		c.nanos(e, HasTime, codeTime, e.Time)
+	}
+	switch e.ID.Kind {
+	case PlainID:
+		c.id(codeID, &e.ID)
+	case LocalID:
+		c.id(codeLocalID, &e.ID)
+	case GlobalID:
+		c.id(codeGlobalID, &e.ID)
+	}
+	if e.BindID.Kind != NoID {
+		c.id(codeBindID, &e.BindID)
+	}
+	c.text(e, HasIDScope, codeIDScope, e.IDScope)
+	c.text(e, HasScope, codeScope, e.Scope)
+	c.text(e, HasBindPoint, codeBindPoint, e.BindPoint)
+	c.flag(e, HasFlowIn, codeFlowIn, e.FlowIn)
+	c.flag(e, HasFlowOut, codeFlowOut, e.FlowOut)
+}
+
+func (c *Encoder) member(code byte, l leaf) {
+	c.d.sig = append(c.d.sig, code)
+	c.d.leaves = append(c.d.leaves, l)
+}
+
+func (c *Encoder) nanos(e *Event, m Member, code byte, n int64) {
+	if e.Has&m != 0 {
+		c.member(code, leaf{class: classInt, num: n})
+	}
+}
+
+func (c *Encoder) text(e *Event, m Member, code byte, s string) {
+	if e.Has&m != 0 {
+		from := len(c.d.scratch)
+		c.d.scratch = append(c.d.scratch, s...)
+		c.member(code, leaf{class: classText, text: c.d.scratch[from:]})
+	}
+}
+
+func (c *Encoder) flag(e *Event, m Member, code byte, set bool) {
+	if e.Has&m != 0 {
+		l := leaf{class: classBool}
+		if set {
+			l.num = 1
+		}
+		c.member(code, l)
+	}
+}
+
+func (c *Encoder) id(code byte, id *ID) {
+	if id.Number {
+		code = upper(code)
+	}
+	c.member(code, leaf{class: classText, text: id.Text})
+}
+
+// other describes the other members. As JSON they are one field.
+func (c *Encoder) other(e *Event, asJSON bool) {
+	if len(e.Other) == 0 {
+		return
+	}
+	sig, leaves, scratch := len(c.d.sig), len(c.d.leaves), len(c.d.scratch)
+	c.d.scratch = append(append(append(c.d.scratch, '{'), e.Other...), '}')
+	object := c.d.scratch[scratch:]
+	list := jsonscan.MembersOf(object)
+	for n := 0; ; n++ {
+		name, value, ok := list.Next()
+		if !ok {
+			break
+		}
+		c.d.sig = append(c.d.sig, codeOther)
+		if asJSON || n >= maxMembers || c.d.unique && hasDuplicates(object) || !c.d.name(name) {
+			c.d.sig, c.d.leaves = append(c.d.sig[:sig], codeOthers), append(c.d.leaves[:leaves], leaf{class: classJSON, text: e.Other})
+			return
+		}
+		c.d.value(value, 1)
+	}
+}
+
+// args describes the args. As JSON they are one field.
+func (c *Encoder) args(e *Event, asJSON bool) {
+	if e.Args == nil {
+		return
+	}
+	sig, leaves := len(c.d.sig), len(c.d.leaves)
+	c.d.sig = append(c.d.sig, codeArgs)
+	switch {
+	case isEmpty(e.Args):
+		c.d.sig = append(c.d.sig, classOpen, classClose)
+	case asJSON || e.Args[0] != '{' || !c.d.members(e.Args, 0):
+		c.d.sig, c.d.leaves = append(c.d.sig[:sig], codeWhole), c.d.leaves[:leaves]
+		c.d.json(e.Args)
+	}
+}
+
+// isEmpty reports whether a value is an object without members.
+func isEmpty(value []byte) bool {
+	i := jsonscan.SkipSpace(value, 1)
+	return value[0] == '{' && i < len(value) && value[i] == '}'
+}
+
+// genericName returns an event with the names of the type of events of which the type says at most the phase.
+func genericName(e *Event) *Event {
+	names := &Event{Phase: phaseField, TopLevel: e.TopLevel}
+	if len(e.Phase) == 1 && strings.Contains("BEXiICbneSTpFstfNODMPRcvV()", e.Phase) {
+		names.Phase = e.Phase
+	}
+	return names
+}
+
+// generic describes an event with the generic type of its phase, which is a field if it is not a known one.
+func (c *Encoder) generic(e *Event) *shape {
+	names := genericName(e)
+	rest := *e
+	rest.Phase, rest.Category, rest.Name, rest.Args = "", "", "", nil
+	rest.Has &^= HasName | HasCategory
+	c.d.reset()
+	c.d.head(names, absentOf(e)|HasName|HasCategory)
+	if e.Time != int64(c.event.Time) {
+		c.nanos(e, HasTime, codeTime, e.Time)
+	}
+	c.d.sig = append(c.d.sig, codeGeneric)
+	members := AppendMembers(nil, &rest)
+	if len(members) > 0 {
+		members = members[1:] // the comma
+	}
+	quoted := func(m Member, s string) (b []byte) {
+		if e.Has&m != 0 {
+			b = jsonscan.AppendQuoted(nil, s)
+		}
+		return b
+	}
+	for _, text := range [...][]byte{[]byte(e.Phase), quoted(HasCategory, e.Category), quoted(HasName, e.Name), members, e.Args} {
+		c.d.leaves = append(c.d.leaves, leaf{class: classText, text: text})
+	}
+	return c.shapes.find(&c.d, names, math.MaxInt)
+}
+
+// divide makes parts of the event at hand, which is too large for one payload. Its last event has only times.
+func (c *Encoder) divide(e *Event) {
+	whole := *e
+	whole.PID, whole.TID = nil, nil
+	c.data = AppendJSON(c.data[:0], &whole)
+	if hasTypeNames(e) && c.divided(e, e, maxTypes-reservedTypes) {
+		return
+	}
+	c.divided(e, genericName(e), math.MaxInt)
+}
+
+// divided makes the types of the parts and of the last event. It returns false if there are too many types.
+func (c *Encoder) divided(e, names *Event, limit int) bool {
+	absent := absentOf(e)
+	c.d.reset()
+	c.d.head(names, absent)
+	c.d.sig = append(c.d.sig, codePart)
+	c.d.leaves = append(c.d.leaves, leaf{class: classUint}, leaf{class: classText})
+	c.parts = c.shapes.find(&c.d, names, limit)
+	c.d.reset()
+	c.d.head(names, absent)
+	c.nanos(e, HasDuration, codeDuration, e.Duration)
+	c.nanos(e, HasThreadDuration, codeThreadDuration, e.ThreadDuration)
+	c.nanos(e, HasThreadTime, codeThreadTime, e.ThreadTime)
+	if e.Time != int64(c.event.Time) {
+		c.nanos(e, HasTime, codeTime, e.Time)
+	}
+	c.member(codeParts, leaf{class: classUint})
+	c.final = c.shapes.find(&c.d, names, limit)
+	return c.parts != nil && c.final != nil
+}
+
+// nextPart makes the event with the next part.
+func (c *Encoder) nextPart() {
+	size := min(len(c.data), maxPayload-binary.MaxVarintLen64-2)
+	for size > 0 && size < len(c.data) && !utf8.RuneStart(c.data[size]) {
+		size--
+	}
+	c.payload = binary.AppendUvarint(c.payload[:0], c.part)
+	c.payload = bin.AppendU16(c.payload, uint16(size))
+	c.payload = append(c.payload, c.data[:size]...)
+	c.data = c.data[size:]
+	c.part++
+	c.event.Type, c.event.Payload = c.parts.typ, c.payload
+}
+
+// append makes the payload of the description with the type of a shape.
+func (c *Encoder) append(sh *shape) {
+	b := c.payload[:0]
+	c.over = false
+	leaves := c.d.leaves
+	for i, slot := 0, 0; i < len(leaves); slot++ {
+		n := 1
+		if leaves[i].class == classArray {
+			n = leaves[i].count
+			c.over = c.over || n > math.MaxUint16
+			b = bin.AppendU16(b, uint16(n))
+			i++
+		}
+		for range n {
+			b = c.value(b, &leaves[i], sh.floats[slot])
+			i++
+		}
+	}
+	c.payload = b
+}
+
+// value appends a value. Text that is too large is omitted, because the payload cannot be used then.
+func (c *Encoder) value(b []byte, l *leaf, float bool) []byte {
+	switch {
+	case l.class == classText, l.class == classJSON:
+		if len(l.text) > maxPayload {
+			c.over = true
+			return b
+		}
+		return append(bin.AppendU16(b, uint16(len(l.text))), l.text...)
+	case l.class == classBool:
+		return bin.AppendU32(b, uint32(l.num))
+	case l.class == classUint:
+		return binary.AppendUvarint(b, uint64(l.num))
+	case float && l.integer:
+		return bin.AppendU64(b, math.Float64bits(float64(l.num)))
+	case float:
+		return bin.AppendU64(b, math.Float64bits(l.float))
+	}
+	return binary.AppendVarint(b, l.num)
+}

@@ -49,6 +49,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 	t.tracker.Add(e)
 	switch {
 	case r.sample:
+		t.parts.samples++
 		if t.samples != nil {
 			t.samples.add(e, at)
 		}
@@ -58,8 +59,10 @@ func (t *Timeline) event(e *ntconv.Event) {
 			t.samples.stream.Watch(e)
 		}
 	case r.counter && !t.opts.NoCounters && t.counters.read(e, r, at) && e.Stack == nil:
+		t.parts.counters++
 		return
 	case t.tracker.IsBound():
+		t.parts.bounds++
 		if e.Stack != nil {
 			t.begun.put(e.Thread, at, t.stacks.number(e))
 		}
@@ -69,9 +72,11 @@ func (t *Timeline) event(e *ntconv.Event) {
 		t.counts.Rundown++
 		return
 	}
-	if !t.opts.NoInstants {
-		t.instant(e, r, at)
+	if t.opts.NoInstants {
+		t.parts.omitted++
+		return
 	}
+	t.instant(e, r, at)
 }
 
 // raw adds an event as Options.Raw encodes it, and reports whether it does.

@@ -22,6 +22,7 @@ type layout struct {
 	free  []*slice
 	rows  []row                   // by ID of the track
 	spans map[span.Context]*slice // open ones
+	inner map[uint32]*slice       // open ones that records refer to, by number
 	lanes map[*processState]*freeLanes
 	ids   uint64 // of slices and flows
 }
@@ -35,6 +36,7 @@ type slice struct {
 	below  *slice // on the same track
 	span   span.Context
 	isSpan bool
+	number uint32 // that records of recordInner refer to, 0 if none does
 }
 
 // A row is a track while Each runs.
@@ -53,7 +55,8 @@ func (t *Timeline) Each(emit func(*Item) error) error {
 	}
 	t.counts.Lanes, t.counts.Flows = 0, 0
 	l := &layout{
-		t: t, emit: emit, spans: map[span.Context]*slice{}, lanes: map[*processState]*freeLanes{}, rows: make([]row, len(t.owners.tracks)+1),
+		t: t, emit: emit, rows: make([]row, len(t.owners.tracks)+1),
+		spans: map[span.Context]*slice{}, inner: map[uint32]*slice{}, lanes: map[*processState]*freeLanes{},
 	}
 	for i, k := range t.owners.tracks {
 		l.rows[i+1].track = k
@@ -107,6 +110,8 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 		l.weight.Until = sum(it.Time, l.weight.Until)
 	case recordLoss:
 		l.loss(&c, it)
+	case recordInner:
+		l.innerEvent(&c, it)
 	case recordRaw:
 		it.Kind, it.Thread, it.Encoded = Raw, threadOf(r.track), c.rest()
 	default:
@@ -132,6 +137,16 @@ func (l *layout) instant(c *cursor, it *Item) {
 	it.Name, it.Category = title.name, title.category
 	l.stack(c, it, c.number())
 	it.Bytes, it.Encoded = c.signed(), c.rest()
+}
+
+// innerEvent puts an event of a span onto the track of its slice, or onto that of its thread if the slice has ended or is omitted.
+func (l *layout) innerEvent(c *cursor, it *Item) {
+	it.Kind, it.Thread = Instant, threadOf(it.Track)
+	if s := l.inner[c.number()]; s != nil {
+		it.Track = s.row.track
+	}
+	title := l.t.titles.read(c)
+	it.Name, it.Category, it.Encoded = title.name, title.category, c.rest()
 }
 
 func (l *layout) loss(c *cursor, it *Item) {
@@ -233,6 +248,10 @@ func (l *layout) push(to *row, end int64) *slice {
 		s.span, s.isSpan = l.record.context, true
 		l.spans[s.span] = s
 	}
+	if l.record.number != 0 {
+		s.number = l.record.number
+		l.inner[s.number] = s
+	}
 	l.open.push(s)
 	return s
 }
@@ -247,6 +266,9 @@ func (l *layout) endUntil(at int64) error {
 		}
 		if s.isSpan && l.spans[s.span] == s {
 			delete(l.spans, s.span)
+		}
+		if s.number != 0 {
+			delete(l.inner, s.number)
 		}
 		l.item = Item{
 			Kind: SliceEnd, Time: sub(s.end, l.t.start), Track: s.row.track, ID: s.id, Name: s.title.name, Category: s.title.category,

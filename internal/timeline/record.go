@@ -17,10 +17,15 @@ const (
 	recordSample                    // see sampleReader.weighed
 	recordLoss                      // track, thread, args
 	recordRaw                       // track, encoded
+	recordInner                     // track, slice, title, args
+	recordFlow                      // track, flow, flowFlags
 )
 
-// Ranks of records of one time: slices first, the longest of them first.
-const rankOther = 0
+// Ranks of records of one time: slices first, the longest of them first; then what happens in them.
+const (
+	rankOther = 0
+	rankInner = 1 // what refers to a slice that may begin at its time
+)
 
 func rankSlice(duration int64) int64 { return -duration - 1 }
 

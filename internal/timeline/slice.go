@@ -28,9 +28,10 @@ const (
 	sliceOpen                  // it ends with the timeline
 	sliceID                    // it is a span, and may be the parent of others
 	sliceParent                // it has a parent
+	sliceNumber                // records of recordInner refer to it
 )
 
-// A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, IDs, links, args.
+// A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, number, IDs, links, args.
 type sliceRecord struct {
 	flags     sliceFlags
 	place     place
@@ -38,6 +39,7 @@ type sliceRecord struct {
 	endThread uint32 // 0 if it is the one on which the slice began
 	stack     uint32
 	duration  int64
+	number    uint32 // 0 if no record refers to it
 	context   span.Context
 	parent    span.ID
 	links     []span.Context
@@ -50,23 +52,37 @@ const maxLinks = 8
 // addSpan adds a span or an interval of the runtime when its end is known.
 func (t *Timeline) addSpan(s *span.Span) {
 	from, to, open := t.times(s)
+	stack := t.begun.take(s.Thread, from)
+	track, number := t.trackOf(s), uint32(0)
 	if !open && sub(to, from) < t.opts.MinDuration {
-		t.begun.take(s.Thread, from)
 		t.counts.Short++
-		return
+	} else {
+		if len(s.Events) > 0 {
+			t.inner++
+			number = t.inner
+		}
+		t.addSlice(s, track, stack, number, from, to, open)
 	}
+	for i := range s.Events {
+		t.addInner(&s.Events[i], track, number, from, max(from, to))
+	}
+}
+
+func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to int64, open bool) {
 	duration := sub(to, from)
 	if open {
 		duration = math.MaxInt64
 	}
-	track := t.trackOf(s)
 	rec := appendHead(t.rec[:0], recordSlice, track)
 	rec = append(rec, byte(flagsOf(s, open)), byte(t.placeOf(s)))
 	name, category := t.titleOf(s)
 	rec = t.titles.append(rec, name, category)
 	rec = appendNumber(rec, t.endThread(s, track))
-	rec = appendNumber(rec, t.begun.take(s.Thread, from))
+	rec = appendNumber(rec, stack)
 	rec = appendSigned(rec, duration)
+	if number != 0 {
+		rec = appendNumber(rec, number)
+	}
 	rec = appendContexts(rec, s)
 	t.rec = t.spanArgs(rec, s)
 	t.counts.Slices++
@@ -82,6 +98,44 @@ func (t *Timeline) addSpan(s *span.Span) {
 	t.add(from, rankSlice(duration))
 }
 
+// addInner adds an event of a span, which is not an event of the trace: it is in the payload of the span. The slice with the number of the
+// span is on a track that only Each knows; number is 0 if the slice is omitted.
+func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64) {
+	if t.opts.NoInstants {
+		return
+	}
+	rec := appendNumber(appendHead(t.rec[:0], recordInner, track), number)
+	rec = t.titles.append(rec, cmp.Or(e.Name, "event"), CategorySpan)
+	if t.opts.Args != nil {
+		values := t.source.Values[:0]
+		for i := range e.Attributes {
+			values = append(values, t.valueOf(&e.Attributes[i]))
+		}
+		t.source = Source{Values: values}
+		rec = t.opts.Args(rec, &t.source)
+	}
+	t.rec = rec
+	t.counts.Instants++
+	t.parts.inner++
+	// Programs choose the times of events freely, and a slice that was moved has no place for them.
+	t.add(min(max(sub(int64(e.Time), t.base), from), to), rankInner)
+}
+
+// valueOf returns an attribute as an arg.
+func (t *Timeline) valueOf(a *span.Attribute) Value {
+	v := Value{Name: a.Key}
+	switch a.Value.Kind() {
+	case span.ValueInt:
+		v.Kind, v.Int = IntValue, a.Value.Int()
+	case span.ValueFloat:
+		v.Kind, v.Float = FloatValue, a.Value.Float()
+	default:
+		t.text = a.Value.AppendText(t.text[:0])
+		v.Text = string(t.text)
+	}
+	return v
+}
+
 func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 	if s.Unfinished || open {
 		f |= sliceUnfinished
@@ -94,6 +148,9 @@ func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 		if !s.ParentID.IsZero() {
 			f |= sliceParent
 		}
+	}
+	if len(s.Events) > 0 {
+		f |= sliceNumber
 	}
 	return f
 }
@@ -120,6 +177,9 @@ func (r *sliceRecord) read(c *cursor, titles *titleTable) {
 	r.flags, r.place = sliceFlags(c.byte()), place(c.byte())
 	r.title = titles.read(c)
 	r.endThread, r.stack, r.duration = c.number(), c.number(), c.signed()
+	if r.flags&sliceNumber != 0 {
+		r.number = c.number()
+	}
 	if r.flags&sliceID != 0 {
 		r.context = readContext(c)
 		if r.flags&sliceParent != 0 {

@@ -140,6 +140,7 @@ func (b *treeBuilder) child(n Node, frame uint32) Node {
 
 // A frameTable numbers frames from 0 by function, mapping and line.
 type frameTable struct {
+	recent  intern.Cache[frameKey, uint32] // by address
 	list    []ntconv.Frame
 	known   map[frameKey]uint32
 	content map[frameContent]uint32
@@ -160,17 +161,27 @@ type frameContent struct {
 }
 
 func (t *frameTable) init() {
-	t.known, t.content = map[frameKey]uint32{}, map[frameContent]uint32{}
+	t.known, t.content, t.recent = map[frameKey]uint32{}, map[frameContent]uint32{}, intern.NewCache[frameKey, uint32](12)
 }
 
 // forget frees what only number needs.
-func (t *frameTable) forget() { t.known, t.content = nil, nil }
+func (t *frameTable) forget() { *t = frameTable{list: t.list} }
 
 func (t *frameTable) number(f *ntconv.Frame) uint32 {
 	k := frameKey{f.Func, f.Mapping, f.Line}
-	if n, ok := t.known[k]; ok {
-		return n
+	if n := t.recent.Get(f.PC, &k); n != nil {
+		return *n
 	}
+	n, ok := t.known[k]
+	if !ok {
+		n = t.find(f, k)
+	}
+	t.recent.Put(f.PC, &k, n)
+	return n
+}
+
+// find returns the number of a frame with a new key.
+func (t *frameTable) find(f *ntconv.Frame, k frameKey) uint32 {
 	c := frameContent{hasFunction: f.Func != nil, hasMapped: f.Mapping != nil, line: f.Line}
 	if f.Func != nil {
 		c.function = *f.Func

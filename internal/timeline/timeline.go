@@ -46,14 +46,14 @@ type Counts struct {
 	Events                              int64 // written
 	Slices, Instants, Counters, Samples int64
 	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: on lanes
+	Lanes                               int64 // of Slices: on lanes, which show operations that do not nest on a thread
 	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
-	Short                               int64 // slices that MinDuration omitted
-	Rundown                             int64 // events of rundown that were omitted
-	Unfinished                          int64
+	Short                               int64 // slices that are shorter than the minimum, omitted
+	Rundown                             int64 // events that only describe methods and modules, omitted
+	Unfinished                          int64 // slices that end with the trace, because it does not show their end
 	Renumbered                          int64 // threads and processes whose number is not the recorded one
 	Losses                              int64 // instants that state how many events are missing; they are not among Instants
-	Raw                                 int64 // events that Options.Raw encoded
+	Raw                                 int64 // events that a format writes as it once was read
 	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
 }
 
@@ -75,6 +75,8 @@ type Timeline struct {
 	counters *counterReader
 	tracker  *tracker.Tracker // nil after Finish
 	begun    begunStacks
+	inner    uint32 // number of the latest slice with events in it
+	parts    parts
 
 	// Times are nanoseconds from clock.Tick. first and latest are those of events, start and end those of items.
 	first, latest int64
@@ -84,6 +86,15 @@ type Timeline struct {
 	rec    []byte // the record that is being made
 	source Source // passed to Options.Args
 	text   []byte
+}
+
+// parts counts events that are not items, so that tests can account for all.
+type parts struct {
+	bounds   int64 // they begin or end slices
+	counters int64 // they hold values of counters
+	samples  int64
+	omitted  int64 // on request
+	inner    int64 // Instants that are not events of the trace
 }
 
 // New returns an empty Timeline of a trace. namer may be nil.

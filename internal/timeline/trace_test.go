@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/ntconvtest"
@@ -24,29 +25,48 @@ func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
 	}
 }
 
-// build writes a trace to a timeline and finishes it. It returns what was lost of a truncated trace as well.
-func build(tb testing.TB, data []byte, o *timeline.Options) *timeline.Timeline {
+// open returns the events of a trace and their names.
+func open(tb testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
 	tb.Helper()
 	r, err := reader.NewBytes(data, nil)
 	if err != nil {
-		tb.Skip(err) // TestTraces of package reader says which
+		tb.Fatal(err)
 	}
 	names := symbol.New(nil)
-	tl := timeline.New(r.Info(), names, o)
-	tb.Cleanup(func() { tl.Close() })
-	src := ntconvtest.Poison(symbol.Watch(r, names))
+	return symbol.Watch(r, names), names
+}
+
+// read passes all events of a trace to f, up to where it is truncated or cannot be read.
+func read(tb testing.TB, src ntconv.Source, f func(*ntconv.Event)) {
+	tb.Helper()
 	for {
 		e, err := src.Next()
 		if err != nil {
 			if err != io.EOF && !errors.Is(err, ntconv.ErrTruncated) && !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) {
 				tb.Fatal(err)
 			}
-			break
+			return
 		}
+		f(e)
+	}
+}
+
+// build writes a trace to a timeline and finishes it.
+func build(tb testing.TB, data []byte, o *timeline.Options) *timeline.Timeline {
+	tb.Helper()
+	src, names := open(tb, data)
+	return buildFrom(tb, src, names, o)
+}
+
+func buildFrom(tb testing.TB, src ntconv.Source, names ntconv.Namer, o *timeline.Options) *timeline.Timeline {
+	tb.Helper()
+	tl := timeline.New(src.Info(), names, o)
+	tb.Cleanup(func() { tl.Close() })
+	read(tb, ntconvtest.Poison(src), func(e *ntconv.Event) {
 		if err := tl.Write(e); err != nil {
 			tb.Fatal(err)
 		}
-	}
+	})
 	if err := tl.Finish(); err != nil {
 		tb.Fatal(err)
 	}
@@ -62,6 +82,55 @@ func TestTraces(t *testing.T) {
 		if got.hash != again.hash {
 			t.Error("a second Each passes other items")
 		}
-		t.Logf("%+v", tl.Counts())
+		if n, want := tl.Accounted(), tl.Counts().Events; n != want {
+			t.Errorf("%d of %d events are accounted for", n, want)
+		}
+		checkWeights(t, tl, file)
 	})
+}
+
+// checkWeights compares the sums of the weights of samples with those of profile.Builder.
+func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
+	t.Helper()
+	got, samples := map[string]int64{}, map[string]int64{}
+	if err := tl.Each(func(it *timeline.Item) error {
+		if it.Kind == timeline.Sample {
+			kind := it.Weight.Kind.String()
+			samples[kind]++
+			for i, typ := range it.Weight.Types {
+				got[kind+" "+typ.Type] += it.Weight.Values[i]
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, k := range []profile.Kind{profile.Wall, profile.CPU, profile.Imported} {
+		src, names := open(t, file.Data)
+		b := profile.New(src.Info(), names, &profile.Options{Kind: k})
+		read(t, src, func(e *ntconv.Event) { b.Add(e) })
+		p := b.Finish()
+		if int64(p.Events) != samples[k.String()] {
+			t.Errorf("%d samples of kind %v, the profile has %d", samples[k.String()], k, p.Events)
+		}
+		total += int64(p.Events)
+		want := map[string]int64{}
+		for s := range p.Samples() {
+			for i, typ := range p.Types {
+				want[k.String()+" "+typ.Type] += s.Values[i]
+			}
+		}
+		for name, n := range want {
+			if name == k.String()+" samples" && k != profile.Imported {
+				continue // the number of items
+			}
+			if d := got[name] - n; d > int64(p.Events) || -d > int64(p.Events) {
+				t.Errorf("%s: %d, the profile has %d", name, got[name], n)
+			}
+		}
+	}
+	if total != tl.SampleEvents() {
+		t.Errorf("%d events are samples, profiles have %d", tl.SampleEvents(), total)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
@@ -38,6 +39,7 @@ const (
 	useRuntime      // the begin or end of an interval of the runtime
 	useActivity     // a part of an Activity
 	useImported     // a part of an imported span
+	useChrome       // an event of Chrome's format
 	useNever        // nothing, even with labels
 )
 
@@ -104,6 +106,9 @@ func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
 
 func (t *Tracker) useOf(r *role) use {
 	sources, provider := t.opts.Sources, r.schema.Provider
+	if phase, ok := chromeevent.Of(r.typ); ok {
+		return t.chromeUse(phase)
+	}
 	switch {
 	case span.IsEvent(r.typ):
 		return useIf(sources&Imported != 0, useImported, useNever)

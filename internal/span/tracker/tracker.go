@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
@@ -21,8 +22,9 @@ const (
 	Contention
 	Exceptions
 	Requests // work that the thread pool and HTTP servers and clients of the runtime report
+	Chrome   // slices of Chrome's trace event format
 
-	Default = Labels | Activities | Pairs | Imported
+	Default = Labels | Activities | Pairs | Imported | Chrome
 )
 
 // Unfinished says what becomes of spans whose end the trace does not show.
@@ -125,6 +127,7 @@ type Tracker struct {
 
 	diag     *diagsource.Decoder
 	imported *span.Decoder
+	chrome   chrome
 	filter   *diagsource.ExportFilter
 	scratch  []span.Attribute
 	buf      []byte
@@ -172,6 +175,9 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	}
 	if t.opts.Sources&Imported != 0 {
 		t.imported = span.NewDecoder(t.opts.Report)
+	}
+	if t.opts.Sources&Chrome != 0 {
+		t.chrome.decoder = chromeevent.NewDecoder(t.opts.Report)
 	}
 	if t.opts.OmitExporter {
 		t.filter = diagsource.NewExportFilter(t.pass)
@@ -223,6 +229,9 @@ func (t *Tracker) add(e *ntconv.Event, r *role) {
 		if s, ok := t.imported.Decode(e); ok {
 			t.emitImported(s)
 		}
+		return
+	case useChrome:
+		t.addChrome(e)
 		return
 	case useNever:
 		return

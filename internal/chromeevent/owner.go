@@ -1,0 +1,160 @@
+package chromeevent
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+)
+
+// Owners makes the processes and threads of the members pid and tid. Names can be set until the first event with a thread, or with one of
+// its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes and 1,048,576 threads at most; events of
+// further ones belong to the first one.
+type Owners struct {
+	processes map[string]*process
+	pids      map[uint64]bool // of processes
+	tids      map[uint64]bool // of threads, but for those whose number had to be made
+	made      uint64          // numbers
+	first     *process
+	count     int // of threads
+}
+
+type process struct {
+	*ntconv.Process
+	text    string
+	spelled bool // the number is the text
+	threads map[string]*ntconv.Thread
+	some    *ntconv.Thread // one of them
+}
+
+const (
+	maxProcesses = 1 << 16
+	maxThreads   = 1 << 20
+)
+
+// madeNumber is above the numbers that operating systems give to processes and threads.
+const madeNumber = 1 << 31
+
+// key returns the text of a member without quotes: a number and its text are the same.
+func key(member []byte) string {
+	if len(member) >= 2 && member[0] == '"' {
+		text, _ := jsonscan.AppendUnquoted(nil, member)
+		return string(text)
+	}
+	return string(member)
+}
+
+// number returns the number of a text, and false if the text is not spelled as that number is.
+func number(text string) (n uint64, ok bool) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	return n, err == nil && (text == "0" || text[0] != '0' && text[0] != '+')
+}
+
+// process returns the process of a member pid, which is nil if it is absent.
+func (o *Owners) process(pid []byte) *process {
+	if p := o.processes[string(pid)]; p != nil {
+		return p
+	}
+	text := key(pid)
+	if text != string(pid) {
+		if p := o.processes[text]; p != nil {
+			o.processes[string(pid)] = p
+			return p
+		}
+	}
+	if len(o.pids) >= maxProcesses {
+		return o.first
+	}
+	if o.processes == nil {
+		o.processes, o.pids, o.tids = map[string]*process{}, map[uint64]bool{}, map[uint64]bool{}
+	}
+	p := &process{threads: map[string]*ntconv.Thread{}, text: string(pid)}
+	n, ok := number(text)
+	if p.spelled = ok; !ok && len(pid) > 0 {
+		n = o.make(o.pids)
+	}
+	o.pids[n] = true
+	p.Process = &ntconv.Process{PID: n, PointerSize: 8}
+	if o.first == nil {
+		o.first = p
+	}
+	o.processes[text], o.processes[string(pid)] = p, p
+	return p
+}
+
+// make returns a number that is not in use.
+func (o *Owners) make(used map[uint64]bool) uint64 {
+	for {
+		o.made++
+		if n := madeNumber + o.made; !used[n] {
+			return n
+		}
+	}
+}
+
+// SetProcessName names a process.
+func (o *Owners) SetProcessName(pid []byte, name string) { o.process(pid).Name = name }
+
+// SetThreadName names a thread.
+func (o *Owners) SetThreadName(pid, tid []byte, name string) {
+	o.Thread(pid, tid).Name = name
+}
+
+// Thread returns the thread of an event with these members. A member that is absent is nil.
+func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
+	p := o.process(pid)
+	if t := p.threads[string(tid)]; t != nil {
+		return t
+	}
+	text := key(tid)
+	t := p.threads[text]
+	if t == nil && o.count >= maxThreads {
+		t = p.some
+	}
+	if t == nil {
+		o.count++
+		t = &ntconv.Thread{Process: p.Process, TID: ntconv.TIDUnknown}
+		if !p.spelled {
+			t.Attrs = append(t.Attrs, ntconv.Attr{Key: AttrPID, Value: p.text})
+		}
+		n, ok := number(text)
+		switch {
+		case ok:
+			t.TID = n
+		case len(tid) > 0:
+			t.TID = o.make(o.tids)
+			fallthrough
+		default:
+			t.Attrs = append(t.Attrs, ntconv.Attr{Key: AttrTID, Value: string(tid)})
+		}
+		o.tids[t.TID] = true
+		p.threads[text], p.some = t, t
+	}
+	p.threads[string(tid)] = t
+	return t
+}
+
+// An ownerText is how a thread is spelled in JSON; nil means that the member is absent.
+type ownerText struct{ pid, tid []byte }
+
+// textOf returns the members pid and tid of a thread.
+func textOf(t *ntconv.Thread) (o ownerText) {
+	if t == nil {
+		return o
+	}
+	spell := func(attr string, n uint64) []byte {
+		text, ok := t.Attrs.Get(attr)
+		switch {
+		case !ok:
+			return strconv.AppendUint(nil, n, 10)
+		case isJSON([]byte(text)):
+			return []byte(text)
+		}
+		return nil
+	}
+	if t.Process != nil {
+		o.pid = spell(AttrPID, t.Process.PID)
+	}
+	o.tid = spell(AttrTID, t.TID)
+	return o
+}

@@ -1,0 +1,162 @@
+package chromeevent
+
+import (
+	"cmp"
+	"encoding/binary"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Bounds on the types of an Encoder.
+const (
+	maxTypes      = 4096
+	maxShapes     = 64   // of events with the same phase, category and name
+	maxSignature  = 8192 // bytes: it has all names, which a row of metadata must have room for
+	maxTypeName   = 1024 // bytes of a category or a name
+	firstTypeID   = 100_000
+	reservedTypes = 512 // of maxTypes: for events whose args are JSON, and as many for events whose names are fields
+)
+
+// A shape is the type of the events with a signature.
+type shape struct {
+	typ        *ntconv.Type
+	floats     []bool // per slot of a value of classNumber: it is a float64
+	duplicates bool   // the signature has a name twice: the event must be described with unique
+}
+
+// A family is what limits the number of shapes.
+type family struct{ phase, category, name string }
+
+// shapes are the types that an Encoder has made.
+type shapes struct {
+	bySignature map[string]*shape
+	families    map[family]int
+	types       int
+}
+
+// head begins the signature of an event whose type has its category and name.
+func (d *description) head(e *Event, absent Member) {
+	for _, s := range [...]string{e.Phase, e.Category, e.Name} {
+		d.sig = binary.AppendUvarint(d.sig, uint64(len(s)))
+		d.sig = append(d.sig, s...)
+	}
+	d.sig = append(d.sig, byte(absent))
+}
+
+// body returns the signature without its head.
+func body(sig []byte) []byte {
+	for range 3 {
+		n, k := binary.Uvarint(sig)
+		sig = sig[k+int(n):]
+	}
+	return sig[1:]
+}
+
+// absentOf returns which of the members are absent whose absence the type states.
+func absentOf(e *Event) Member {
+	absent := ^e.Has & (HasName | HasCategory | HasTime)
+	if e.TopLevel {
+		absent |= topLevel
+	}
+	return absent
+}
+
+// topLevel in the absent members of a type means that of Event.TopLevel.
+const topLevel Member = 0x80
+
+// absentNames are the values of attrAbsent.
+var absentNames = [...]struct {
+	member Member
+	name   string
+}{{HasName, "name"}, {HasCategory, "cat"}, {HasTime, "ts"}, {topLevel, "event"}}
+
+// find returns the shape of the description. It returns nil if there is none and the limit of types is reached. e has the names of the
+// type.
+func (s *shapes) find(d *description, e *Event, limit int) *shape {
+	if found := s.bySignature[string(d.sig)]; found != nil {
+		return found
+	}
+	key := family{e.Phase, e.Category, e.Name}
+	if s.types >= limit || len(d.sig) > maxSignature || limit == maxTypes-2*reservedTypes && s.families[key] >= maxShapes {
+		return nil
+	}
+	sh := &shape{floats: make([]bool, slots(d.leaves))}
+	sh.mark(d.leaves, true)
+	t, unique := s.newType(d.sig, e, sh.floats)
+	if sh.typ = t; !unique && !d.unique {
+		sh.typ, sh.duplicates = nil, true
+	}
+	if s.bySignature == nil {
+		s.bySignature, s.families = map[string]*shape{}, map[family]int{}
+	}
+	s.families[key]++
+	s.bySignature[string(d.sig)] = sh
+	return sh
+}
+
+// slots returns the number of values, where an array is one.
+func slots(leaves []leaf) (n int) {
+	for i := 0; i < len(leaves); i++ {
+		n++
+		i += leaves[i].count
+	}
+	return n
+}
+
+// mark returns whether a value needs a float where the shape has none. If set is true, it then has one.
+func (sh *shape) mark(leaves []leaf, set bool) (changed bool) {
+	for i, slot := 0, 0; i < len(leaves); slot++ {
+		for range leaves[i].count + 1 {
+			if l := &leaves[i]; l.class == classNumber && !l.integer && !sh.floats[slot] {
+				sh.floats[slot], changed = set, true
+			}
+			i++
+		}
+	}
+	return changed
+}
+
+// newType makes the type of a signature. unique is false if two fields of an object have the same name.
+func (s *shapes) newType(sig []byte, e *Event, floats []bool) (t *ntconv.Type, unique bool) {
+	t = &ntconv.Type{Provider: noProvider, ID: uint32(firstTypeID + s.types), Name: cmp.Or(strings.TrimPrefix(e.Phase, phaseField), "event")}
+	s.types++
+	b := fieldBuilder{sig: body(sig), floats: floats}
+	t.Fields = b.event()
+	absent := Member(sig[len(sig)-len(body(sig))-1])
+	add := func(key, value string) { t.Attrs = append(t.Attrs, ntconv.Attr{Key: key, Value: value}) }
+	add(attrPhase, e.Phase)
+	add(attrLayout, b.layout.String())
+	if absent&HasCategory == 0 {
+		if t.Provider = e.Category; !isFree(e.Category) {
+			t.Provider = noProvider + "/" + e.Category
+			add(attrCategory, e.Category)
+		}
+	}
+	if absent&HasName == 0 {
+		if t.Name = e.Name; e.Name == "" {
+			t.Name = cmp.Or(e.Phase, "event")
+			add(attrName, e.Name)
+		}
+	}
+	var list []string
+	for _, a := range absentNames {
+		if absent&a.member != 0 {
+			list = append(list, a.name)
+		}
+	}
+	if list != nil {
+		add(attrAbsent, strings.Join(list, ","))
+	}
+	return t, !b.duplicates
+}
+
+// isFree reports whether a category can be a provider: the names of some providers say what their events mean.
+func isFree(category string) bool {
+	for _, prefix := range [...]string{"Microsoft", "System.", "Universal.", "ntconv", "otlp", noProvider} {
+		if len(category) >= len(prefix) && strings.EqualFold(category[:len(prefix)], prefix) {
+			return false
+		}
+	}
+	return category != ""
+}
