@@ -213,7 +213,7 @@ var importRules = []importRule{
 		of: []string{"./exporters/perfetto"}, only: []string{
 			"std", "./", "./exporters/perfetto", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan", "./internal/origin",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
-			"github.com/go-json-experiment/json/...",
+			"github.com/go-json-experiment/json/...", "github.com/klauspost/compress/...",
 		},
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},

@@ -27,6 +27,7 @@ const (
 	packetInternedData     = 12
 	packetSequenceFlags    = 13
 	packetThreadDescriptor = 44
+	packetCompressed       = 50 // compressed_packets
 	packetStreamingProfile = 54
 	packetDefaults         = 59
 	packetTrackDescriptor  = 60

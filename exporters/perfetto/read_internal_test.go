@@ -1,10 +1,13 @@
 package perfetto
 
 import (
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -135,11 +138,31 @@ type readTrace struct {
 func read(t testing.TB, b []byte) *readTrace {
 	t.Helper()
 	r := &readTrace{t: t, sequences: map[uint64]*sequence{}, tracks: map[uint64]*readTrack{}}
-	for _, f := range parse(t, b)[1] {
-		r.packets++
-		r.packet(parse(t, f.bytes))
-	}
+	r.trace(b)
 	return r
+}
+
+func (r *readTrace) trace(b []byte) {
+	for _, f := range parse(r.t, b)[1] {
+		p := parse(r.t, f.bytes)
+		if !p.has(50) {
+			r.packets++
+			r.packet(p)
+			continue
+		}
+		if len(f.bytes) >= 512<<10 || len(p) != 1 {
+			r.t.Fatalf("compressed packets of %d bytes and %d fields", len(f.bytes), len(p))
+		}
+		z, err := zlib.NewReader(strings.NewReader(p.text(50)))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		inner, err := io.ReadAll(z)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.trace(inner)
+	}
 }
 
 func (r *readTrace) packet(p message) {
