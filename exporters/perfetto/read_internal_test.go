@@ -85,6 +85,7 @@ type sequence struct {
 	thread    message // thread_descriptor
 	reference uint64  // µs
 	defaults  message // of stack samples
+	stacks    map[uint64][]string
 }
 
 type readTrack struct {
@@ -177,7 +178,7 @@ func (r *readTrace) packet(p message) {
 		r.sequences[id] = s
 	}
 	if p.number(13)&1 != 0 {
-		s.cleared, s.interned = true, map[protowire.Number]map[uint64][]byte{}
+		s.cleared, s.interned, s.stacks = true, map[protowire.Number]map[uint64][]byte{}, map[uint64][]string{}
 	}
 	if !s.cleared {
 		t.Fatalf("packet %d: sequence %d has no SEQ_INCREMENTAL_STATE_CLEARED before", r.packets, id)
@@ -350,6 +351,10 @@ func (r *readTrace) annotation(s *sequence, m message) (name string, value any) 
 
 // stack returns the frames of a callstack, root first, as "function file:line (mapping)".
 func (r *readTrace) stack(s *sequence, iid uint64) (list []string) {
+	if list, ok := s.stacks[iid]; ok {
+		return list
+	}
+	defer func() { s.stacks[iid] = list }()
 	for _, f := range r.lookup(s, 7, iid)[2] {
 		frame := r.lookup(s, 6, f.number)
 		if !frame.has(3) || !frame.has(4) {
