@@ -228,7 +228,8 @@ type Sink interface {
 // All returns the table.
 func All() []*Format {
 	return []*Format{
-		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(), speedscopeFormat(), firefoxFormat(), perfettoFormat(),
+		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(),
+		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(),
 	}
 }
 
