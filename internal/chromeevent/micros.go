@@ -3,6 +3,7 @@ package chromeevent
 import (
 	"math"
 	"math/bits"
+	"strconv"
 )
 
 // A Micros is a time of the format, read from its decimal text without rounding: whole nanoseconds, rounded down, and the rest.
@@ -15,10 +16,7 @@ type Micros struct {
 // ParseMicros reads a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if it has more
 // nanoseconds than an int64.
 func ParseMicros(text []byte) (m Micros, ok bool) {
-	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
-		text = text[1 : n-1]
-	}
-	d, ok := parseDecimal(text)
+	d, ok := parseDecimal(unquote(text))
 	if !ok {
 		return Micros{}, false
 	}
@@ -49,6 +47,23 @@ func (m Micros) RoundDuration(d Micros) (nanos int64, exact bool) {
 		end++
 	}
 	return d.Nanos + (end - begin), false
+}
+
+// isNearest reports whether the float64 that is nearest to a number of microseconds is that of the text, which has more digits. Programs
+// that keep times as float64 write such digits: they carry no information.
+func isNearest(text []byte, nanos int64) bool {
+	var buf [32]byte
+	f, err := strconv.ParseFloat(string(unquote(text)), 64)
+	g, err2 := strconv.ParseFloat(string(AppendMicros(buf[:0], nanos)), 64)
+	return err == nil && err2 == nil && f == g
+}
+
+// unquote removes quotes.
+func unquote(text []byte) []byte {
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
+		return text[1 : n-1]
+	}
+	return text
 }
 
 // A decimal is digits × 10^exponent, with up to 19 significant digits. Of more digits, tail says whether one is not 0.

@@ -85,6 +85,12 @@ func (r *Reader) Read(e *ntconv.Event, emit func(*Value)) {
 	role.read(r, e, role, emit)
 }
 
+// Reads reports whether events with the type and version of e may hold values, or say something about the values of others: Read does
+// nothing with events for which it returns false.
+func (r *Reader) Reads(e *ntconv.Event) bool {
+	return e.Kind == ntconv.KindEvent && r.roleOf(r.table.Of(e)).read != nil
+}
+
 func (r *Reader) roleOf(s *schema.Schema) *role {
 	known := r.roles[s]
 	if known == nil {

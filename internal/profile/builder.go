@@ -42,7 +42,7 @@ type Builder struct {
 // pool holds what the sets share.
 type pool struct {
 	drop   map[string]bool
-	stacks *stackTable
+	stacks *Stacks
 	labels *labelTable
 	tags   tagTable
 }
@@ -72,7 +72,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	labels.none = o.Unlabeled
 	b := &Builder{
 		info: info, namer: namer, report: o.Report,
-		pool:  pool{drop, newStackTable(), labels, newTagTable()},
+		pool:  pool{drop, NewStacks(), labels, newTagTable()},
 		roles: map[*ntconv.Type]role{}, weights: newWeightTypes(),
 		span: o.Span,
 	}
@@ -187,7 +187,7 @@ func (b *Builder) OrderMatters() bool {
 		if r.stack == 0 || r.first == r.last {
 			continue
 		}
-		p, stack := s.owners[r.owner].process, b.pool.stacks.at(r.stack)
+		p, stack := s.owners[r.owner].process, b.pool.stacks.At(r.stack)
 		if b.namer.Epoch(p, stack, r.first) != b.namer.Epoch(p, stack, r.last) {
 			return true
 		}

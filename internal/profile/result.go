@@ -170,7 +170,7 @@ func (v *visit) class(r *row) uint32 {
 	c := &v.classes[id]
 	c.frames = c.frames[:0]
 	if r.stack != 0 {
-		c.frames = v.p.b.namer.AppendFrames(c.frames, m.process, v.p.b.pool.stacks.at(r.stack), r.first)
+		c.frames = v.p.b.namer.AppendFrames(c.frames, m.process, v.p.b.pool.stacks.At(r.stack), r.first)
 	}
 	for other := range id {
 		if slices.EqualFunc(v.classes[other].frames, c.frames, sameFrame) {

@@ -110,7 +110,7 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	if t.owner == noOwner {
 		t.owner = s.owner(e.Thread)
 	}
-	k := key{stack: s.pool.stacks.id(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.owner}
+	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.owner}
 	if k.stack == 0 {
 		s.noStack.add(e)
 	} else {

@@ -12,16 +12,16 @@ import (
 // arenaWords is the size of the pieces that addresses of stacks are copied to: 512 KiB.
 const arenaWords = 1 << 16
 
-// stackTable numbers stacks by content from 1; 0 is no stack. It copies what it keeps, because a kept *Stack pins the
+// Stacks numbers stacks by content from 1; 0 is no stack. It copies what it keeps, because a kept *Stack pins the
 // block that the reader cut it from. Of frames it keeps numbers: a stack of names costs no more than 4 bytes a frame.
-type stackTable struct {
+type Stacks struct {
 	k       uint64 // secret of hash: addresses come from untrusted files
 	index   intern.Index
 	list    []stackEntry // by number
 	arena   []uint64
 	frames  *frameTable
 	numbers []uint32     // of the frames of the stack that is looked for
-	out     ntconv.Stack // of at
+	out     ntconv.Stack // of At
 	last    [memo]memoEntry
 	next    int
 }
@@ -40,8 +40,9 @@ type memoEntry struct {
 	id    uint32
 }
 
-func newStackTable() *stackTable {
-	t := &stackTable{
+// NewStacks returns an empty table. It is not safe for concurrent use.
+func NewStacks() *Stacks {
+	t := &Stacks{
 		k:    rand.Uint64() | 1,
 		list: make([]stackEntry, 1),
 	}
@@ -49,8 +50,8 @@ func newStackTable() *stackTable {
 	return t
 }
 
-// id returns the number of a stack.
-func (t *stackTable) id(s *ntconv.Stack) uint32 {
+// ID returns the number of a stack, which it borrows. A new one gets the next number.
+func (t *Stacks) ID(s *ntconv.Stack) uint32 {
 	if s == nil || len(s.PCs) == 0 && len(s.Frames) == 0 {
 		return 0
 	}
@@ -65,8 +66,8 @@ func (t *stackTable) id(s *ntconv.Stack) uint32 {
 	return id
 }
 
-// at returns the stack with a number, borrowed from the table until the next call.
-func (t *stackTable) at(id uint32) *ntconv.Stack {
+// At returns the stack with a number, borrowed from the table until the next call of At.
+func (t *Stacks) At(id uint32) *ntconv.Stack {
 	e := &t.list[id]
 	if len(e.frames) == 0 {
 		return &e.stack
@@ -78,7 +79,7 @@ func (t *stackTable) at(id uint32) *ntconv.Stack {
 	return &t.out
 }
 
-func (t *stackTable) find(s *ntconv.Stack) uint32 {
+func (t *Stacks) find(s *ntconv.Stack) uint32 {
 	t.numbers = t.numbers[:0]
 	for i := range s.Frames {
 		t.numbers = append(t.numbers, t.frames.number(&s.Frames[i]))
@@ -96,7 +97,7 @@ func (t *stackTable) find(s *ntconv.Stack) uint32 {
 }
 
 // keep copies addresses to the arena.
-func (t *stackTable) keep(pcs []uint64) []uint64 {
+func (t *Stacks) keep(pcs []uint64) []uint64 {
 	n := len(pcs)
 	if n > len(t.arena) {
 		if n > arenaWords/4 {
@@ -111,7 +112,7 @@ func (t *stackTable) keep(pcs []uint64) []uint64 {
 }
 
 // hash folds 128-bit products of pairs of words, which is about one multiplication a frame.
-func (t *stackTable) hash(pcs []uint64, frames []uint32) uint64 {
+func (t *Stacks) hash(pcs []uint64, frames []uint32) uint64 {
 	h := t.k ^ uint64(len(pcs))
 	for ; len(pcs) >= 2; pcs = pcs[2:] {
 		h = fold(h^pcs[0], t.k^pcs[1])

@@ -114,6 +114,7 @@ const (
 	FromActivity                 // an Activity that a DiagnosticSource recorded
 	FromPair                     // an event source's Start and Stop
 	FromRuntime                  // an interval of the runtime, such as a garbage collection
+	FromChrome                   // a slice of Chrome's trace event format
 )
 
 // An Event is something that happened at one time within a span.

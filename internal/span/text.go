@@ -28,6 +28,10 @@ var typeNames = [...]string{
 	ValueFloat: typeDouble, ValueBytes: typeBytes, ValueArray: typeArray, ValueMap: typeMap,
 }
 
+// AppendText appends a value as text: strings as they are, bytes as base64, arrays and maps as OTLP/JSON. A value that is empty or absent
+// has no text.
+func (v *Value) AppendText(b []byte) []byte { return appendValue(b, v) }
+
 // appendValue appends the text of a value. Arrays and maps are the AnyValue of OTLP/JSON without white space, such as
 // {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an element of an array that is absent is null, and bytes that are
 // not UTF-8 stay as they are.

@@ -9,11 +9,14 @@
 package timeline
 
 import (
+	"cmp"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/internal/spool"
 )
 
 // Options may be nil.
@@ -43,59 +46,182 @@ type Counts struct {
 	Events                              int64 // written
 	Slices, Instants, Counters, Samples int64
 	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: on lanes
+	Lanes                               int64 // of Slices: on lanes, which show operations that do not nest on a thread
 	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
-	Short                               int64 // slices that MinDuration omitted
-	Rundown                             int64 // events of rundown that were omitted
-	Unfinished                          int64
+	Short                               int64 // slices that are shorter than the minimum, omitted
+	Rundown                             int64 // events that only describe methods and modules, omitted
+	Unfinished                          int64 // slices that end with the trace, because it does not show their end
 	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64
+	Losses                              int64 // instants that state how many events are missing; they are not among Instants
+	Raw                                 int64 // events that a format writes as it once was read
+	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
 }
 
-// A Timeline collects a trace and returns it as items. It is not safe for concurrent use.
-type Timeline struct{}
+// A Timeline collects a trace and returns it as items. Its memory follows the numbers of distinct names, types, stacks, threads, counters
+// and open slices. It is not safe for concurrent use.
+type Timeline struct {
+	opts   Options
+	clock  ntconv.Clock
+	base   int64 // nanoseconds since 1970 at clock.Tick
+	spool  *spool.Spool
+	counts Counts
+	err    error // of the spool
 
-var errNotBuilt = errors.New("timeline: not built yet")
+	roles    roles
+	titles   titleTable
+	owners   ownerTable
+	stacks   stackTable
+	samples  *sampleReader // nil if samples are omitted
+	counters *counterReader
+	chrome   *chromeReader
+	tracker  *tracker.Tracker // nil after Finish
+	begun    begunStacks
+	inner    uint32 // number of the latest slice with events in it
+	parts    parts
 
-// New returns an empty Timeline of a trace.
-func New(info *ntconv.Info, names ntconv.Namer, o *Options) *Timeline { return &Timeline{} }
+	// Times are nanoseconds from clock.Tick. first and latest are those of events, start and end those of items.
+	first, latest int64
+	start, end    int64
+	finished      bool
 
-// Watch takes every event of the trace before the selection, see ntconv.Watcher.
-func (t *Timeline) Watch(e *ntconv.Event) {}
+	rec    []byte // the record that is being made
+	source Source // passed to Options.Args
+	text   []byte
+}
 
-// Write takes a selected event, which it borrows. It fails if temporary files cannot be written.
-func (t *Timeline) Write(e *ntconv.Event) error { return errNotBuilt }
+// parts counts events that are not items, so that tests can account for all.
+type parts struct {
+	bounds   int64 // they begin or end slices
+	counters int64 // they hold values of counters
+	samples  int64
+	omitted  int64 // on request
+	inner    int64 // Instants that are not events of the trace
+}
 
-// Finish ends the writing: what is open ends, and the Namer is asked for names.
-func (t *Timeline) Finish() error { return errNotBuilt }
+// New returns an empty Timeline of a trace. namer may be nil.
+func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
+	t := &Timeline{clock: info.Clock, first: math.MaxInt64, latest: math.MinInt64, start: math.MaxInt64, end: math.MinInt64}
+	if o != nil {
+		t.opts = *o
+	}
+	if namer == nil {
+		namer = ntconv.NoNames()
+	}
+	if !t.clock.Wall.IsZero() {
+		t.base = t.clock.Wall.UnixNano()
+	}
+	t.spool = spool.New(&spool.Options{Dir: t.opts.Dir})
+	t.titles = newTitleTable()
+	t.owners = newOwnerTable(namer)
+	t.stacks = newStackTable(namer)
+	t.begun = begunStacks{}
+	if !t.opts.NoSamples {
+		t.samples = newSampleReader(t, info)
+	}
+	t.counters = newCounterReader(t)
+	t.chrome = newChromeReader(t)
+	t.roles = newRoles(&t.titles, t.counters.reader)
+	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
+		Sources: sources(t.opts.Spans), Unfinished: tracker.CloseUnfinished, NoEvents: true, SpanIDReversed: t.opts.SpanIDReversed,
+		Report: t.opts.Report,
+	})
+	return t
+}
 
-// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It can be
-// called again after it has returned. It ends with the first error of emit.
-func (t *Timeline) Each(emit func(*Item) error) error { return errNotBuilt }
+// sources returns the sources of slices. Exceptions are instants, because the end of most is not in the trace.
+func sources(s tracker.Sources) tracker.Sources {
+	if s == 0 {
+		s = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Requests
+	}
+	return cmp.Or(s&^tracker.Exceptions, NoSpans)
+}
+
+// Finish ends the writing: what is open ends, and the Namer is asked for names. It fails if temporary files cannot be written.
+func (t *Timeline) Finish() error {
+	if t.finished {
+		return t.err
+	}
+	t.finished = true
+	t.tracker.Finish()
+	if t.samples != nil {
+		t.samples.stream.Finish()
+	}
+	t.tracker = nil
+	if t.start > t.end { // nothing was added
+		t.start, t.end = min(t.first, t.latest), min(t.first, t.latest)
+	}
+	t.owners.finish()
+	t.counts.Renumbered = t.owners.renumbered
+	t.stacks.finish()
+	return t.err
+}
 
 // Close removes temporary files. It can be called at any time, and more than once.
-func (t *Timeline) Close() error { return nil }
+func (t *Timeline) Close() error { return t.spool.Close() }
 
-// Start returns the time that items count from, in nanoseconds since 1970-01-01 UTC: that of the earliest item.
-func (t *Timeline) Start() time.Time { return time.Time{} }
+// Start returns the wall clock time that items count from, that of the earliest item, in UTC. It is the zero Time if the trace does not
+// state the wall clock time, or nothing was written. It is known after Finish.
+func (t *Timeline) Start() time.Time {
+	if t.clock.Wall.IsZero() || t.start > t.end {
+		return time.Time{}
+	}
+	return t.clock.Wall.Add(time.Duration(t.start))
+}
 
 // End returns the time of the last item, or the end of the last slice, in nanoseconds since Start. It is known after Finish.
-func (t *Timeline) End() int64 { return 0 }
+func (t *Timeline) End() int64 { return sub(t.end, t.start) }
 
 // Processes returns the processes after Finish, Tracks all tracks but lanes in the order: process, its own tracks, its threads, its
 // counters. Lanes appear while Each runs.
-func (t *Timeline) Processes() []*Process { return nil }
-func (t *Timeline) Tracks() []*Track      { return nil }
+func (t *Timeline) Processes() []*Process { return t.owners.list() }
+func (t *Timeline) Tracks() []*Track      { return t.owners.sorted() }
 
 // Nodes returns the number of nodes after Finish, with the root. Parents have smaller numbers than their children.
-func (t *Timeline) Nodes() int { return 0 }
+func (t *Timeline) Nodes() int { return len(t.stacks.tree) }
 
-// Node returns the caller of a node and its own frame, a number below Frames.
-func (t *Timeline) Node(n Node) (parent Node, frame uint32) { return 0, 0 }
+// Node returns the caller of a node and its own frame, a number below Frames. The root is its own caller; its frame has no meaning.
+func (t *Timeline) Node(n Node) (parent Node, frame uint32) {
+	e := &t.stacks.tree[n]
+	return e.parent, e.frame
+}
 
-// Frames returns the number of distinct frames after Finish, Frame one of them. Frames are distinct by Func, Mapping and Line.
-func (t *Timeline) Frames() int                     { return 0 }
-func (t *Timeline) Frame(frame uint32) ntconv.Frame { return ntconv.Frame{} }
+// Frames returns the number of distinct frames after Finish, Frame one of them. Frames are distinct by Func, Mapping and Line; the other
+// members of a Frame are those of one of the frames that are equal.
+func (t *Timeline) Frames() int                     { return len(t.stacks.frames.list) }
+func (t *Timeline) Frame(frame uint32) ntconv.Frame { return t.stacks.frames.list[frame] }
 
 // Counts returns what the timeline holds. Lanes and Flows are counted by Each.
-func (t *Timeline) Counts() Counts { return Counts{} }
+func (t *Timeline) Counts() Counts { return t.counts }
+
+// add puts the record in t.rec into the spool. The rank orders records of one time.
+func (t *Timeline) add(at, rank int64) {
+	t.start, t.end = min(t.start, at), max(t.end, at)
+	if err := t.spool.Add(spool.Key{Time: at, Rank: rank}, t.rec); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+// sum and sub return a+b and a-b, clamped to the range of int64.
+func sum(a, b int64) int64 {
+	s := a + b
+	switch {
+	case b > 0 && s < a:
+		return math.MaxInt64
+	case b < 0 && s > a:
+		return math.MinInt64
+	}
+	return s
+}
+
+func sub(a, b int64) int64 {
+	d := a - b
+	switch {
+	case b < 0 && d < a:
+		return math.MaxInt64
+	case b > 0 && d > a:
+		return math.MinInt64
+	}
+	return d
+}
+
+var errNoType = errors.New("event without a type")

@@ -79,7 +79,7 @@ func (t *Tracker) finish(o *open) {
 	case o.live:
 		t.release(o)
 		return
-	case o.held: // it has ended
+	case o.held, o.ended: // it has ended
 	case o.Evidence == span.FromLabels && !o.begun:
 		o.End = t.unix(o.last)
 	default:

@@ -75,17 +75,23 @@ func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 // endPause ends a pause. It belongs to the collection that began last: a collection in the foreground interrupts one in the background.
 func (t *Tracker) endPause(o *open, e *ntconv.Event) {
 	h := t.heaps[o.Process]
-	h.pause = ref{}
+	h.pause, t.collection = ref{}, t.collection[:0]
 	for i := len(h.gcs) - 1; i >= 0; i-- {
 		if gc := h.gcs[i].get(); gc != nil {
 			gc.paused += t.clock.Since(o.first, e.Time).Nanoseconds()
 			o.TraceID, o.ParentID = gc.TraceID, gc.ID
+			t.collection = append(t.collection[:0], gc.Attributes...) // emitHeld may release gc
 			break
 		}
 	}
 	t.emitHeld(o)
 	t.end(o, e)
+	t.collection = t.collection[:0]
 }
+
+// Collection returns the attributes of the garbage collection that a pause is for, nil if the trace does not show it. Call it while the
+// tracker passes on the pause; they are borrowed until emit returns.
+func (t *Tracker) Collection() []span.Attribute { return t.collection }
 
 // emitHeld passes on the collections that waited for the end of a pause.
 func (t *Tracker) emitHeld(o *open) {

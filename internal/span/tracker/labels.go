@@ -88,6 +88,7 @@ func (t *Tracker) addLabeled(e *ntconv.Event, r *role) {
 		}
 		return
 	}
+	t.isBound = true
 	var dropped uint32
 	t.scratch, dropped = t.attributes(t.scratch[:0], e, r)
 	o.DroppedAttributes += dropped

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
@@ -27,6 +28,7 @@ type open struct {
 	names  []nameCount    // FromLabels: its events by type
 	under  ref            // FromLabels: the span that was open on the thread of its first event
 	parent span.ID        // FromLabels: the ID of under
+	ended  bool           // FromChrome: End is known, and the span is passed on when it is over
 	live   bool           // FromActivity: the Activity is open, and its data are those of the decoder
 }
 
@@ -118,8 +120,10 @@ type activityKey struct {
 // A thread is what is known of a thread that spans began on.
 type thread struct {
 	open    list
-	current ref          // the span of its latest event with labels of a span
-	numbers [2]numbering // of the spans that began here and have no recorded ID: pairs, and intervals of the runtime
+	current ref            // the span of its latest event with labels of a span
+	soonest int64          // FromChrome: no span that has ended ends before, in nanoseconds since 1970
+	waiting []span.Context // FromChrome: the spans that the next one links to
+	numbers [2]numbering   // of the spans that began here and have no recorded ID: pairs, and intervals of the runtime
 }
 
 // A numbering distinguishes spans that begin at one time: each gets another number. Spans of later times begin with 0 again.
@@ -155,7 +159,7 @@ func (t *Tracker) threadOf(th *ntconv.Thread) *thread {
 	}
 	s := t.threads[th]
 	if s == nil {
-		s = &thread{numbers: t.removed}
+		s = &thread{numbers: t.removed, soonest: math.MaxInt64}
 		t.threads[th] = s
 	}
 	t.lastThread, t.lastState = th, s

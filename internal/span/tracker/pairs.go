@@ -19,6 +19,7 @@ func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
 	}
 	o := t.open(e, span.FromPair, r.scope) // may evict the parent
 	o.pair, o.Name, o.Kind = p, p.Name, r.kind
+	t.isBound = true
 	t.pairsOpen++
 	t.putOnThread(o)
 	t.putActivity(o, t.label.activity)
@@ -40,6 +41,7 @@ func (t *Tracker) stop(e *ntconv.Event, r *role, p *schema.Pair) {
 		t.addInner(e, r)
 		return
 	}
+	t.isBound = true
 	o.DroppedAttributes += dropped
 	t.addStop(o)
 	t.end(o, e)
@@ -150,18 +152,10 @@ func (t *Tracker) addInner(e *ntconv.Event, r *role) {
 
 // addEvent makes an event an event of a span.
 func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
-	if len(o.Events) >= t.opts.MaxEvents {
-		o.DroppedEvents++
+	v := t.nextEvent(o, e)
+	if v == nil {
 		return
 	}
-	n := len(o.Events)
-	if n < cap(o.Events) {
-		o.Events = o.Events[:n+1] // with the memory of an earlier event's attributes
-	} else {
-		o.Events = append(o.Events, span.Event{})
-	}
-	v := &o.Events[n]
-	v.Time = t.unix(e.Time)
 	if r.thrown {
 		v.Name = "exception"
 		v.Attributes = t.mapped(v.Attributes[:0], e, r, exceptionFields[:])
@@ -171,4 +165,25 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 		v.Name = r.schema.Name
 	}
 	v.Attributes, v.DroppedAttributes = t.attributes(v.Attributes[:0], e, r)
+}
+
+// nextEvent appends an event to a span, with the time of e and the attributes of an earlier one, whose memory it has. It returns nil if the
+// span has too many, or the options omit events.
+func (t *Tracker) nextEvent(o *open, e *ntconv.Event) *span.Event {
+	if t.opts.NoEvents {
+		return nil
+	}
+	if len(o.Events) >= t.opts.MaxEvents {
+		o.DroppedEvents++
+		return nil
+	}
+	n := len(o.Events)
+	if n < cap(o.Events) {
+		o.Events = o.Events[:n+1]
+	} else {
+		o.Events = append(o.Events, span.Event{})
+	}
+	v := &o.Events[n]
+	v.Time = t.unix(e.Time)
+	return v
 }

@@ -71,7 +71,7 @@ func (t *Tracker) innermost(th *ntconv.Thread) *open {
 	n := 0
 	for o := s.open.last; o != nil && n < maxWalk; o = o.links[chainThread].prev {
 		n++
-		if o.Evidence == span.FromRuntime || !o.Activity.IsZero() {
+		if o.Evidence == span.FromRuntime || !o.Activity.IsZero() || o.ended && int64(o.End) < int64(t.unix(t.now)) {
 			continue
 		}
 		if current != nil && current.serial > o.serial {

@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -17,12 +19,54 @@ func SourcesOf(e span.Evidence) Sources {
 		return Activities
 	case span.FromPair:
 		return Pairs | Requests
+	case span.FromChrome:
+		return Chrome
 	}
 	return 0
 }
 
+// SourceOf returns the one source of a span or interval. A request that an event source of .NET reports is one of Requests, although Pairs
+// show it, too.
+func SourceOf(s *span.Span) Sources {
+	switch s.Evidence {
+	case span.FromPair:
+		if isRequestProvider(s.Scope.Name) {
+			return Requests
+		}
+		return Pairs
+	case span.FromRuntime:
+		for i := range intervals {
+			if intervals[i].name == s.Name {
+				return intervals[i].source
+			}
+		}
+	}
+	return SourcesOf(s.Evidence)
+}
+
+// IsAsync reports whether an ID names a slice of Chrome's format: it does not belong to its thread, although it has one.
+func IsAsync(s *span.Span) bool {
+	return s.Evidence == span.FromChrome && find(s.Attributes, attrID) >= 0
+}
+
 // isContext reports whether a span is only a parent of others (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
+
+// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of an event that may. end means that
+// they end one, or are all of it.
+func IsSlice(t *ntconv.Type) (part, end bool) {
+	phase, ok := chromeevent.Of(t)
+	if !ok {
+		return false, false
+	}
+	switch chromeevent.RoleOf(phase) {
+	case chromeevent.RoleComplete, chromeevent.RoleEnd:
+		return true, true
+	case chromeevent.RoleBegin:
+		return true, false
+	}
+	return phase == "", false
+}
 
 // HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
 func HasPairs(provider string) bool { return !isInfrastructure(provider) }

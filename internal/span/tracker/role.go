@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
@@ -38,6 +39,7 @@ const (
 	useRuntime      // the begin or end of an interval of the runtime
 	useActivity     // a part of an Activity
 	useImported     // a part of an imported span
+	useChrome       // an event of Chrome's format
 	useNever        // nothing, even with labels
 )
 
@@ -104,6 +106,9 @@ func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
 
 func (t *Tracker) useOf(r *role) use {
 	sources, provider := t.opts.Sources, r.schema.Provider
+	if phase, ok := chromeevent.Of(r.typ); ok {
+		return t.chromeUse(phase)
+	}
 	switch {
 	case span.IsEvent(r.typ):
 		return useIf(sources&Imported != 0, useImported, useNever)
@@ -144,8 +149,11 @@ func isInfrastructure(provider string) bool {
 // isCounter reports whether an event source writes events of that name for its counters.
 func isCounter(name string) bool { return name == "EventCounters" }
 
-func isRequest(r *role) bool {
-	switch r.schema.Provider {
+func isRequest(r *role) bool { return isRequestProvider(r.schema.Provider) }
+
+// isRequestProvider reports whether event sources of that name report the HTTP requests of a program.
+func isRequestProvider(provider string) bool {
+	switch provider {
 	case hostingProvider, kestrelProvider, httpProvider:
 		return true
 	}

@@ -184,6 +184,7 @@ func (t *Tracker) beginInterval(v *interval, key schema.PairKey, e *ntconv.Event
 	}
 	o := t.open(e, span.FromRuntime, r.scope)
 	o.bound, o.Active, o.Name = v, active, v.name
+	t.isBound = true
 	t.putPair(o, key)
 	if v.kind == onThread {
 		t.putOnThread(o)
@@ -244,6 +245,7 @@ func (t *Tracker) enclosing(v *interval, th *ntconv.Thread, active span.Context)
 }
 
 func (t *Tracker) endInterval(o *open, e *ntconv.Event, r *role) {
+	t.isBound = true
 	t.scratch = t.mapped(t.scratch[:0], e, r, o.bound.fields)
 	for _, a := range t.scratch {
 		if find(o.Attributes, a.Key) < 0 {

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
@@ -21,8 +22,9 @@ const (
 	Contention
 	Exceptions
 	Requests // work that the thread pool and HTTP servers and clients of the runtime report
+	Chrome   // slices of Chrome's trace event format
 
-	Default = Labels | Activities | Pairs | Imported
+	Default = Labels | Activities | Pairs | Imported | Chrome
 )
 
 // Unfinished says what becomes of spans whose end the trace does not show.
@@ -44,6 +46,9 @@ type Options struct {
 	// MaxEvents limits the events of a span that the tracker makes, 0 means 128. Those beyond it are counted in DroppedEvents. It does
 	// not apply to the events of Activities and imported spans.
 	MaxEvents int
+	// NoEvents omits the events of spans that the tracker makes, and does not count them. It does not apply to those that the payload of
+	// an Activity or of an imported span holds.
+	NoEvents bool
 	// MaxOpen limits the spans that are open at a time, 0 means 100,000. The one without an event for the longest time is evicted.
 	MaxOpen int
 	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
@@ -97,6 +102,9 @@ type Tracker struct {
 	strings stringCache
 	hash    span.Hash
 
+	isBound    bool             // the latest event is a bound of a span
+	collection []span.Attribute // of the garbage collection of the pause that ended last
+
 	now  ntconv.Ticks // the latest time of all events
 	seen bool         // now has a value
 
@@ -119,6 +127,7 @@ type Tracker struct {
 
 	diag     *diagsource.Decoder
 	imported *span.Decoder
+	chrome   chrome
 	filter   *diagsource.ExportFilter
 	scratch  []span.Attribute
 	buf      []byte
@@ -167,6 +176,9 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	if t.opts.Sources&Imported != 0 {
 		t.imported = span.NewDecoder(t.opts.Report)
 	}
+	if t.opts.Sources&Chrome != 0 {
+		t.chrome.decoder = chromeevent.NewDecoder(t.opts.Report)
+	}
 	if t.opts.OmitExporter {
 		t.filter = diagsource.NewExportFilter(t.pass)
 	}
@@ -186,6 +198,7 @@ func (t *Tracker) Add(e *ntconv.Event) {
 	if e.Time > t.now || !t.seen {
 		t.now, t.seen = e.Time, true
 	}
+	t.isBound = false
 	r := t.last
 	if r == nil || r.typ != e.Type {
 		r = t.roleOf(e)
@@ -208,13 +221,17 @@ func (t *Tracker) add(e *ntconv.Event, r *role) {
 	}
 	switch r.use {
 	case useActivity:
-		if t.diag.Add(e, r.schema) {
+		if t.isBound = t.diag.Add(e, r.schema); t.isBound {
 			return
 		}
 	case useImported:
+		t.isBound = true
 		if s, ok := t.imported.Decode(e); ok {
 			t.emitImported(s)
 		}
+		return
+	case useChrome:
+		t.addChrome(e)
 		return
 	case useNever:
 		return
@@ -247,6 +264,10 @@ func (t *Tracker) addPair(e *ntconv.Event, r *role) {
 		t.addInner(e, r)
 	}
 }
+
+// IsBound reports whether the latest event that Add got begins or ends a span or an interval of the runtime, or holds an imported span. A
+// Stop without a Start is not a bound. The span itself may be dropped because it has no usable ID.
+func (t *Tracker) IsBound() bool { return t.isBound }
 
 // Counts returns what the tracker has seen so far.
 func (t *Tracker) Counts() Counts {

@@ -1,0 +1,282 @@
+package tracker
+
+import (
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// chrome makes spans of the slices of Chrome's trace event format.
+type chrome struct {
+	decoder *chromeevent.Decoder
+	pairer  chromeevent.Pairer[ref]
+	// flows has the slices in which flows began, by number. If the first map is full, it replaces the second one.
+	flows [2]map[uint64]span.Context
+}
+
+const (
+	// maxFlows is how many beginnings of flows are known at least: the end of a flow may be missing.
+	maxFlows = 1 << 15
+	// maxLinks limits the links of a slice, and those that wait for the next slice of a thread.
+	maxLinks = 128
+	// attrID is the ID that the events of an asynchronous slice have in common.
+	attrID = "chrome.id"
+)
+
+// chromeUse returns what events of Chrome's format with a phase may become. Those without one have it in the payload.
+func (t *Tracker) chromeUse(phase string) use {
+	relevant := phase == "" || isInstant(phase) || chromeevent.RoleOf(phase) != chromeevent.RoleNone
+	return useIf(t.opts.Sources&Chrome != 0 && relevant, useChrome, useNone)
+}
+
+func isInstant(phase string) bool {
+	return phase == chromeevent.PhaseInstant || phase == chromeevent.PhaseOldInstant
+}
+
+// addChrome handles an event of Chrome's format.
+func (t *Tracker) addChrome(e *ntconv.Event) {
+	c, ok := t.chrome.decoder.Decode(e)
+	if !ok || c.TopLevel {
+		return
+	}
+	t.endComplete(e)
+	switch chromeevent.RoleOf(c.Phase) {
+	case chromeevent.RoleComplete:
+		t.isBound = true
+		t.addComplete(e, c)
+	case chromeevent.RoleBegin:
+		t.isBound = true
+		t.beginSlice(e, c)
+	case chromeevent.RoleStep:
+		if r, ok := t.chrome.pairer.Step(c, e.Thread); ok {
+			t.addStep(r.get(), e, c)
+		}
+	case chromeevent.RoleEnd:
+		t.endSlice(e, c)
+	case chromeevent.RoleFlowBegin, chromeevent.RoleFlowStep, chromeevent.RoleFlowEnd:
+		t.addFlow(e, c)
+	default:
+		if isInstant(c.Phase) && (c.Scope == "" || c.Scope == "t") {
+			t.addStep(t.slice(e), e, c)
+		}
+	}
+}
+
+// addComplete opens the span of a slice whose end is known. It is passed on when the time of its thread is past the end.
+func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
+	duration := c.Duration
+	if c.Has&chromeevent.HasDuration == 0 {
+		duration = c.ThreadDuration // 0 if it is absent, too
+	}
+	start := int64(t.unix(e.Time))
+	end := start + duration
+	if duration > 0 && end < start {
+		end = math.MaxInt64
+	}
+	o := t.openSlice(e, c, t.outerSlice(e, end))
+	o.ended, o.End = true, uint64(end)
+	t.flow(o, e, c)
+	if o.Thread == nil {
+		t.emit(o) // no event says that its time is over
+		return
+	}
+	t.putOnThread(o)
+	s := t.threadOf(o.Thread)
+	s.soonest = min(s.soonest, end)
+}
+
+// beginSlice opens the span of a slice whose end is an event of its own.
+func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
+	onThread := c.Phase == chromeevent.PhaseBegin
+	var parent *open
+	if onThread {
+		parent = t.outerSlice(e, math.MinInt64)
+	} else if r, ok := t.chrome.pairer.Step(c, e.Thread); ok {
+		parent = r.get()
+	}
+	o := t.openSlice(e, c, parent)
+	if onThread {
+		t.flow(o, e, c)
+		t.putOnThread(o)
+	} else if c.ID.Kind != chromeevent.NoID {
+		t.buf = append(t.buf[:0], c.ID.Text...)
+		o.Attributes = append(o.Attributes, span.Attribute{Key: attrID, Value: span.String(t.strings.of(t.buf))})
+	}
+	t.chrome.pairer.Begin(c, e.Thread, o.ref())
+}
+
+// openSlice opens the span of the first event of a slice.
+func (t *Tracker) openSlice(e *ntconv.Event, c *chromeevent.Event, parent *open) *open {
+	var context span.Context
+	if parent != nil {
+		context = parent.Context
+	}
+	o := t.open(e, span.FromChrome, t.scopeOf(c.Category)) // may evict the parent
+	t.isBound = true
+	o.Name = c.Name
+	t.makeIDs(o, e, c.Category, c.Name, context)
+	o.Attributes, o.DroppedAttributes = t.appendArgs(o.Attributes, c.Args)
+	return o
+}
+
+// endSlice ends the span of a slice with the event of its end, whose args are added to those of the begin.
+func (t *Tracker) endSlice(e *ntconv.Event, c *chromeevent.Event) {
+	r, ok := t.chrome.pairer.End(c, e.Thread)
+	if !ok {
+		t.counts.Unmatched++
+		return
+	}
+	t.isBound = true
+	o := r.get()
+	if o == nil {
+		return // it was evicted
+	}
+	if o.Name == "" {
+		o.Name = c.Name
+	}
+	var dropped uint32
+	t.scratch, dropped = t.appendArgs(t.scratch[:0], c.Args)
+	o.DroppedAttributes += dropped
+	t.addStop(o)
+	t.end(o, e)
+}
+
+// endComplete passes on the slices on the thread of an event that ended before it.
+func (t *Tracker) endComplete(e *ntconv.Event) {
+	s := t.stateOf(e.Thread)
+	now := int64(t.unix(e.Time))
+	if s == nil || s.soonest >= now {
+		return
+	}
+	s.soonest = math.MaxInt64
+	o := s.open.last
+	for n := 0; o != nil; n++ {
+		if n == maxWalk {
+			s.soonest = now // the others are looked at with a later event
+			return
+		}
+		outer := o.links[chainThread].prev
+		switch {
+		case !o.ended:
+		case int64(o.End) < now:
+			t.emit(o)
+		default:
+			s.soonest = min(s.soonest, int64(o.End))
+		}
+		o = outer
+	}
+}
+
+// outerSlice returns the innermost slice on the thread of an event that lasts at least until end, nil if there is none. A slice that ends
+// when another one begins does not enclose it.
+func (t *Tracker) outerSlice(e *ntconv.Event, end int64) *open {
+	start := int64(t.unix(e.Time))
+	return t.innermostSlice(e.Thread, func(o *open) bool {
+		return !o.ended || int64(o.End) > start && int64(o.End) >= end
+	})
+}
+
+// slice returns the innermost slice on the thread of an event, nil if there is none.
+func (t *Tracker) slice(e *ntconv.Event) *open {
+	now := int64(t.unix(e.Time))
+	return t.innermostSlice(e.Thread, func(o *open) bool { return !o.ended || int64(o.End) >= now })
+}
+
+func (t *Tracker) innermostSlice(th *ntconv.Thread, ok func(*open) bool) *open {
+	s := t.stateOf(th)
+	if s == nil {
+		return nil
+	}
+	o := s.open.last
+	for n := 0; o != nil && n < maxWalk; n++ {
+		if o.Evidence == span.FromChrome && ok(o) {
+			return o
+		}
+		o = o.links[chainThread].prev
+	}
+	return nil
+}
+
+// addStep makes an event an event of the span of a slice, if there is one.
+func (t *Tracker) addStep(o *open, e *ntconv.Event, c *chromeevent.Event) {
+	if o == nil {
+		return
+	}
+	t.touch(o, e)
+	v := t.nextEvent(o, e)
+	if v == nil {
+		return
+	}
+	v.Name = c.Name
+	v.Attributes, v.DroppedAttributes = t.appendArgs(v.Attributes[:0], c.Args)
+}
+
+// addFlow handles an end of an arrow. It belongs to the slice that encloses it; the end of a flow without a binding point belongs to the
+// next slice of its thread.
+func (t *Tracker) addFlow(e *ntconv.Event, c *chromeevent.Event) {
+	if chromeevent.RoleOf(c.Phase) != chromeevent.RoleFlowEnd || c.BindPoint == "e" {
+		if o := t.slice(e); o != nil {
+			t.flow(o, e, c)
+			return
+		}
+	}
+	number, in, _ := t.chrome.pairer.Flow(c, e.Thread)
+	if from, ok := t.flowFrom(number); ok && in && e.Thread != nil {
+		if s := t.threadOf(e.Thread); len(s.waiting) < maxLinks {
+			s.waiting = append(s.waiting, from)
+		}
+	}
+}
+
+// flow adds the arrows of an event to the span of the slice that it belongs to. A slice on a thread gets those that wait for it, too.
+func (t *Tracker) flow(o *open, e *ntconv.Event, c *chromeevent.Event) {
+	if role := chromeevent.RoleOf(c.Phase); role == chromeevent.RoleComplete || role == chromeevent.RoleBegin {
+		if s := t.stateOf(e.Thread); s != nil {
+			for _, from := range s.waiting {
+				o.link(from)
+			}
+			s.waiting = s.waiting[:0]
+		}
+	}
+	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
+	if number == 0 {
+		return
+	}
+	if from, ok := t.flowFrom(number); ok && in {
+		o.link(from)
+	}
+	if !out {
+		return
+	}
+	flows := &t.chrome.flows
+	if len(flows[0]) >= maxFlows {
+		flows[0], flows[1] = nil, flows[0]
+	}
+	if flows[0] == nil {
+		flows[0] = make(map[uint64]span.Context)
+	}
+	flows[0][number] = o.Context
+}
+
+// flowFrom returns the slice in which the latest arrow of a flow began.
+func (t *Tracker) flowFrom(number uint64) (from span.Context, ok bool) {
+	for _, known := range t.chrome.flows {
+		if from, ok = known[number]; ok {
+			break
+		}
+	}
+	return from, ok
+}
+
+// link adds a link to a span, but not to itself.
+func (o *open) link(to span.Context) {
+	switch {
+	case to == o.Context:
+	case len(o.Links) >= maxLinks:
+		o.DroppedLinks++
+	default:
+		o.Links = append(o.Links, span.Link{Context: to})
+	}
+}

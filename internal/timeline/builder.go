@@ -1,0 +1,148 @@
+package timeline
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/procinfo"
+)
+
+// Watch takes every event of the trace before the selection, see ntconv.Watcher.
+func (t *Timeline) Watch(e *ntconv.Event) {
+	if t.samples != nil {
+		t.samples.stream.Watch(e)
+	}
+	if e.Kind == ntconv.KindEvent && e.Type != nil && procinfo.Describes(e.Type) {
+		t.owners.learn(e)
+	}
+}
+
+// Write takes a selected event, which it borrows. It fails if temporary files cannot be written.
+func (t *Timeline) Write(e *ntconv.Event) error {
+	switch e.Kind {
+	case ntconv.KindEvent:
+		if e.Type == nil {
+			return errNoType
+		}
+		t.counts.Events++
+		t.event(e)
+	case ntconv.KindLost:
+		t.loss(e)
+	case ntconv.KindMark:
+		t.tracker.Add(e)
+		if t.samples != nil {
+			t.samples.stream.Watch(e)
+		}
+	}
+	return t.err
+}
+
+// event decides what an event becomes.
+func (t *Timeline) event(e *ntconv.Event) {
+	r := t.roles.of(e)
+	at := t.clock.Nanos(e.Time)
+	t.first, t.latest = min(t.first, at), max(t.latest, at)
+	if r.describes {
+		t.owners.learn(e)
+	}
+	if t.opts.Raw != nil && t.raw(e, at) {
+		return
+	}
+	if r.chrome {
+		if !t.chrome.add(e, r, at) {
+			t.instantUnless(e, r, at)
+		}
+		return
+	}
+	t.tracker.Add(e)
+	switch {
+	case r.sample:
+		t.parts.samples++
+		if t.samples != nil {
+			t.samples.add(e, at)
+		}
+		return
+	case r.weight:
+		if t.samples != nil {
+			t.samples.stream.Watch(e)
+		}
+	case r.counter && !t.opts.NoCounters && t.counters.read(e, r, at) && e.Stack == nil:
+		t.parts.counters++
+		return
+	case t.tracker.IsBound():
+		t.parts.bounds++
+		if e.Stack != nil {
+			t.begun.put(e.Thread, at, t.stacks.number(e))
+		}
+		return
+	}
+	if r.rundown && !t.opts.Rundown {
+		t.counts.Rundown++
+		return
+	}
+	t.instantUnless(e, r, at)
+}
+
+// instantUnless adds an instant unless these are omitted.
+func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
+	if t.opts.NoInstants {
+		t.parts.omitted++
+		return
+	}
+	t.instant(e, r, at)
+}
+
+// raw adds an event as Options.Raw encodes it, and reports whether it does.
+func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
+	t.rec = appendHead(t.rec[:0], recordRaw, t.owners.thread(e.Thread))
+	rec, ok := t.opts.Raw(t.rec, e)
+	t.rec = rec
+	if ok {
+		t.counts.Raw++
+		t.add(at, rankOther)
+	}
+	return ok
+}
+
+// instant adds an event that happened at one time.
+func (t *Timeline) instant(e *ntconv.Event, r *role, at int64) {
+	rec := appendHead(t.rec[:0], recordInstant, t.owners.thread(e.Thread))
+	switch {
+	case r.exception != nil:
+		rec = t.titles.append(rec, t.exceptionType(e, r), CategoryException)
+	case r.chrome:
+		rec = t.titles.append(rec, t.chrome.title.name, t.chrome.title.category)
+	default:
+		rec = appendNumber(rec, r.title)
+	}
+	rec = appendNumber(rec, t.stacks.number(e))
+	rec = appendSigned(rec, r.bytes(e))
+	t.rec = t.eventArgs(rec, e)
+	t.counts.Instants++
+	t.add(at, rankOther)
+}
+
+// eventArgs appends the args of an event.
+func (t *Timeline) eventArgs(rec []byte, e *ntconv.Event) []byte {
+	if t.opts.Args == nil {
+		return rec
+	}
+	t.source = Source{Event: e}
+	rec = t.opts.Args(rec, &t.source)
+	t.source.Event = nil
+	return rec
+}
+
+// loss adds that events of a thread are missing.
+func (t *Timeline) loss(e *ntconv.Event) {
+	at := t.clock.Nanos(e.Time)
+	t.first, t.latest = min(t.first, at), max(t.latest, at)
+	thread := t.owners.thread(e.Capture)
+	rec := appendHead(t.rec[:0], recordLoss, t.owners.own(thread, LossTrack))
+	rec = appendNumber(rec, thread)
+	if t.opts.Args != nil {
+		t.source = Source{Values: append(t.source.Values[:0], Value{Name: "events", Kind: IntValue, Int: int64(e.Lost)})}
+		rec = t.opts.Args(rec, &t.source)
+	}
+	t.rec = rec
+	t.counts.Losses++
+	t.add(at, rankOther)
+}

@@ -1,0 +1,99 @@
+package timeline
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/counter"
+)
+
+// A counterReader makes records of the values of counters.
+type counterReader struct {
+	t      *Timeline
+	reader *counter.Reader
+	keep   func(*counter.Value) // made once
+	values []counter.Value      // of an event
+	name   []byte
+}
+
+func newCounterReader(t *Timeline) *counterReader {
+	r := &counterReader{t: t, reader: counter.NewReader()}
+	r.keep = func(v *counter.Value) { r.values = append(r.values, *v) }
+	return r
+}
+
+// read adds the values of an event, and reports whether there are any.
+func (r *counterReader) read(e *ntconv.Event, of *role, at int64) bool {
+	s := r.t.owners.state(r.t.owners.at(r.t.owners.thread(e.Thread)))
+	if of.universal {
+		v, ok := clr.Value(e)
+		if ok {
+			r.name = append(r.name[:0], r.t.titles.list[of.title].name...)
+			r.add(r.t.owners.counter(s, r.name, ""), float64(v), at)
+		}
+		return ok
+	}
+	r.values = r.values[:0]
+	r.reader.Read(e, r.keep)
+	single := isSingle(r.values)
+	found := false
+	for i := range r.values {
+		v := &r.values[i]
+		if !v.OK || single && v.Statistic != counter.StatisticMean {
+			continue
+		}
+		found = true
+		r.name = appendCounterName(r.name[:0], v)
+		unit := v.Unit
+		if v.Statistic == counter.StatisticCount {
+			unit = ""
+		}
+		r.add(r.t.owners.counter(s, r.name, unit), v.Value, at)
+	}
+	return found
+}
+
+// isSingle reports whether the values of an event counter are those of one measurement, so that all say what the mean does.
+func isSingle(values []counter.Value) bool {
+	n := len(values)
+	if n == 0 || values[0].Kind != counter.KindMean {
+		return false
+	}
+	last := &values[n-1]
+	return last.Statistic == counter.StatisticCount && (!last.OK || last.Value <= 1)
+}
+
+// appendCounterName appends the name of a counter with all that distinguishes it from others of its process.
+func appendCounterName(dst []byte, v *counter.Value) []byte {
+	if v.Provider != "" {
+		dst = append(append(dst, v.Provider...), '/')
+	}
+	dst = append(dst, v.Name...)
+	open := byte('{')
+	for i := range v.Tags {
+		dst = append(append(append(append(dst, open), v.Tags[i].Key...), '='), v.Tags[i].Value...)
+		open = ','
+	}
+	if open == ',' {
+		dst = append(dst, '}')
+	}
+	switch v.Statistic {
+	case counter.StatisticMean, counter.StatisticLast:
+	case counter.StatisticSum:
+		if v.Kind == counter.KindHistogram {
+			dst = append(append(dst, ' '), v.Statistic...)
+		}
+	default:
+		dst = append(append(dst, ' '), v.Statistic...)
+	}
+	return dst
+}
+
+func (r *counterReader) add(track uint32, value float64, at int64) {
+	r.t.rec = appendHead(r.t.rec[:0], recordCounter, track)
+	r.t.rec = binary.LittleEndian.AppendUint64(r.t.rec, math.Float64bits(value))
+	r.t.counts.Counters++
+	r.t.add(at, rankOther)
+}

@@ -1,0 +1,26 @@
+package timeline
+
+import (
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// MoveForTest returns where a span of a recording between two times is put, in nanoseconds from the clock's Tick.
+func MoveForTest(tb testing.TB, info *ntconv.Info, start, end uint64, first, latest int64) (from, to int64) {
+	t := New(info, nil, nil)
+	tb.Cleanup(func() { t.Close() })
+	t.first, t.latest = first, latest
+	from, to, _ = t.times(&span.Span{Start: start, End: end, Evidence: span.FromActivity})
+	return from, to
+}
+
+// Accounted returns the number of events that became items, or parts of items, or were omitted on request.
+func (t *Timeline) Accounted() int64 {
+	p, c := &t.parts, &t.counts
+	return p.bounds + p.counters + p.samples + p.omitted + c.Instants - p.inner + c.Raw + c.Rundown
+}
+
+// SampleEvents returns the number of events that were samples.
+func (t *Timeline) SampleEvents() int64 { return t.parts.samples }

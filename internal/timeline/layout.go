@@ -1,0 +1,261 @@
+package timeline
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/spool"
+)
+
+// A layout passes the items of a timeline to emit. It decides what needs the neighbors in time.
+type layout struct {
+	t      *Timeline
+	emit   func(*Item) error
+	item   Item
+	weight Weight
+	record sliceRecord
+
+	open  sliceHeap
+	free  []*slice
+	rows  []row                   // by ID of the track
+	spans map[span.Context]*slice // open ones
+	inner map[uint32]*slice       // open ones that records refer to, by number
+	lanes map[*processState]*freeLanes
+	ids   uint64 // of slices and flows
+	// arrows are the numbers of those in the spool that have begun, 0 if they are omitted.
+	arrows map[uint64]uint64
+}
+
+// A slice is one that is open.
+type slice struct {
+	begin  int64
+	end    int64
+	id     uint64
+	title  title
+	row    *row
+	below  *slice // on the same track
+	span   span.Context
+	isSpan bool
+	number uint32 // that records of recordInner refer to, 0 if none does
+}
+
+// A row is a track while Each runs.
+type row struct {
+	track   *Track
+	process *processState // of a lane
+	top     *slice        // the innermost open slice
+	waiting []arrow       // that end in the next slice
+}
+
+// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It can be
+// called again after it has returned. It ends with the first error of emit.
+func (t *Timeline) Each(emit func(*Item) error) error {
+	reader, err := t.spool.Read()
+	if err != nil {
+		return err
+	}
+	t.counts.Lanes, t.counts.Flows = 0, 0
+	l := &layout{
+		t: t, emit: emit, rows: make([]row, len(t.owners.tracks)+1),
+		spans: map[span.Context]*slice{}, inner: map[uint32]*slice{}, lanes: map[*processState]*freeLanes{},
+		arrows: map[uint64]uint64{},
+	}
+	for i, k := range t.owners.tracks {
+		l.rows[i+1].track = k
+	}
+	for {
+		key, rec, err := reader.Next()
+		if err == io.EOF {
+			return l.finish()
+		} else if err != nil {
+			return err
+		}
+		if err := l.add(key, rec); err != nil {
+			return err
+		}
+	}
+}
+
+// add emits what a record holds.
+func (l *layout) add(key spool.Key, rec []byte) error {
+	if len(l.open) > 0 {
+		if err := l.endUntil(key.Time); err != nil {
+			return err
+		}
+	}
+	c := cursor{b: rec}
+	kind, id := recordKind(c.byte()), c.number()
+	if id == 0 || int(id) >= len(l.rows) {
+		return errRecord
+	}
+	r := &l.rows[id]
+	it := &l.item
+	*it = Item{Time: sub(key.Time, l.t.start), Track: r.track}
+	switch kind {
+	case recordInstant:
+		l.instant(&c, it)
+	case recordSlice:
+		l.record.read(&c, &l.t.titles)
+		if !c.failed {
+			return l.begin(r, key.Time)
+		}
+	case recordCounter:
+		it.Kind, it.Name, it.Category = Counter, r.track.Name, CategoryCounter
+		if b := c.bytes(8); b != nil {
+			it.Value = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
+	case recordSample:
+		it.Kind, it.Thread = Sample, threadOf(r.track)
+		l.stack(&c, it, c.number())
+		it.Weight = &l.weight
+		l.t.samples.read(&c, &l.weight)
+		l.weight.Until = sum(it.Time, l.weight.Until)
+	case recordLoss:
+		l.loss(&c, it)
+	case recordInner:
+		l.innerEvent(&c, it)
+	case recordFlow:
+		return l.arrow(&c, r, key.Time)
+	case recordRaw:
+		it.Kind, it.Thread, it.Encoded = Raw, threadOf(r.track), c.rest()
+	default:
+		c.failed = true
+	}
+	if c.failed {
+		return errRecord
+	}
+	return l.emit(it)
+}
+
+// threadOf returns a track if it is that of a thread.
+func threadOf(k *Track) *Track {
+	if k.Kind != ThreadTrack {
+		return nil
+	}
+	return k
+}
+
+func (l *layout) instant(c *cursor, it *Item) {
+	it.Kind, it.Thread = Instant, threadOf(it.Track)
+	title := l.t.titles.read(c)
+	it.Name, it.Category = title.name, title.category
+	l.stack(c, it, c.number())
+	it.Bytes, it.Encoded = c.signed(), c.rest()
+}
+
+// innerEvent puts an event of a span onto the track of its slice, or onto that of its thread if the slice has ended or is omitted.
+func (l *layout) innerEvent(c *cursor, it *Item) {
+	it.Kind, it.Thread = Instant, threadOf(it.Track)
+	if s := l.inner[c.number()]; s != nil {
+		it.Track = s.row.track
+	}
+	title := l.t.titles.read(c)
+	it.Name, it.Category, it.Encoded = title.name, title.category, c.rest()
+}
+
+func (l *layout) loss(c *cursor, it *Item) {
+	it.Kind, it.Name, it.Category = Instant, ownNames[LossTrack], CategoryLoss
+	if id := c.number(); id != 0 && int(id) < len(l.rows) {
+		it.Thread = threadOf(l.rows[id].track)
+	}
+	it.Encoded = c.rest()
+}
+
+func (l *layout) stack(c *cursor, it *Item, number uint32) {
+	n, ok := l.t.stacks.node(number)
+	it.Stack = n
+	if !ok {
+		c.failed = true
+	}
+}
+
+// begin begins the slice in l.record, with the arrows that lead to it.
+func (l *layout) begin(home *row, at int64) error {
+	t, r, it := l.t, &l.record, &l.item
+	end := sum(at, r.duration)
+	if r.flags&sliceOpen != 0 {
+		end = max(at, t.end)
+	}
+	parent := l.parent()
+	to := l.choose(home, parent, end)
+	s := l.push(to, at, end)
+	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), end-at, s.id
+	it.Name, it.Category = r.title.name, r.title.category
+	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
+	if r.endThread != 0 && int(r.endThread) < len(l.rows) {
+		it.EndThread = l.rows[r.endThread].track
+	}
+	var ok bool
+	if it.Stack, ok = t.stacks.node(r.stack); !ok {
+		return errRecord
+	}
+	if to.track.Kind == LaneTrack {
+		t.counts.Lanes++
+	}
+	if err := l.emit(it); err != nil || t.opts.NoFlows {
+		return err
+	}
+	return l.flows(s, parent)
+}
+
+// parent returns the open slice of the parent of the slice in l.record, nil if there is none.
+func (l *layout) parent() *slice {
+	if l.record.flags&sliceParent == 0 {
+		return nil
+	}
+	return l.spans[span.Context{TraceID: l.record.context.TraceID, ID: l.record.parent}]
+}
+
+// push opens the slice in l.record.
+func (l *layout) push(to *row, at, end int64) *slice {
+	var s *slice
+	if n := len(l.free); n > 0 {
+		s, l.free = l.free[n-1], l.free[:n-1]
+	} else {
+		s = new(slice)
+	}
+	l.ids++
+	*s = slice{begin: at, end: end, id: l.ids, title: l.record.title, row: to, below: to.top}
+	to.top = s
+	if l.record.flags&sliceID != 0 {
+		s.span, s.isSpan = l.record.context, true
+		l.spans[s.span] = s
+	}
+	if l.record.number != 0 {
+		s.number = l.record.number
+		l.inner[s.number] = s
+	}
+	l.open.push(s)
+	return s
+}
+
+// endUntil ends the slices that end at a time or before.
+func (l *layout) endUntil(at int64) error {
+	for len(l.open) > 0 && l.open[0].end <= at {
+		s := l.open.pop()
+		s.row.top = s.below
+		if s.row.top == nil && s.row.process != nil {
+			l.lanes[s.row.process].put(s.row.track.Lane)
+		}
+		if s.isSpan && l.spans[s.span] == s {
+			delete(l.spans, s.span)
+		}
+		if s.number != 0 {
+			delete(l.inner, s.number)
+		}
+		l.item = Item{
+			Kind: SliceEnd, Time: sub(s.end, l.t.start), Track: s.row.track, ID: s.id, Name: s.title.name, Category: s.title.category,
+		}
+		*s = slice{}
+		l.free = append(l.free, s)
+		if err := l.emit(&l.item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func laneName(n uint32) string { return "Lane " + strconv.FormatUint(uint64(n), 10) }

@@ -1,0 +1,267 @@
+package timeline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/procinfo"
+)
+
+// An ownerTable holds the tracks of a timeline, and its processes. Records refer to a track by its ID, which is its place in tracks plus 1.
+type ownerTable struct {
+	namer      ntconv.Namer
+	tracks     []*Track // without lanes
+	processes  []*processState
+	byProcess  map[*ntconv.Process]*processState
+	byThread   map[*ntconv.Thread]uint32
+	recent     [recentThreads]recentThread // by thread ID, because threads take turns
+	infos      map[*ntconv.Process]*procinfo.Process
+	reader     procinfo.Reader
+	renumbered int64
+	lastTID    uint32 // of the tracks that are not threads
+	usedTIDs   map[uint32]bool
+	lanes      uint32 // of all processes
+}
+
+// recentThreads is a power of 2.
+const recentThreads = 256
+
+type recentThread struct {
+	thread *ntconv.Thread
+	track  uint32
+}
+
+// A processState is a process and its tracks.
+type processState struct {
+	Process
+	own      [LossTrack + 1]*Track // GCTrack, CollectionTrack and LossTrack, nil if nothing is on them
+	threads  []*Track
+	counters []*Track
+	byName   map[string]uint32 // counters
+	lanes    []*Track          // as many as any Each has needed
+}
+
+func newOwnerTable(namer ntconv.Namer) ownerTable {
+	return ownerTable{
+		namer: namer, byProcess: map[*ntconv.Process]*processState{}, byThread: map[*ntconv.Thread]uint32{},
+		infos: map[*ntconv.Process]*procinfo.Process{},
+	}
+}
+
+// add gives a track the next ID.
+func (t *ownerTable) add(k *Track) *Track {
+	t.tracks = append(t.tracks, k)
+	k.ID = uint32(len(t.tracks))
+	return k
+}
+
+// at returns the track with an ID.
+func (t *ownerTable) at(id uint32) *Track { return t.tracks[id-1] }
+
+// process returns the state of a process, which may be nil if it is unknown.
+func (t *ownerTable) process(p *ntconv.Process) *processState {
+	s := t.byProcess[p]
+	if s == nil {
+		s = &processState{Process: Process{Process: p}}
+		s.Track = t.add(&Track{Kind: ProcessTrack, Process: &s.Process})
+		t.byProcess[p] = s
+		t.processes = append(t.processes, s)
+	}
+	return s
+}
+
+// state returns the state of the process of a track.
+func (t *ownerTable) state(k *Track) *processState { return t.byProcess[k.Process.Process] }
+
+// thread returns the ID of the track of a thread, and that of the unknown process if the thread is nil.
+func (t *ownerTable) thread(p *ntconv.Thread) uint32 {
+	if p == nil {
+		return t.process(nil).Track.ID
+	}
+	slot := &t.recent[p.TID%recentThreads]
+	if slot.thread == p {
+		return slot.track
+	}
+	id := t.byThread[p]
+	if id == 0 {
+		s := t.process(p.Process)
+		k := t.add(&Track{Kind: ThreadTrack, Process: &s.Process, Thread: p})
+		s.threads = append(s.threads, k)
+		id = k.ID
+		t.byThread[p] = id
+	}
+	*slot = recentThread{p, id}
+	return id
+}
+
+// ownNames are the names of tracks of a process that are neither threads nor counters.
+var ownNames = [...]string{GCTrack: "GC pauses", CollectionTrack: "GC collections", LossTrack: "Lost events"}
+
+// own returns the ID of a track of a kind of the process of another track.
+func (t *ownerTable) own(of uint32, k TrackKind) uint32 { return t.ownOf(t.state(t.at(of)), k) }
+
+func (t *ownerTable) ownOf(s *processState, k TrackKind) uint32 {
+	if s.own[k] == nil {
+		s.own[k] = t.add(&Track{Kind: k, Process: &s.Process, Name: ownNames[k]})
+	}
+	return s.own[k].ID
+}
+
+// counter returns the ID of the track of a counter, whose name it borrows.
+func (t *ownerTable) counter(s *processState, name []byte, unit string) uint32 {
+	id := s.byName[string(name)]
+	if id == 0 {
+		if s.byName == nil {
+			s.byName = map[string]uint32{}
+		}
+		k := t.add(&Track{Kind: CounterTrack, Process: &s.Process, Name: string(name), Unit: unit})
+		s.counters = append(s.counters, k)
+		id = k.ID
+		s.byName[k.Name] = id
+	}
+	return id
+}
+
+// lane returns a lane of a process, the first of which has number 1.
+func (t *ownerTable) lane(s *processState, number uint32) *Track {
+	if int(number) > len(s.lanes) {
+		t.lanes++
+		s.lanes = append(s.lanes, &Track{
+			ID: uint32(len(t.tracks)) + t.lanes, Kind: LaneTrack, Process: &s.Process, TID: t.freeTID(), Name: laneName(number), Lane: number,
+		})
+	}
+	return s.lanes[number-1]
+}
+
+// learn notes what an event states about its process.
+func (t *ownerTable) learn(e *ntconv.Event) {
+	if e.Thread == nil || e.Thread.Process == nil {
+		return
+	}
+	info := t.infos[e.Thread.Process]
+	if info == nil {
+		info = new(procinfo.Process)
+		t.infos[e.Thread.Process] = info
+	}
+	t.reader.Learn(info, e)
+}
+
+// finish gives all processes and threads names and numbers.
+func (t *ownerTable) finish() {
+	pids, tids := numbers{}, numbers{}
+	for _, s := range t.processes {
+		if p := s.Process.Process; p != nil {
+			t.nameProcess(s)
+			s.PID = pids.take(p.PID)
+		}
+	}
+	t.usedTIDs = map[uint32]bool{}
+	for _, s := range t.processes {
+		if s.PID == 0 {
+			s.PID = pids.next()
+			t.countRenumbered(s.Process.Process != nil)
+		}
+		clear(tids.used)
+		for _, k := range s.threads {
+			k.Name = cmp.Or(t.namer.ThreadName(k.Thread), k.Thread.Name)
+			k.TID = tids.take(k.Thread.TID)
+		}
+		for _, k := range s.threads {
+			if k.TID == 0 {
+				k.TID = tids.next()
+				t.countRenumbered(k.Thread.TID != ntconv.TIDUnknown)
+			}
+			t.usedTIDs[k.TID] = true
+		}
+	}
+	for _, k := range t.tracks {
+		if k.Kind != ThreadTrack {
+			k.TID = t.freeTID()
+		}
+	}
+}
+
+func (t *ownerTable) countRenumbered(recorded bool) {
+	if recorded {
+		t.renumbered++
+	}
+}
+
+func (t *ownerTable) nameProcess(s *processState) {
+	var info procinfo.Process
+	if known := t.infos[s.Process.Process]; known != nil {
+		info = *known
+	}
+	n := t.namer.Process(s.Process.Process)
+	s.Command = cmp.Or(info.Command, n.CommandLine)
+	s.Name = cmp.Or(n.Name, info.Name, s.Process.Process.Name)
+	if s.Name == "" && s.Command != "" {
+		s.Name = info.Service()
+	}
+}
+
+// madeNumbers is the first number of those that are not recorded. It is beyond the numbers that operating systems count, and still a
+// positive number of 32 bits, which some viewers need.
+const madeNumbers = 1_000_000_000
+
+// freeTID returns a number that no thread of the timeline has.
+func (t *ownerTable) freeTID() uint32 {
+	t.lastTID = max(t.lastTID, 2*madeNumbers)
+	for t.lastTID++; t.usedTIDs[t.lastTID]; {
+		t.lastTID++
+	}
+	return t.lastTID
+}
+
+// numbers gives out each number once.
+type numbers struct {
+	used map[uint32]bool
+	last uint32
+}
+
+// take returns a recorded number, or 0 if it does not fit or is taken.
+func (n *numbers) take(recorded uint64) uint32 {
+	if recorded == 0 || recorded > math.MaxUint32 || n.used[uint32(recorded)] {
+		return 0
+	}
+	if n.used == nil {
+		n.used = map[uint32]bool{}
+	}
+	n.used[uint32(recorded)] = true
+	return uint32(recorded)
+}
+
+// next returns a number that is not taken.
+func (n *numbers) next() uint32 {
+	for n.last = max(n.last, madeNumbers); ; {
+		n.last++
+		if id := n.take(uint64(n.last)); id != 0 {
+			return id
+		}
+	}
+}
+
+func (t *ownerTable) list() []*Process {
+	list := make([]*Process, len(t.processes))
+	for i, s := range t.processes {
+		list[i] = &s.Process
+	}
+	return list
+}
+
+// sorted returns the tracks by process.
+func (t *ownerTable) sorted() []*Track {
+	list := make([]*Track, 0, len(t.tracks))
+	for _, s := range t.processes {
+		list = append(list, s.Track)
+		for _, k := range s.own {
+			if k != nil {
+				list = append(list, k)
+			}
+		}
+		list = slices.Concat(list, s.threads, s.counters)
+	}
+	return list
+}

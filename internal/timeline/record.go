@@ -1,0 +1,188 @@
+package timeline
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+)
+
+// A recordKind says what a record of the spool is. Numbers in records are uvarints, those of tracks, titles and stacks are 0 for none.
+type recordKind byte
+
+const (
+	recordInstant recordKind = iota // track, title, stack, bytes, args
+	recordSlice                     // see sliceRecord
+	recordCounter                   // track, value
+	recordSample                    // see sampleReader.weighed
+	recordLoss                      // track, thread, args
+	recordRaw                       // track, encoded
+	recordInner                     // track, slice, title, args
+	recordFlow                      // track, flow, flowFlags
+)
+
+// Ranks of records of one time: slices first, the longest of them first; then what happens in them.
+const (
+	rankOther = 0
+	rankInner = 1 // what refers to a slice that may begin at its time
+)
+
+func rankSlice(duration int64) int64 { return -duration - 1 }
+
+// appendHead begins a record of a track.
+func appendHead(dst []byte, k recordKind, track uint32) []byte {
+	return appendNumber(append(dst, byte(k)), track)
+}
+
+func appendNumber(dst []byte, n uint32) []byte {
+	for n >= 0x80 {
+		dst = append(dst, byte(n)|0x80)
+		n >>= 7
+	}
+	return append(dst, byte(n))
+}
+
+func appendSigned(dst []byte, n int64) []byte { return binary.AppendVarint(dst, n) }
+
+// errRecord is that of a temporary file that does not hold what was written to it.
+var errRecord = errors.New("timeline: invalid record in the temporary file; check the disk")
+
+// A cursor reads a record. After the first failure everything is zero.
+type cursor struct {
+	b      []byte
+	failed bool
+}
+
+func (c *cursor) byte() byte {
+	if len(c.b) == 0 {
+		c.failed = true
+		return 0
+	}
+	v := c.b[0]
+	c.b = c.b[1:]
+	return v
+}
+
+func (c *cursor) number() uint32 {
+	if len(c.b) > 0 && c.b[0] < 0x80 {
+		n := c.b[0]
+		c.b = c.b[1:]
+		return uint32(n)
+	}
+	n, size := binary.Uvarint(c.b)
+	if size <= 0 || n > math.MaxUint32 {
+		c.failed, c.b = true, nil
+		return 0
+	}
+	c.b = c.b[size:]
+	return uint32(n)
+}
+
+func (c *cursor) signed() int64 {
+	n, size := binary.Varint(c.b)
+	if size <= 0 {
+		c.failed, c.b = true, nil
+		return 0
+	}
+	c.b = c.b[size:]
+	return n
+}
+
+func (c *cursor) bytes(n int) []byte {
+	if n < 0 || n > len(c.b) {
+		c.failed, c.b = true, nil
+		return nil
+	}
+	b := c.b[:n:n]
+	c.b = c.b[n:]
+	return b
+}
+
+// rest returns what follows, nil if nothing does.
+func (c *cursor) rest() []byte {
+	if len(c.b) == 0 {
+		return nil
+	}
+	return c.b
+}
+
+// A title is what items of one kind have in common.
+type title struct{ name, category string }
+
+// A titleTable numbers titles from 1. Those that it has no room for are in the records.
+type titleTable struct {
+	ids   map[title]uint32
+	list  []title
+	bytes int
+	texts map[string]string // so that equal names are the same string
+}
+
+// Limits of a titleTable: traces have a few thousand titles, unless names of spans hold data.
+const (
+	maxTitles     = 1 << 16
+	maxTitleBytes = 8 << 20
+)
+
+func newTitleTable() titleTable {
+	return titleTable{ids: map[title]uint32{}, list: make([]title, 1), texts: map[string]string{}}
+}
+
+// share returns a string of bytes. It does not allocate for those of titles.
+func (t *titleTable) share(b []byte) string {
+	if s, ok := t.texts[string(b)]; ok {
+		return s
+	}
+	return string(b)
+}
+
+// number returns the number of a title. The table must have room for it.
+func (t *titleTable) number(name, category string) uint32 {
+	k := title{name, category}
+	if id := t.ids[k]; id != 0 {
+		return id
+	}
+	k.name, k.category = t.intern(name), t.intern(category)
+	id := uint32(len(t.list))
+	t.ids[k] = id
+	t.list = append(t.list, k)
+	return id
+}
+
+func (t *titleTable) intern(s string) string {
+	if known, ok := t.texts[s]; ok {
+		return known
+	}
+	s = strings.Clone(s)
+	t.texts[s] = s
+	t.bytes += len(s)
+	return s
+}
+
+// append appends the number of a title to a record, or 0 and the title itself if the table is full.
+func (t *titleTable) append(rec []byte, name, category string) []byte {
+	if id := t.ids[title{name, category}]; id != 0 {
+		return appendNumber(rec, id)
+	}
+	if len(t.list) < maxTitles && t.bytes+len(name) < maxTitleBytes {
+		return appendNumber(rec, t.number(name, category))
+	}
+	rec = append(rec, 0)
+	for _, s := range [...]string{name, category} {
+		rec = append(appendNumber(rec, uint32(len(s))), s...)
+	}
+	return rec
+}
+
+// read is the inverse of append. It allocates only for titles that the table does not have.
+func (t *titleTable) read(c *cursor) title {
+	if id := c.number(); id != 0 {
+		if int(id) >= len(t.list) {
+			c.failed = true
+			return title{}
+		}
+		return t.list[id]
+	}
+	name := c.bytes(int(c.number()))
+	category := c.bytes(int(c.number()))
+	return title{t.share(name), t.share(category)}
+}

@@ -1,0 +1,187 @@
+package timeline
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A role is what the events of a type and version become.
+type role struct {
+	typ     *ntconv.Type
+	version uint8
+	title   uint32 // of an instant
+
+	sample    bool // Sample
+	weight    bool // it states the weight of a sample
+	counter   bool // it may hold values of counters
+	universal bool // the value of a counter of a machine-wide recorder
+	describes bool // a process
+	rundown   bool // it only describes methods, modules, mappings or symbols
+
+	exception  *schema.Projection // of the type of a thrown exception
+	allocation *schema.Projection // of the bytes of an allocation
+	sampled    bool               // the allocation was chosen at random
+
+	chrome      bool // an event of Chrome's format
+	chromeSlice bool // that begins or ends a slice, or is one
+	hasFlow     bool // and may be an end of an arrow
+}
+
+// roles finds the role of an event.
+type roles struct {
+	schemas  schema.Table
+	byType   map[*ntconv.Type]*role
+	others   map[*schema.Schema]*role // of events whose labels override the version of their type
+	last     *role
+	recent   intern.Cache[*ntconv.Type, *role]
+	counters *counter.Reader // asked which events hold counters
+	titles   *titleTable
+}
+
+func newRoles(titles *titleTable, counters *counter.Reader) roles {
+	return roles{
+		titles: titles, counters: counters,
+		byType: map[*ntconv.Type]*role{}, others: map[*schema.Schema]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8),
+	}
+}
+
+// of returns the role of an event, which has a type.
+func (t *roles) of(e *ntconv.Event) *role {
+	r := t.last
+	if r == nil || r.typ != e.Type {
+		r = t.ofType(e)
+		t.last = r
+	}
+	if v := e.Version(); r.version != v {
+		s := t.schemas.Of(e)
+		if r = t.others[s]; r == nil {
+			r = t.new(e, s)
+			t.others[s] = r
+		}
+	}
+	return r
+}
+
+func (t *roles) ofType(e *ntconv.Event) *role {
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if r := t.recent.Get(hash, &e.Type); r != nil {
+		return *r
+	}
+	r := t.byType[e.Type]
+	if r == nil {
+		r = t.new(e, t.schemas.Of(e))
+		t.byType[e.Type] = r
+	}
+	t.recent.Put(hash, &e.Type, r)
+	return r
+}
+
+func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
+	class := clr.ClassOf(e.Type)
+	r := &role{
+		typ: e.Type, version: e.Version(), sample: isSample(e.Type), weight: profile.IsWeight(e.Type),
+		describes: procinfo.Describes(e.Type), universal: class == clr.ClassUniversalOther,
+	}
+	r.counter = !r.sample && (r.universal || t.counters.Reads(e))
+	r.rundown = r.weight || onlyDescribes(e.Type, class)
+	name := s.Name
+	if name == "" {
+		name = "id=" + strconv.FormatUint(uint64(s.ID), 10)
+	}
+	r.title = t.titles.number(name, s.Provider)
+	if s.Provider == clr.Runtime {
+		r.describeRuntime(s)
+	}
+	r.describeChrome(s)
+	return r
+}
+
+func isSample(t *ntconv.Type) bool { return profile.IsSample(t) || origin.ColumnsOf(t) != nil }
+
+// describeRuntime finds exceptions and allocations.
+func (r *role) describeRuntime(s *schema.Schema) {
+	switch s.Name {
+	case "ExceptionThrown":
+		r.exception, _ = s.Project("ExceptionType")
+	case "GCAllocationTick":
+		r.allocation, _ = s.Project("AllocationAmount64", "AllocationAmount")
+	case "AllocationSampled":
+		r.allocation, _ = s.Project("ObjectSize", "ObjectSize")
+		r.sampled = true
+	}
+}
+
+// describeChrome finds events of Chrome's format.
+func (r *role) describeChrome(s *schema.Schema) {
+	var phase string
+	if phase, r.chrome = chromeevent.Of(r.typ); !r.chrome {
+		return
+	}
+	switch chromeevent.RoleOf(phase) {
+	case chromeevent.RoleComplete, chromeevent.RoleBegin, chromeevent.RoleEnd:
+		r.chromeSlice = true
+	}
+	for i := range s.Fields {
+		r.hasFlow = r.hasFlow || s.Fields[i].Name == "bind_id"
+	}
+}
+
+// onlyDescribes reports whether events of a type do not happen in the recorded program, but describe what was there before.
+func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
+	switch t.Provider {
+	case clr.Rundown:
+		return true
+	case "ntconv":
+		return true
+	}
+	switch class {
+	case clr.ClassILMap, clr.ClassUniversalMapping, clr.ClassUniversalSymbol, clr.ClassUniversalMappingMetadata, clr.ClassProcessInfo:
+		return true
+	case clr.ClassUniversalProcess:
+		return t.ID == 0 // it ran before
+	}
+	return false
+}
+
+// samplingMean is the mean number of allocated bytes between two that are sampled (AllocationSampled).
+const samplingMean = 100 << 10
+
+// bytes returns the allocated bytes that an event represents, 0 if it is not an allocation.
+func (r *role) bytes(e *ntconv.Event) int64 {
+	if r.allocation == nil {
+		return 0
+	}
+	var v [2]ntconv.Value
+	r.allocation.Read(e, v[:])
+	n := v[0].Uint()
+	if k := v[0].Kind(); k != ntconv.ValueUint && k != ntconv.ValueInt {
+		n = v[1].Uint()
+	}
+	if r.sampled && n > 0 { // an object is sampled with a probability that depends on its size
+		size := float64(n)
+		return int64(min(size/-math.Expm1(size*math.Log1p(-1.0/samplingMean)), math.MaxInt64/2))
+	}
+	return int64(min(n, math.MaxInt64))
+}
+
+// exceptionType returns the type of a thrown exception, and the name of the event if the payload does not hold it.
+func (t *Timeline) exceptionType(e *ntconv.Event, r *role) string {
+	var v [1]ntconv.Value
+	r.exception.Read(e, v[:])
+	if v[0].Kind() == ntconv.ValueString {
+		if t.text = v[0].AppendString(t.text[:0]); len(t.text) > 0 {
+			return t.titles.share(t.text)
+		}
+	}
+	return "ExceptionThrown"
+}

@@ -1,0 +1,113 @@
+package timeline
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// A sampleReader makes records of samples when their weight is known.
+type sampleReader struct {
+	t      *Timeline
+	stream *profile.Stream[sample]
+	types  [][]profile.ValueType // by number
+	ids    map[*profile.ValueType]uint32
+	states []string // by number
+}
+
+// A sample waits for its weight.
+type sample struct {
+	at           int64
+	track, stack uint32
+}
+
+func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
+	r := &sampleReader{t: t, ids: map[*profile.ValueType]uint32{}, types: make([][]profile.ValueType, 1), states: make([]string, 1)}
+	r.stream = profile.NewStream(info, r.weighed, t.opts.Report)
+	return r
+}
+
+func (r *sampleReader) add(e *ntconv.Event, at int64) {
+	r.stream.Add(e, sample{at, r.t.owners.thread(e.Thread), r.t.stacks.number(e)})
+}
+
+// weighed adds a sample whose weight is known.
+func (r *sampleReader) weighed(w *profile.Weighed[sample]) {
+	t, s := r.t, &w.Subject
+	rec := appendHead(t.rec[:0], recordSample, s.track)
+	rec = append(appendNumber(rec, s.stack), byte(w.Kind))
+	rec = appendNumber(rec, r.typesOf(w.Types))
+	rec = appendNumber(rec, r.stateOf(w.State))
+	rec = appendSigned(rec, lasts(w.Types, w.Values))
+	for _, v := range w.Values {
+		rec = appendSigned(rec, v)
+	}
+	t.rec = rec
+	t.counts.Samples++
+	t.add(s.at, rankOther)
+}
+
+// typesOf returns the number of a list of types, which is shared by all samples of a type of events.
+func (r *sampleReader) typesOf(list []profile.ValueType) uint32 {
+	if len(list) == 0 {
+		return 0
+	}
+	id := r.ids[&list[0]]
+	if id == 0 {
+		id = uint32(len(r.types))
+		r.ids[&list[0]] = id
+		r.types = append(r.types, list)
+	}
+	return id
+}
+
+// stateOf returns the number of a state. There are few.
+func (r *sampleReader) stateOf(state string) uint32 {
+	for i, s := range r.states {
+		if s == state {
+			return uint32(i)
+		}
+	}
+	r.states = append(r.states, state)
+	return uint32(len(r.states) - 1)
+}
+
+// units are the nanoseconds of units of time, as profile.proto spells them.
+var units = [...]struct {
+	name  string
+	nanos uint64
+}{{"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}}
+
+// lasts returns the nanoseconds for which a sample counts: its first value that is a time, and 0 if none is.
+func lasts(types []profile.ValueType, values []int64) int64 {
+	for i := range types {
+		for _, u := range units {
+			if types[i].Unit == u.name && values[i] > 0 {
+				hi, lo := bits.Mul64(uint64(values[i]), u.nanos)
+				if hi > 0 || lo > math.MaxInt64 {
+					return math.MaxInt64
+				}
+				return int64(lo)
+			}
+		}
+	}
+	return 0
+}
+
+// read decodes a sample into an item and its weight.
+func (r *sampleReader) read(c *cursor, w *Weight) {
+	w.Kind = profile.Kind(c.byte())
+	types, state := c.number(), c.number()
+	w.Until = c.signed()
+	if int(types) >= len(r.types) || int(state) >= len(r.states) {
+		c.failed = true
+		return
+	}
+	w.Types, w.State = r.types[types], r.states[state]
+	w.Values = w.Values[:0]
+	for range w.Types {
+		w.Values = append(w.Values, c.signed())
+	}
+}

@@ -1,0 +1,390 @@
+package timeline
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
+)
+
+// A place says on which track a slice is. It is on a lane if it does not nest there.
+type place byte
+
+const (
+	onThread place = iota // of the thread on which it began
+	onLane
+	onGC
+	onCollections
+)
+
+// sliceFlags say which members a record of a slice has.
+type sliceFlags byte
+
+const (
+	sliceUnfinished sliceFlags = 1 << iota
+	sliceOpen                  // it ends with the timeline
+	sliceID                    // it is a span, and may be the parent of others
+	sliceParent                // it has a parent
+	sliceNumber                // records of recordInner refer to it
+	sliceQuiet                 // the arrows to it are records of their own
+)
+
+// A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, number, IDs, links, args.
+type sliceRecord struct {
+	flags     sliceFlags
+	place     place
+	title     title
+	endThread uint32 // 0 if it is the one on which the slice began
+	stack     uint32
+	duration  int64
+	number    uint32 // 0 if no record refers to it
+	context   span.Context
+	parent    span.ID
+	links     []span.Context
+	args      []byte
+}
+
+// maxLinks is the number of links of a span that may become arrows.
+const maxLinks = 8
+
+// addSpan adds a span or an interval of the runtime when its end is known.
+func (t *Timeline) addSpan(s *span.Span) {
+	from, to, open := t.times(s)
+	stack := t.begun.take(s.Thread, from)
+	track, number := t.trackOf(s), uint32(0)
+	if !open && sub(to, from) < t.opts.MinDuration {
+		t.counts.Short++
+	} else {
+		if len(s.Events) > 0 {
+			t.inner++
+			number = t.inner
+		}
+		t.addSlice(s, track, stack, number, from, to, open)
+	}
+	for i := range s.Events {
+		t.addInner(&s.Events[i], track, number, from, max(from, to))
+	}
+}
+
+func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to int64, open bool) {
+	duration := sub(to, from)
+	if open {
+		duration = math.MaxInt64
+	}
+	rec := appendHead(t.rec[:0], recordSlice, track)
+	rec = append(rec, byte(flagsOf(s, open)), byte(t.placeOf(s)))
+	name, category := t.titleOf(s)
+	rec = t.titles.append(rec, name, category)
+	rec = appendNumber(rec, t.endThread(s, track))
+	rec = appendNumber(rec, stack)
+	rec = appendSigned(rec, duration)
+	if number != 0 {
+		rec = appendNumber(rec, number)
+	}
+	rec = appendContexts(rec, s)
+	t.rec = t.spanArgs(rec, s)
+	t.counts.Slices++
+	if s.Evidence != span.FromRuntime {
+		t.counts.Spans++
+	}
+	if s.Unfinished || open {
+		t.counts.Unfinished++
+	}
+	if !open {
+		t.end = max(t.end, to)
+	}
+	t.add(from, rankSlice(duration))
+}
+
+// addInner adds an event of a span, which is not an event of the trace: it is in the payload of the span. The slice with the number of the
+// span is on a track that only Each knows; number is 0 if the slice is omitted.
+func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64) {
+	if t.opts.NoInstants {
+		return
+	}
+	rec := appendNumber(appendHead(t.rec[:0], recordInner, track), number)
+	rec = t.titles.append(rec, cmp.Or(e.Name, "event"), CategorySpan)
+	if t.opts.Args != nil {
+		values := t.source.Values[:0]
+		for i := range e.Attributes {
+			values = append(values, t.valueOf(&e.Attributes[i]))
+		}
+		t.source = Source{Values: values}
+		rec = t.opts.Args(rec, &t.source)
+	}
+	t.rec = rec
+	t.counts.Instants++
+	t.parts.inner++
+	// Programs choose the times of events freely, and a slice that was moved has no place for them.
+	t.add(min(max(sub(int64(e.Time), t.base), from), to), rankInner)
+}
+
+// valueOf returns an attribute as an arg.
+func (t *Timeline) valueOf(a *span.Attribute) Value {
+	v := Value{Name: a.Key}
+	switch a.Value.Kind() {
+	case span.ValueInt:
+		v.Kind, v.Int = IntValue, a.Value.Int()
+	case span.ValueFloat:
+		v.Kind, v.Float = FloatValue, a.Value.Float()
+	default:
+		t.text = a.Value.AppendText(t.text[:0])
+		v.Text = string(t.text)
+	}
+	return v
+}
+
+// mayBeParent reports whether the IDs of a span matter: for arrows from parents, and for lanes. Slices of Chrome's format have arrows of
+// their own, and on a thread they nest as they lie.
+func mayBeParent(s *span.Span) bool {
+	switch s.Evidence {
+	case span.FromRuntime:
+		return false
+	case span.FromChrome:
+		return tracker.IsAsync(s)
+	}
+	return true
+}
+
+func flagsOf(s *span.Span, open bool) (f sliceFlags) {
+	if s.Unfinished || open {
+		f |= sliceUnfinished
+	}
+	if open {
+		f |= sliceOpen
+	}
+	if s.Evidence == span.FromChrome {
+		f |= sliceQuiet
+	}
+	if mayBeParent(s) {
+		f |= sliceID
+		if !s.ParentID.IsZero() {
+			f |= sliceParent
+		}
+	}
+	if len(s.Events) > 0 {
+		f |= sliceNumber
+	}
+	return f
+}
+
+// appendContexts appends the IDs of a span, its parent's, and those of its links.
+func appendContexts(rec []byte, s *span.Span) []byte {
+	if !mayBeParent(s) {
+		return rec
+	}
+	rec = append(append(rec, s.TraceID[:]...), s.ID[:]...)
+	if !s.ParentID.IsZero() {
+		rec = append(rec, s.ParentID[:]...)
+	}
+	n := min(len(s.Links), maxLinks)
+	if s.Evidence == span.FromChrome {
+		n = 0
+	}
+	rec = append(rec, byte(n))
+	for i := range s.Links[:n] {
+		rec = append(append(rec, s.Links[i].TraceID[:]...), s.Links[i].ID[:]...)
+	}
+	return rec
+}
+
+func (r *sliceRecord) read(c *cursor, titles *titleTable) {
+	*r = sliceRecord{links: r.links[:0]}
+	r.flags, r.place = sliceFlags(c.byte()), place(c.byte())
+	r.title = titles.read(c)
+	r.endThread, r.stack, r.duration = c.number(), c.number(), c.signed()
+	if r.flags&sliceNumber != 0 {
+		r.number = c.number()
+	}
+	if r.flags&sliceID != 0 {
+		r.context = readContext(c)
+		if r.flags&sliceParent != 0 {
+			copy(r.parent[:], c.bytes(len(r.parent)))
+		}
+		for range c.byte() {
+			r.links = append(r.links, readContext(c))
+		}
+	}
+	r.args = c.rest()
+}
+
+func readContext(c *cursor) (k span.Context) {
+	copy(k.TraceID[:], c.bytes(len(k.TraceID)))
+	copy(k.ID[:], c.bytes(len(k.ID)))
+	return k
+}
+
+const (
+	// margin is how far, in nanoseconds, a span may lie before the first event of the trace or after the latest one. Programs may
+	// choose the times of a span freely.
+	margin = 60e9
+	// maxReach is how far a span that overlaps the recording may reach beyond it: numbers up to twice as large are exact in the
+	// floating point numbers of viewers.
+	maxReach = 1 << 52
+)
+
+// times returns the start and the end of a span in nanoseconds from clock.Tick. open means that the trace does not show the end.
+func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
+	from = sub(int64(s.Start), t.base)
+	to = sub(int64(s.End), t.base)
+	if s.End == 0 {
+		to, open = from, true
+	}
+	low, high := t.first, t.latest
+	if s.Evidence == span.FromOTLP { // its events are not those of a recording
+		low, high = min(low, from), max(high, from)
+	}
+	f, e := from, to
+	switch {
+	case to < sub(low, margin):
+		f, e = low, low
+	case from > sum(high, margin):
+		f, e = high, high
+	}
+	f, e = max(f, sub(low, maxReach)), min(e, sum(high, maxReach))
+	if f != from || e != to {
+		t.counts.Moved++
+	}
+	return f, max(f, e), open
+}
+
+// trackOf returns the track of the thread on which a span began, or of its process.
+func (t *Timeline) trackOf(s *span.Span) uint32 {
+	if s.Thread != nil {
+		return t.owners.thread(s.Thread)
+	}
+	return t.owners.process(s.Process).Track.ID
+}
+
+// endThread returns the track of the thread on which a span ended, 0 if it is the one on which it began or unknown.
+func (t *Timeline) endThread(s *span.Span, track uint32) uint32 {
+	if s.EndThread == nil || s.EndThread == s.Thread || s.Unfinished {
+		return 0
+	}
+	if end := t.owners.thread(s.EndThread); end != track {
+		return end
+	}
+	return 0
+}
+
+// placeOf decides where a span is shown.
+func (t *Timeline) placeOf(s *span.Span) place {
+	switch tracker.IntervalKind(s) {
+	case "gc":
+		t.owners.ownOf(t.owners.process(s.Process), CollectionTrack)
+		return onCollections
+	case "gc_pause":
+		t.owners.ownOf(t.owners.process(s.Process), GCTrack)
+		return onGC
+	}
+	if s.Thread == nil || s.EndThread != s.Thread || tracker.IsAsync(s) {
+		return onLane
+	}
+	// Which thread would have ended it is unknown.
+	if s.Unfinished && tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Chrome) == 0 {
+		return onLane
+	}
+	return onThread
+}
+
+// titleOf returns the name and the category of a span.
+func (t *Timeline) titleOf(s *span.Span) (name, category string) {
+	switch source := tracker.SourceOf(s); source {
+	case tracker.GC:
+		return t.collectionName(s), CategoryGC
+	case tracker.JIT:
+		return s.Name, CategoryJIT
+	case tracker.Contention:
+		if tracker.IntervalKind(s) == "wait" {
+			return s.Name, CategoryWait
+		}
+		return s.Name, CategoryContention
+	case tracker.Requests:
+		return s.Name, CategoryRequest
+	case tracker.Exceptions:
+		return s.Name, CategoryException
+	case tracker.Chrome:
+		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
+	}
+	return cmp.Or(s.Name, CategorySpan), CategorySpan // a program may give a span an empty name
+}
+
+// Attributes of collections.
+const (
+	attrGeneration = "dotnet.gc.heap.generation"
+	attrReason     = "dotnet.gc.reason"
+	attrNumber     = "dotnet.gc.number"
+)
+
+// collectionName adds the generation to the name of a collection or pause: GC pause gen 0.
+func (t *Timeline) collectionName(s *span.Span) string {
+	for _, attributes := range [...][]span.Attribute{s.Attributes, t.collectionOf(s)} {
+		for i := range attributes {
+			if attributes[i].Key == attrGeneration {
+				if n, ok := strings.CutPrefix(attributes[i].Value.Str(), "gen"); ok {
+					return s.Name + " gen " + n
+				}
+			}
+		}
+	}
+	return s.Name
+}
+
+// collectionOf returns the attributes of the collection that a pause is for.
+func (t *Timeline) collectionOf(s *span.Span) []span.Attribute {
+	if tracker.IntervalKind(s) != "gc_pause" {
+		return nil
+	}
+	return t.tracker.Collection()
+}
+
+// spanArgs appends the args of a span. Those of a pause state its collection.
+func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
+	if t.opts.Args == nil {
+		return rec
+	}
+	for _, a := range t.collectionOf(s) {
+		switch a.Key {
+		case attrNumber, attrGeneration, attrReason:
+			s.Attributes = append(s.Attributes, a)
+		}
+	}
+	t.source = Source{Span: s}
+	rec = t.opts.Args(rec, &t.source)
+	t.source.Span = nil
+	return rec
+}
+
+// begunStacks are the stacks of events that began a slice. A slice is added when it ends, and its event is not known then.
+type begunStacks map[begunKey]uint32
+
+type begunKey struct {
+	thread *ntconv.Thread
+	at     int64
+}
+
+// maxBegun limits the slices that are open and have a stack. Spans may have other times than their events, so that some are never taken.
+const maxBegun = 1 << 16
+
+func (b begunStacks) put(thread *ntconv.Thread, at int64, stack uint32) {
+	if stack == 0 {
+		return
+	}
+	if len(b) >= maxBegun {
+		clear(b)
+	}
+	b[begunKey{thread, at}] = stack
+}
+
+func (b begunStacks) take(thread *ntconv.Thread, at int64) uint32 {
+	if len(b) == 0 {
+		return 0
+	}
+	k := begunKey{thread, at}
+	stack := b[k]
+	delete(b, k)
+	return stack
+}

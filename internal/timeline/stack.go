@@ -1,0 +1,200 @@
+package timeline
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/profile"
+)
+
+// A stackTable numbers stacks from 1 by content, process and epoch while events are written, and makes a tree of their frames in finish.
+type stackTable struct {
+	namer    ntconv.Namer
+	wanter   ntconv.AddressWanter // nil if the namer is none
+	contents *profile.Stacks
+	ids      map[stackKey]uint32
+	list     []stackEntry // by number
+	recent   [recentStacks]recentStack
+
+	nodes  []Node // by number, after finish
+	tree   []node
+	frames frameTable
+}
+
+// recentStacks is a power of 2.
+const recentStacks = 256
+
+// A stackKey is what decides about the frames of a stack.
+type stackKey struct {
+	process        *ntconv.Process
+	content, epoch uint32
+}
+
+type recentStack struct {
+	stackKey
+	number uint32
+}
+
+type stackEntry struct {
+	process *ntconv.Process
+	content uint32
+	at      ntconv.Ticks // of the first event with the stack
+}
+
+// A node is a frame of the tree.
+type node struct {
+	parent Node
+	frame  uint32
+}
+
+func newStackTable(namer ntconv.Namer) stackTable {
+	t := stackTable{
+		namer: namer, contents: profile.NewStacks(), ids: map[stackKey]uint32{}, list: make([]stackEntry, 1), tree: make([]node, 1),
+	}
+	t.wanter, _ = namer.(ntconv.AddressWanter)
+	return t
+}
+
+// number returns the number of the stack of an event, 0 if it has none.
+func (t *stackTable) number(e *ntconv.Event) uint32 {
+	if e.Stack == nil {
+		return 0
+	}
+	content := t.contents.ID(e.Stack)
+	if content == 0 {
+		return 0
+	}
+	k := stackKey{content: content}
+	if e.Thread != nil {
+		k.process = e.Thread.Process
+	}
+	k.epoch = t.namer.Epoch(k.process, e.Stack, e.Time)
+	slot := &t.recent[content%recentStacks]
+	if slot.stackKey == k {
+		return slot.number
+	}
+	n := t.ids[k]
+	if n == 0 {
+		n = uint32(len(t.list))
+		t.ids[k] = n
+		t.list = append(t.list, stackEntry{k.process, content, e.Time})
+		if t.wanter != nil {
+			t.wanter.Want(k.process, e.Stack)
+		}
+	}
+	*slot = recentStack{k, n}
+	return n
+}
+
+// node returns the node of a stack after finish.
+func (t *stackTable) node(number uint32) (n Node, ok bool) {
+	if int(number) >= len(t.nodes) {
+		return NoStack, false
+	}
+	return t.nodes[number], true
+}
+
+// finish asks for the frames of all stacks.
+func (t *stackTable) finish() {
+	tree := treeBuilder{t: t, secret: rand.Uint64() | 1}
+	t.frames.init()
+	t.nodes = make([]Node, len(t.list))
+	var frames []ntconv.Frame
+	for i := 1; i < len(t.list); i++ {
+		s := &t.list[i]
+		frames = t.namer.AppendFrames(frames[:0], s.process, t.contents.At(s.content), s.at)
+		n := NoStack
+		for j := len(frames) - 1; j >= 0; j-- {
+			n = tree.child(n, t.frames.number(&frames[j]))
+		}
+		t.nodes[i] = n
+	}
+	t.contents, t.ids, t.list, t.recent = nil, nil, nil, [recentStacks]recentStack{}
+	t.frames.forget()
+}
+
+// A treeBuilder finds nodes by their parents and frames.
+type treeBuilder struct {
+	t      *stackTable
+	index  intern.Index
+	secret uint64
+}
+
+// child returns the node of a frame that n calls.
+func (b *treeBuilder) child(n Node, frame uint32) Node {
+	hi, lo := bits.Mul64(uint64(n)<<32|uint64(frame)^b.secret, b.secret)
+	p := b.index.Probe(hi ^ lo)
+	want := node{n, frame}
+	for p.Next() {
+		if b.t.tree[p.ID] == want {
+			return Node(p.ID)
+		}
+	}
+	id := uint32(len(b.t.tree))
+	b.index.Insert(&p, id)
+	b.t.tree = append(b.t.tree, want)
+	return Node(id)
+}
+
+// A frameTable numbers frames from 0 by function, mapping and line.
+type frameTable struct {
+	recent  intern.Cache[frameKey, uint32] // by address
+	list    []ntconv.Frame
+	known   map[frameKey]uint32
+	content map[frameContent]uint32
+}
+
+// A frameKey is what decides about a frame. Sources may make a Function more than once, so that equal frames may have different keys.
+type frameKey struct {
+	function *ntconv.Function
+	mapping  *ntconv.Mapping
+	line     int32
+}
+
+type frameContent struct {
+	function               ntconv.Function
+	mapping                ntconv.Mapping
+	hasFunction, hasMapped bool
+	line                   int32
+}
+
+func (t *frameTable) init() {
+	t.known, t.content, t.recent = map[frameKey]uint32{}, map[frameContent]uint32{}, intern.NewCache[frameKey, uint32](12)
+}
+
+// forget frees what only number needs.
+func (t *frameTable) forget() { *t = frameTable{list: t.list} }
+
+func (t *frameTable) number(f *ntconv.Frame) uint32 {
+	k := frameKey{f.Func, f.Mapping, f.Line}
+	if n := t.recent.Get(f.PC, &k); n != nil {
+		return *n
+	}
+	n, ok := t.known[k]
+	if !ok {
+		n = t.find(f, k)
+	}
+	t.recent.Put(f.PC, &k, n)
+	return n
+}
+
+// find returns the number of a frame with a new key.
+func (t *frameTable) find(f *ntconv.Frame, k frameKey) uint32 {
+	c := frameContent{hasFunction: f.Func != nil, hasMapped: f.Mapping != nil, line: f.Line}
+	if f.Func != nil {
+		c.function = *f.Func
+	}
+	if f.Mapping != nil {
+		c.mapping = *f.Mapping
+	}
+	n, ok := t.content[c]
+	if !ok {
+		n = uint32(len(t.list))
+		t.list = append(t.list, *f)
+		t.content[c] = n
+	}
+	t.known[k] = n
+	return n
+}
