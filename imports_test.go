@@ -152,7 +152,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/timeline"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/clr", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"std", "./", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
 			"github.com/go-json-experiment/json/...",
 		},
@@ -163,7 +163,7 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/bin", "./internal/dotnet",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
@@ -177,7 +177,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema",
+			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
 		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
@@ -210,11 +210,11 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
-		of: []string{"./exporters/perfetto"}, only: []string{
-			"std", "./", "./exporters/perfetto", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan", "./internal/origin",
-			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
-			"github.com/go-json-experiment/json/...",
-		},
+		of: []string{"./exporters/chrome"}, only: timelineExporter("./exporters/chrome", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
+		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/..."),
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},
 	{
@@ -231,14 +231,14 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -254,7 +254,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -262,7 +262,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
@@ -422,7 +422,7 @@ func TestImportRules(t *testing.T) {
 
 // timelineExporter returns what an exporter on package timeline may import.
 func timelineExporter(more ...string) []string {
-	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern",
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
 		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span", "./internal/span/...", "./internal/spool",
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }

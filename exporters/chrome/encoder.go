@@ -127,6 +127,7 @@ func (e *encoder) begin() error {
 		e.header()
 	}
 	e.writeNames()
+	e.out.head = e.out.bytes()
 	return e.out.drain()
 }
 
@@ -340,5 +341,6 @@ func (e *encoder) cut(now int64) error {
 		e.continueSlices(t, now)
 	}
 	e.samples.resume(now)
+	e.out.head = e.out.bytes()
 	return nil
 }

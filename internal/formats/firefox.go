@@ -14,7 +14,8 @@ func firefoxFormat() *Format {
 	return &Format{
 		Name: "firefox",
 		Exts: []string{".firefox.json"},
-		Doc:  "profiles of the Firefox Profiler (https://profiler.firefox.com), which Perfetto reads, too",
+		Doc:  "profiles of the Firefox Profiler (https://profiler.firefox.com), as it, samply and others save them",
+		In:   firefoxIn(),
 		Out: &Out{
 			Doc:          "a trace for the Firefox Profiler and Perfetto: samples, markers, counters and allocations per thread",
 			Help:         firefoxHelp,

@@ -1,6 +1,9 @@
 package jsonread
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // A Decimal is a JSON number with at least 18 significant digits: Mantissa times 10 to the power of Exponent. Numbers are decimal because times
 // and weights then keep the value that the text has.
@@ -99,4 +102,25 @@ func (d Decimal) Scale(digits int) (v int64, exact, ok bool) {
 		v--
 	}
 	return v, exact && rest == 0, true
+}
+
+// Nearest returns the number rounded to the nearest integer, and the closest integer of 64 bits if it is out of range.
+func (d Decimal) Nearest() int64 {
+	v, _, ok := d.Scale(0)
+	switch {
+	case ok:
+		return v
+	case d.Mantissa < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// Float returns the number, rounded to 64 bits.
+func (d Decimal) Float() float64 {
+	v, err := strconv.ParseFloat(strconv.FormatInt(d.Mantissa, 10)+"e"+strconv.Itoa(int(d.Exponent)), 64)
+	if err != nil {
+		return math.Inf(1) // out of range
+	}
+	return v
 }

@@ -52,17 +52,20 @@ func IsAsync(s *span.Span) bool {
 // isContext reports whether a span is only a parent of others (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
 
-// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of one that may.
-func IsSlice(t *ntconv.Type) bool {
+// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of an event that may. end means that
+// they end one, or are all of it.
+func IsSlice(t *ntconv.Type) (part, end bool) {
 	phase, ok := chromeevent.Of(t)
 	if !ok {
-		return false
+		return false, false
 	}
 	switch chromeevent.RoleOf(phase) {
-	case chromeevent.RoleComplete, chromeevent.RoleBegin, chromeevent.RoleEnd:
-		return true
+	case chromeevent.RoleComplete, chromeevent.RoleEnd:
+		return true, true
+	case chromeevent.RoleBegin:
+		return true, false
 	}
-	return phase == ""
+	return phase == "", false
 }
 
 // HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
