@@ -441,7 +441,7 @@ func TestImportRules(t *testing.T) {
 // profileImporter returns what importers of profiles in JSON may import, and more.
 func profileImporter(more ...string) []string {
 	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool",
-			"./internal/tempfile", "github.com/go-json-experiment/json/...")
+		"./internal/tempfile", "github.com/go-json-experiment/json/...")
 }
 
 // timelineExporter returns what an exporter on package timeline may import.
