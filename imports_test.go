@@ -53,6 +53,10 @@ var importRules = []importRule{
 		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
 	},
 	{
+		of: []string{"./internal/timesort"}, only: []string{"std", "./", "./internal/timesort"},
+		why: "which event comes first depends on neither the format that it came from nor the one that is written",
+	},
+	{
 		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
 		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
 	},
@@ -152,7 +156,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/timeline"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/clr", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"std", "./", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
 			"github.com/go-json-experiment/json/...",
 		},
@@ -163,7 +167,7 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/clr", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/bin", "./internal/dotnet",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
@@ -177,7 +181,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/clr", "./internal/dotnet", "./internal/intern", "./schema",
+			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
 		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
@@ -187,7 +191,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
@@ -210,15 +214,35 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./exporters/chrome"}, only: timelineExporter("./exporters/chrome", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
+		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/..."),
+		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
+	},
+	{
+		of: []string{"./exporters/speedscope"}, only: timelineExporter("./exporters/speedscope", "./internal/jsoncolumns", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
+		of: []string{"./exporters/firefox"}, only: timelineExporter("./exporters/firefox", "./internal/jsoncolumns", "github.com/go-json-experiment/json/..."),
+		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
+	},
+	{
+		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
+		why: "columns are those of any format: they know neither the model nor what the values are",
+	},
+	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -234,7 +258,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -242,7 +266,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
@@ -262,7 +286,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/parquet"}, only: []string{
-			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile",
+			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
 			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},
@@ -272,7 +296,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
 			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",
@@ -398,6 +422,13 @@ func TestImportRules(t *testing.T) {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
 		}
 	}
+}
+
+// timelineExporter returns what an exporter on package timeline may import.
+func timelineExporter(more ...string) []string {
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
+		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span", "./internal/span/...", "./internal/spool",
+		"./internal/tempfile", "./internal/timeline", "./schema")
 }
 
 // TestFormatsHaveImportRules: each exporter and importer has a rule of its own that lists all it may import.

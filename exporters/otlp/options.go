@@ -30,9 +30,11 @@ const (
 	Exceptions
 	// Requests are work items of the thread pool, and requests of HTTP servers and clients that the runtime reports.
 	Requests
+	// Chrome are slices of Chrome's trace event format.
+	Chrome
 
 	// DefaultSources are selected by the zero value of Options.
-	DefaultSources = Labels | Activities | Pairs | Imported
+	DefaultSources = Labels | Activities | Pairs | Imported | Chrome
 )
 
 // Unfinished selects what happens to spans whose end the trace does not contain. They are counted in any case.
@@ -160,6 +162,7 @@ func (o *Options) tracker() *tracker.Options {
 	}{
 		{Labels, tracker.Labels}, {Activities, tracker.Activities}, {Pairs, tracker.Pairs}, {Imported, tracker.Imported}, {GC, tracker.GC},
 		{JIT, tracker.JIT}, {Contention, tracker.Contention}, {Exceptions, tracker.Exceptions}, {Requests, tracker.Requests},
+		{Chrome, tracker.Chrome},
 	} {
 		if o.Sources&s.public != 0 {
 			t.Sources |= s.own

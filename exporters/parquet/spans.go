@@ -167,6 +167,7 @@ func microsOf(nanos int64) int64 {
 
 var sourceNames = [...]string{
 	span.FromOTLP: "imported", span.FromLabels: "labels", span.FromActivity: "activities", span.FromPair: "pairs", span.FromRuntime: "runtime",
+	span.FromChrome: "chrome",
 }
 
 // kindName returns the name of a kind, and the number of one that trace.proto does not define.

@@ -11,19 +11,13 @@ import (
 // syncTick is the time of all events, in nanoseconds. It is not zero, which some readers treat as unknown.
 const syncTick = 1_000_000_000
 
-// Attributes of the type that say what the weight is, as importers/pprof spells them.
-const (
-	attrWeight     = "pprof.weight"
-	attrWeightUnit = "pprof.weight_unit"
-)
-
 // describe makes what all events share. It is that of importers/pprof for a profile with one sample type.
 func (s *source) describe() {
 	t := origin.ValueType{Type: cmp.Or(s.o.SampleType, "samples"), Unit: cmp.Or(s.o.Unit, "count")}
 	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{t}}}
 	s.typ = &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: 1, Name: "cpu", Fields: o.Fields(),
-		Attrs: append(o.Attrs(), ntconv.Attr{Key: attrWeight, Value: t.Type}, ntconv.Attr{Key: attrWeightUnit, Value: t.Unit}),
+		Attrs: append(o.Attrs(), ntconv.Attr{Key: origin.AttrWeight, Value: t.Type}, ntconv.Attr{Key: origin.AttrWeightUnit, Value: t.Unit}),
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{PID: 0}}
 	s.info = ntconv.Info{

@@ -120,7 +120,7 @@ type source struct {
 	info ntconv.Info
 
 	origin  origin.Origin
-	weight  weight
+	weight  origin.Weight
 	typ     *ntconv.Type
 	capture *ntconv.Thread
 	owners  owners
@@ -159,7 +159,7 @@ func (s *source) prepare() error {
 		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
 			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
 		}
-		s.weight.try(s.sample.values[s.weight.column])
+		s.weight.Try(s.sample.values[s.weight.Column])
 		s.owners.count(&s.sample)
 		if see := s.o.OnLabel; see != nil {
 			for i := range s.sample.labels {
@@ -168,7 +168,7 @@ func (s *source) prepare() error {
 		}
 		s.time(i, &s.sample)
 	}
-	s.weight.settle()
+	s.weight.Choose()
 	s.owners.name()
 	s.describe()
 	return nil
@@ -191,7 +191,7 @@ func (s *source) chooseWeight() error {
 	if column < len(s.origin.Types) {
 		unit = s.origin.Types[column].Unit
 	}
-	s.weight = newWeight(column, unit)
+	s.weight = origin.NewWeight(column, unit)
 	return nil
 }
 
@@ -214,8 +214,7 @@ func (s *source) describe() {
 	s.shorten()
 	s.typ.Attrs = s.origin.Attrs()
 	if len(s.origin.Types) > 0 {
-		s.typ.Attrs = append(s.typ.Attrs, ntconv.Attr{Key: AttrWeight, Value: s.origin.Types[s.weight.column].Type},
-			ntconv.Attr{Key: AttrWeightUnit, Value: s.weight.unit()})
+		s.typ.Attrs = append(s.typ.Attrs, s.weight.Attrs(s.origin.Types[s.weight.Column].Type)...)
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{PID: 0}}
 	s.info = ntconv.Info{
@@ -231,8 +230,8 @@ func (s *source) describe() {
 
 // Attributes of the type that say what the weight is.
 const (
-	AttrWeight     = "pprof.weight"      // the type of value
-	AttrWeightUnit = "pprof.weight_unit" // the unit that it is in
+	AttrWeight     = origin.AttrWeight     // the type of value
+	AttrWeightUnit = origin.AttrWeightUnit // the unit that it is in
 )
 
 // mostAttrs bounds the text of a type's attributes: a row of a nettrace file has 65,535 bytes.
@@ -311,7 +310,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 		return nil, err // never: prepare has read it
 	}
 	thread := s.owners.thread(&s.sample)
-	s.payload = s.weight.appendTo(s.payload[:0], s.sample.values)
+	s.payload = s.weight.AppendTo(s.payload[:0], s.sample.values)
 	s.event = ntconv.Event{
 		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: uint32(s.next), Time: s.tick(i), Offset: int64(s.samples[i]),
 		Type: s.typ, Thread: thread, Capture: s.capture, Payload: s.payload,

@@ -7,13 +7,16 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// Owners makes the processes and threads of the members pid and tid. Names and labels must be set before the first call of Thread for the
-// thread or its process. The zero value is ready to use.
+// Owners makes the processes and threads of the members pid and tid. Names can be set until the first event with a thread, or with one of
+// its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes and 1,048,576 threads at most; events of
+// further ones belong to the first one.
 type Owners struct {
 	processes map[string]*process
 	pids      map[uint64]bool // of processes
 	tids      map[uint64]bool // of threads, but for those whose number had to be made
 	made      uint64          // numbers
+	first     *process
+	count     int // of threads
 }
 
 type process struct {
@@ -21,10 +24,9 @@ type process struct {
 	text    string
 	spelled bool // the number is the text
 	threads map[string]*ntconv.Thread
-	names   map[string]string // of threads
+	some    *ntconv.Thread // one of them
 }
 
-// Limits on processes and threads. Events of further ones belong to the first one.
 const (
 	maxProcesses = 1 << 16
 	maxThreads   = 1 << 20
@@ -48,7 +50,7 @@ func number(text string) (n uint64, ok bool) {
 	return n, err == nil && (text == "0" || text[0] != '0' && text[0] != '+')
 }
 
-// processOf returns the process of a member pid, nil if it is absent.
+// process returns the process of a member pid, which is nil if it is absent.
 func (o *Owners) process(pid []byte) *process {
 	if p := o.processes[string(pid)]; p != nil {
 		return p
@@ -60,16 +62,22 @@ func (o *Owners) process(pid []byte) *process {
 			return p
 		}
 	}
+	if len(o.pids) >= maxProcesses {
+		return o.first
+	}
 	if o.processes == nil {
 		o.processes, o.pids, o.tids = map[string]*process{}, map[uint64]bool{}, map[uint64]bool{}
 	}
-	p := &process{threads: map[string]*ntconv.Thread{}, names: map[string]string{}, text: string(pid)}
+	p := &process{threads: map[string]*ntconv.Thread{}, text: string(pid)}
 	n, ok := number(text)
 	if p.spelled = ok; !ok && len(pid) > 0 {
 		n = o.make(o.pids)
 	}
 	o.pids[n] = true
 	p.Process = &ntconv.Process{PID: n, PointerSize: 8}
+	if o.first == nil {
+		o.first = p
+	}
 	o.processes[text], o.processes[string(pid)] = p, p
 	return p
 }
@@ -89,9 +97,7 @@ func (o *Owners) SetProcessName(pid []byte, name string) { o.process(pid).Name =
 
 // SetThreadName names a thread.
 func (o *Owners) SetThreadName(pid, tid []byte, name string) {
-	if p := o.process(pid); len(p.names) < maxThreads {
-		p.names[key(tid)] = name
-	}
+	o.Thread(pid, tid).Name = name
 }
 
 // Thread returns the thread of an event with these members. A member that is absent is nil.
@@ -102,8 +108,12 @@ func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
 	}
 	text := key(tid)
 	t := p.threads[text]
+	if t == nil && o.count >= maxThreads {
+		t = p.some
+	}
 	if t == nil {
-		t = &ntconv.Thread{Process: p.Process, Name: p.names[text], TID: ntconv.TIDUnknown}
+		o.count++
+		t = &ntconv.Thread{Process: p.Process, TID: ntconv.TIDUnknown}
 		if !p.spelled {
 			t.Attrs = append(t.Attrs, ntconv.Attr{Key: AttrPID, Value: p.text})
 		}
@@ -118,7 +128,7 @@ func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
 			t.Attrs = append(t.Attrs, ntconv.Attr{Key: AttrTID, Value: string(tid)})
 		}
 		o.tids[t.TID] = true
-		p.threads[text] = t
+		p.threads[text], p.some = t, t
 	}
 	p.threads[string(tid)] = t
 	return t

@@ -65,22 +65,33 @@ func (p *Parser) addOther(name, value []byte) {
 }
 
 // times are the times of an event before they are rounded.
-type times struct{ ts, dur, tts, tdur Micros }
+type times struct{ ts, dur, tts, tdur timeText }
 
-// set rounds the times. It returns false if one was not a whole number of nanoseconds.
+// A timeText is a time and its text.
+type timeText struct {
+	Micros
+	text []byte
+}
+
+// isExact reports whether rounding the time loses nothing.
+func (t *timeText) isExact() bool {
+	n, exact := t.Round()
+	return exact || isNearest(t.text, n)
+}
+
+// set rounds the times. It returns false if one was finer than nanoseconds.
 func (t *times) set(e *Event) bool {
-	var exact [4]bool
-	e.Time, exact[0] = t.ts.Round()
-	e.Duration, exact[1] = t.ts.RoundDuration(t.dur)
-	e.ThreadTime, exact[2] = t.tts.Round()
-	e.ThreadDuration, exact[3] = t.tts.RoundDuration(t.tdur)
+	e.Time, _ = t.ts.Round()
+	e.Duration, _ = t.ts.RoundDuration(t.dur.Micros)
+	e.ThreadTime, _ = t.tts.Round()
+	e.ThreadDuration, _ = t.tts.RoundDuration(t.tdur.Micros)
 	if e.Has&HasDuration == 0 {
-		e.Duration, exact[1] = 0, true
+		e.Duration = 0
 	}
 	if e.Has&HasThreadDuration == 0 {
-		e.ThreadDuration, exact[3] = 0, true
+		e.ThreadDuration = 0
 	}
-	return exact == [4]bool{true, true, true, true}
+	return t.ts.isExact() && t.dur.isExact() && t.tts.isExact() && t.tdur.isExact()
 }
 
 // member reads a member. It returns false if it is one of Other.
@@ -177,10 +188,10 @@ func (p *Parser) text(s *string, value []byte) bool {
 }
 
 // micros reads a time. That of a string counts, too: some programs write them to keep digits that JavaScript would lose.
-func micros(m *Micros, value []byte) bool {
+func micros(t *timeText, value []byte) bool {
 	parsed, ok := ParseMicros(value)
 	if ok {
-		*m = parsed
+		*t = timeText{parsed, value}
 	}
 	return ok
 }

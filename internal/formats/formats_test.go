@@ -3,6 +3,8 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +25,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/spf13/pflag"
+	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
 )
 
@@ -146,6 +149,66 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 	}
 }
 
+// countPerfetto returns the number of slices, instants, values of counters and samples of a Perfetto trace, without the instants at which
+// arrows begin and end.
+func countPerfetto(t *testing.T, b []byte) (n int64) {
+	t.Helper()
+	fields := func(b []byte, see func(number protowire.Number, value []byte)) {
+		for len(b) > 0 {
+			number, kind, size := protowire.ConsumeTag(b)
+			value := protowire.ConsumeFieldValue(number, kind, b[max(size, 0):])
+			if size < 0 || value < 0 {
+				t.Fatalf("not protobuf: % x", b[:min(len(b), 20)])
+			}
+			see(number, b[size:size+value])
+			b = b[size+value:]
+		}
+	}
+	message := func(value []byte) []byte {
+		_, size := binary.Uvarint(value)
+		return value[size:]
+	}
+	var trace func(b []byte)
+	packet := func(packet []byte) {
+		fields(packet, func(number protowire.Number, data []byte) {
+			switch number {
+			case 50: // compressed_packets
+				z, err := zlib.NewReader(bytes.NewReader(message(data)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				inner, err := io.ReadAll(z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trace(inner)
+			case 11: // track_event
+				kind, flow := byte(0), false
+				fields(message(data), func(number protowire.Number, value []byte) {
+					if number == 9 {
+						kind = value[0]
+					}
+					flow = flow || number == 47 || number == 48
+				})
+				if kind == 1 || kind == 4 || kind == 3 && !flow {
+					n++
+				}
+			case 54: // streaming_profile_packet
+				fields(message(data), func(number protowire.Number, _ []byte) {
+					if number == 1 {
+						n++
+					}
+				})
+			case 135: // stack_sample
+				n++
+			}
+		})
+	}
+	trace = func(b []byte) { fields(b, func(_ protowire.Number, value []byte) { packet(message(value)) }) }
+	trace(b)
+	return n
+}
+
 // checkOutput lets an independent reader of the format look at an output.
 func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 	t.Helper()
@@ -191,6 +254,10 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if n != r.Items {
 			t.Errorf("%d events, %d were counted", n, r.Items)
 		}
+	case "perfetto":
+		if n := countPerfetto(t, out); n != r.Items {
+			t.Errorf("%d items, %d were counted", n, r.Items)
+		}
 	case "folded":
 		n := int64(0)
 		for line := range strings.Lines(string(out)) {
@@ -214,8 +281,38 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err != nil || int64(len(rows)) != r.Items {
 			t.Errorf("%v; %d rows, %d were counted", err, len(rows), r.Items)
 		}
+	case "speedscope":
+		var file struct{ Profiles []struct{ Name string } }
+		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
+			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
+		}
+	case "firefox":
+		checkFirefox(t, out, r.Items)
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
+	}
+}
+
+// checkFirefox counts what a processed profile holds.
+func checkFirefox(t *testing.T, out []byte, want int64) {
+	t.Helper()
+	type table struct{ Length int64 }
+	var file struct {
+		Threads  []struct{ Samples, Markers table }
+		Counters []struct{ Samples table }
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		t.Fatal(err)
+	}
+	n := int64(0)
+	for _, h := range file.Threads {
+		n += h.Samples.Length + h.Markers.Length
+	}
+	for _, c := range file.Counters {
+		n += c.Samples.Length - 1 // the first one is the base of the changes
+	}
+	if n != want {
+		t.Errorf("%d items, %d were counted", n, want)
 	}
 }
 

@@ -95,7 +95,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	o := &c.options
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
 	flags.Lookup(flagForm).DefValue = ""
-	flags.Var((*spansValue)(&o.Sources), "spans", "which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans are always included")
+	flags.Var((*spansValue)(&o.Sources), "spans", "which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans and slices of Chrome traces are always included")
 	flags.Var(&choice[otlp.AttributeTypes]{&o.Attributes, []choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}}},
 		"attributes", "types of attributes that the trace holds as text: all strings, or by the semantic conventions of OpenTelemetry")
 	flags.Var(&choice[otlp.Unfinished]{&o.Unfinished, []choiceValue[otlp.Unfinished]{

@@ -40,7 +40,7 @@ func (v *spansValue) Set(s string) error {
 			}
 			return fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
 		}
-		*v |= spansValue(spanSources()[i].value | otlp.Imported)
+		*v |= spansValue(spanSources()[i].value | otlp.Imported | otlp.Chrome)
 	}
 	return nil
 }

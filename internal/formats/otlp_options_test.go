@@ -31,7 +31,7 @@ func TestOTLPOptions(t *testing.T) {
 	report := new(ntconv.Report)
 	for flag, set := range map[string]func(*otlp.Options){
 		"--output=x":              func(*otlp.Options) {},
-		"--spans=gc":              func(o *otlp.Options) { o.Sources = otlp.GC | otlp.Imported },
+		"--spans=gc":              func(o *otlp.Options) { o.Sources = otlp.GC | otlp.Imported | otlp.Chrome },
 		"--attributes=convention": func(o *otlp.Options) { o.Attributes = otlp.Convention },
 		"--unfinished=open":       func(o *otlp.Options) { o.Unfinished = otlp.OpenUnfinished },
 		"--unfinished=close":      func(o *otlp.Options) { o.Unfinished = otlp.CloseUnfinished },

@@ -197,7 +197,7 @@ func TestOTLPFlags(t *testing.T) {
 
 func TestSpanSources(t *testing.T) {
 	for text, want := range map[string]otlp.Sources{
-		"gc": otlp.GC | otlp.Imported, "default, jit": otlp.DefaultSources | otlp.JIT, "labels,activities,pairs": otlp.DefaultSources,
+		"gc": otlp.GC | otlp.Imported | otlp.Chrome, "default, jit": otlp.DefaultSources | otlp.JIT, "labels,activities,pairs": otlp.DefaultSources,
 		"all": otlp.DefaultSources | otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests,
 	} {
 		var v, again spansValue

@@ -227,7 +227,10 @@ type Sink interface {
 
 // All returns the table.
 func All() []*Format {
-	return []*Format{Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat()}
+	return []*Format{
+		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(),
+		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(),
+	}
 }
 
 // Readable returns the formats that can be read.

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
 // An Extractable is a kind of data that a trace contains, with the command that extracts it.
@@ -83,6 +84,10 @@ func extractables() []extractable {
 			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
 		}), spans},
 		{"spans of OTLP", all(func(t *typeCount) bool { return span.IsEvent(t.typ) }), spans},
+		{"slices of Chrome traces", all(func(t *typeCount) bool {
+			_, end := tracker.IsSlice(t.typ)
+			return end
+		}), spans},
 		{"events of operations (DiagnosticSource)", event(clr.DiagnosticSource, "Event"), spans},
 		{"ends of operations (event sources)", ends, spans},
 		{"events in spans", labeled, spans},

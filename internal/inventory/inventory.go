@@ -133,7 +133,8 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 		s := v.schemas.Of(e)
 		t = &typeCount{typ: e.Type, name: s.Name, version: e.Version()}
 		begin, end := tracker.IsPart(s)
-		t.part, t.ends = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type), end
+		slice, _ := tracker.IsSlice(e.Type)
+		t.part, t.ends = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type) || slice, end && !slice
 		v.types[e.Type] = t
 	}
 	v.lastType = t

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
@@ -60,6 +62,46 @@ func describe(t *testing.T, name string) *inventory.Description {
 		t.Fatal(err)
 	}
 	return v.Describe(src.Info(), ntconv.NoNames(), "IN")
+}
+
+// A trace of Chrome's format has spans if and only if a slice has ended.
+func TestSlicesOfChrome(t *testing.T) {
+	for text, want := range map[string]int64{
+		`{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}`: 1,
+		`{"ph":"B","name":"a","ts":1,"pid":1,"tid":1}
+		 {"ph":"i","name":"b","ts":1,"pid":1,"tid":1}
+		 {"ph":"E","ts":2,"pid":1,"tid":1}`: 1,
+		`{"ph":"b","cat":"c","id":1,"name":"Stop","ts":1,"pid":1,"tid":1}
+		 {"ph":"e","cat":"c","id":1,"name":"Stop","ts":1,"pid":1,"tid":1}`: 1,
+		`{"ph":"B","name":"a","ts":1,"pid":1,"tid":1}
+		 {"ph":"i","name":"FooStop","ts":1,"pid":1,"tid":1}`: 0,
+		`{"ph":"E","name":"a","ts":1,"pid":1,"tid":1}`: 0,
+	} {
+		v := inventory.New(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}})
+		var parser chromeevent.Parser
+		var owners chromeevent.Owners
+		encoder := chromeevent.NewEncoder()
+		for line := range strings.Lines(text) {
+			var c chromeevent.Event
+			parser.Parse([]byte(strings.TrimSpace(line)), &c)
+			encoder.Encode(&c, &ntconv.Event{Thread: owners.Thread(c.PID, c.TID), Time: ntconv.Ticks(c.Time)})
+			if err := v.Write(encoder.Next()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got := int64(0)
+		for _, x := range v.Extract("IN") {
+			if x.Command == "ntconv to otlp IN" {
+				got += x.Events
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d ends of spans, want %d", text, got, want)
+		}
+	}
 }
 
 // The description names the command for spans if and only if the exporter of spans writes one.

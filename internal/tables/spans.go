@@ -13,7 +13,7 @@ type Span struct {
 	DurationNanos *int64            `parquet:"duration_ns,optional" doc:"duration"`
 	Status        string            `parquet:"status,dict" doc:"unset, ok or error"`
 	StatusMessage string            `parquet:"status_message,optional" doc:"message of the status"`
-	Source        string            `parquet:"source,dict" doc:"labels, activities, pairs or imported: what the span was made of"`
+	Source        string            `parquet:"source,dict" doc:"labels, activities, pairs, chrome or imported: what the span was made of"`
 	Scope         string            `parquet:"scope,dict,optional" doc:"name of the instrumentation scope"`
 	ScopeVersion  string            `parquet:"scope_version,dict,optional" doc:"its version"`
 	ProcessID     int32             `parquet:"process_id,dict" ref:"processes" doc:"process, 0 if unknown"`

@@ -114,6 +114,7 @@ func (t *Tracker) openSlice(e *ntconv.Event, c *chromeevent.Event, parent *open)
 		context = parent.Context
 	}
 	o := t.open(e, span.FromChrome, t.scopeOf(c.Category)) // may evict the parent
+	t.isBound = true
 	o.Name = c.Name
 	t.makeIDs(o, e, c.Category, c.Name, context)
 	o.Attributes, o.DroppedAttributes = t.appendArgs(o.Attributes, c.Args)

@@ -67,7 +67,7 @@ func (t *Tracker) jsonValue(b []byte, budget *int, depth int) (span.Value, bool)
 
 // jsonNumber converts a number. One that has no place in 64 signed bits or a float64 becomes text.
 func (t *Tracker) jsonNumber(b []byte) span.Value {
-	if bytes.IndexAny(b, ".eE") < 0 {
+	if !bytes.ContainsAny(b, ".eE") {
 		if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
 			return span.Int(n)
 		}

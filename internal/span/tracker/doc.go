@@ -27,6 +27,15 @@
 //
 // Imported spans are passed on as they are.
 //
+// Chrome: slices of Chrome's trace event format are spans. Complete slices (X) and those of a thread (B and E) have as their parent the
+// innermost slice that is open on their thread and does not end before them. Asynchronous slices (b and e, S and F) and the lifetimes of objects (N
+// and D) have as their parent the innermost open slice with their ID; they have the attribute chrome.id. Package chromeevent says which
+// events belong together. The scope is the category. The members of args are attributes; a member of the args of the end that differs from
+// that of the begin gets the prefix "stop.". Steps of asynchronous slices (n, T, p and O), and instants of a thread (i, I), are
+// events of the open slice that they lie in. Arrows (s, t and f, or bind_id) are links: a slice in which an arrow ends links to the one in
+// which it began. A complete slice is passed on with the first event of its thread after its end. An end without a begin is counted
+// (Counts.Unmatched).
+//
 // Intervals of the runtime are spans on request: garbage collections and the pauses for them (GC), compilations (JIT), waits for locks
 // and wait handles (Contention), exceptions and their handlers (Exceptions), time in the queue of the thread pool (Requests). The HTTP
 // requests that event sources report are Pairs; Requests selects them alone.

@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -49,6 +51,22 @@ func IsAsync(s *span.Span) bool {
 
 // isContext reports whether a span is only a parent of others (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
+
+// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of an event that may. end means that
+// they end one, or are all of it.
+func IsSlice(t *ntconv.Type) (part, end bool) {
+	phase, ok := chromeevent.Of(t)
+	if !ok {
+		return false, false
+	}
+	switch chromeevent.RoleOf(phase) {
+	case chromeevent.RoleComplete, chromeevent.RoleEnd:
+		return true, true
+	case chromeevent.RoleBegin:
+		return true, false
+	}
+	return phase == "", false
+}
 
 // HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
 func HasPairs(provider string) bool { return !isInfrastructure(provider) }

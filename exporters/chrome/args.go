@@ -1,0 +1,318 @@
+package chrome
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// Members of args that are labels of the event. No field of an event has such a name.
+const (
+	argActivity        = `"$activity_id":`
+	argRelatedActivity = `"$related_activity_id":`
+	argTraceID         = `"$trace_id":`
+	argSpanID          = `"$span_id":`
+)
+
+// An argEncoder makes args: JSON objects. It is called while events are written.
+type argEncoder struct {
+	table    schema.Table
+	payloads payload.Encoder
+	wide     map[*schema.Schema]bool // has integers that may be larger than maxInt
+	scratch  []byte
+	invalid  int64 // strings that are not Unicode
+}
+
+// append appends what an item's args are made of as a JSON object, and nothing if there are no args.
+func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
+	switch {
+	case s.Event != nil:
+		return a.event(dst, s.Event)
+	case s.Span != nil:
+		return a.span(dst, s.Span)
+	case len(s.Values) > 0:
+		return a.values(dst, s.Values)
+	}
+	return dst
+}
+
+// event appends the payload and the labels of an event.
+func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
+	start := len(dst)
+	if len(e.Payload) > 0 {
+		dst = a.payload(dst, e)
+	}
+	if e.Labels == nil {
+		return dst
+	}
+	if len(dst) == start {
+		dst = append(dst, '{', '}')
+	}
+	dst = dst[:len(dst)-1]
+	for i := range e.Labels.List() {
+		dst = a.label(dst, &e.Labels.List()[i])
+	}
+	if len(dst) == start+1 {
+		return dst[:start]
+	}
+	return append(dst, '}')
+}
+
+func (a *argEncoder) payload(dst []byte, e *ntconv.Event) []byte {
+	s := a.table.Of(e)
+	start := len(dst)
+	dst, exact := a.payloads.Append(dst, e, s)
+	if !exact && bytes.Contains(dst[start:], []byte(replacement)) {
+		a.invalid++
+	}
+	if a.mayBeLarge(s) {
+		dst = quoteLarge(dst, start, &a.scratch)
+	}
+	return dst
+}
+
+// mayBeLarge reports whether events of a schema may have integers that are larger than maxInt.
+func (a *argEncoder) mayBeLarge(s *schema.Schema) bool {
+	large, ok := a.wide[s]
+	if !ok {
+		if a.wide == nil {
+			a.wide = map[*schema.Schema]bool{}
+		}
+		large = s.IsDynamic() || hasUnsigned(s.Fields)
+		a.wide[s] = large
+	}
+	return large
+}
+
+// hasUnsigned reports whether a field may have 64 bits without a sign.
+func hasUnsigned(fields []ntconv.Field) bool {
+	for i := range fields {
+		t := &fields[i].Type
+		for t.Elem != nil {
+			t = t.Elem
+		}
+		switch t.Code {
+		case ntconv.TypeUint64, ntconv.TypePointer, ntconv.TypeVarUint:
+			return true
+		case ntconv.TypeObject:
+			if hasUnsigned(t.Fields) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// label appends a member for a label that says what an event belongs to. Labels that override a property of the type have none.
+func (a *argEncoder) label(dst []byte, l *ntconv.Label) []byte {
+	switch l.Kind {
+	case ntconv.LabelActivityID:
+		return appendGUID(appendName(dst, argActivity), l)
+	case ntconv.LabelRelatedActivityID:
+		return appendGUID(appendName(dst, argRelatedActivity), l)
+	case ntconv.LabelTraceID:
+		return appendHex(appendName(dst, argTraceID), l.ID[:])
+	case ntconv.LabelSpanID:
+		return appendHex(appendName(dst, argSpanID), l.ID[:8])
+	case ntconv.LabelString:
+		dst = a.labelName(dst, l.Key)
+		return a.text(dst, l.Str)
+	case ntconv.LabelInt:
+		dst = a.labelName(dst, l.Key)
+		return strconv.AppendInt(dst, l.Num, 10)
+	}
+	return dst
+}
+
+// labelName appends the name of a label with a key.
+func (a *argEncoder) labelName(dst []byte, key string) []byte {
+	return append(a.text(appendName(dst, ""), "$label."+key), ':')
+}
+
+// appendName appends the name of a member, with its colon, and what separates it from the member before.
+func appendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(dst, name...)
+}
+
+func appendHex(dst, id []byte) []byte {
+	return append(hex.AppendEncode(append(dst, '"'), id), '"')
+}
+
+func appendGUID(dst []byte, l *ntconv.Label) []byte {
+	return append(append(append(dst, '"'), ntconv.GUID(l.ID).String()...), '"')
+}
+
+// text appends a string and counts it if it is not Unicode.
+func (a *argEncoder) text(dst []byte, s string) []byte {
+	dst, valid := appendString(dst, s)
+	if !valid {
+		a.invalid++
+	}
+	return dst
+}
+
+// values appends args with names.
+func (a *argEncoder) values(dst []byte, values []timeline.Value) []byte {
+	dst = append(dst, '{')
+	for i := range values {
+		v := &values[i]
+		dst = append(a.text(appendName(dst, ""), v.Name), ':')
+		switch v.Kind {
+		case timeline.TextValue:
+			dst = a.text(dst, v.Text)
+		case timeline.IntValue:
+			dst = strconv.AppendInt(dst, v.Int, 10)
+		case timeline.FloatValue:
+			dst = appendFloat(dst, v.Float)
+		}
+	}
+	return append(dst, '}')
+}
+
+// span appends the IDs of a span, its kind and status where it has them, and its attributes, events and links. Those are members of
+// their own, so that a key cannot be mistaken for one of the others.
+func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
+	dst = append(dst, '{')
+	if !s.MadeID {
+		dst = appendHex(appendName(dst, `"trace_id":`), s.TraceID[:])
+		dst = appendHex(appendName(dst, `"span_id":`), s.ID[:])
+		if !s.ParentID.IsZero() {
+			dst = appendHex(appendName(dst, `"parent_span_id":`), s.ParentID[:])
+		}
+	}
+	if name := kindName(s.Kind); name != "" {
+		dst = a.text(appendName(dst, `"kind":`), name)
+	}
+	if s.Status != span.StatusUnset {
+		dst = a.text(appendName(dst, `"status":`), statusName(s.Status))
+	}
+	if s.StatusMessage != "" {
+		dst = a.text(appendName(dst, `"status_message":`), s.StatusMessage)
+	}
+	if s.TraceState != "" {
+		dst = a.text(appendName(dst, `"trace_state":`), s.TraceState)
+	}
+	if len(s.Attributes) > 0 {
+		dst = a.attributes(appendName(dst, `"attributes":`), s.Attributes)
+	}
+	dst = a.lists(dst, s)
+	if len(dst) > 0 && dst[len(dst)-1] == '{' {
+		return dst[:len(dst)-1]
+	}
+	return append(dst, '}')
+}
+
+// lists appends the events and links of a span.
+func (a *argEncoder) lists(dst []byte, s *span.Span) []byte {
+	if len(s.Events) > 0 {
+		dst = append(appendName(dst, `"events":`), '[')
+		for i := range s.Events {
+			e := &s.Events[i]
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = a.text(append(dst, `{"name":`...), e.Name)
+			dst = strconv.AppendUint(append(dst, `,"time_unix_ns":"`...), e.Time, 10)
+			dst = append(dst, '"')
+			if len(e.Attributes) > 0 {
+				dst = a.attributes(append(dst, `,"attributes":`...), e.Attributes)
+			}
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']')
+	}
+	if len(s.Links) > 0 {
+		dst = append(appendName(dst, `"links":`), '[')
+		for i := range s.Links {
+			l := &s.Links[i]
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendHex(append(dst, `{"trace_id":`...), l.TraceID[:])
+			dst = append(appendHex(append(dst, `,"span_id":`...), l.ID[:]), '}')
+		}
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// kindName returns the name of a kind of spans as OpenTelemetry spells it, "" for those that say nothing.
+func kindName(k span.Kind) string {
+	switch k {
+	case span.KindServer:
+		return "server"
+	case span.KindClient:
+		return "client"
+	case span.KindProducer:
+		return "producer"
+	case span.KindConsumer:
+		return "consumer"
+	}
+	return ""
+}
+
+func statusName(s span.StatusCode) string {
+	switch s {
+	case span.StatusOK:
+		return "ok"
+	case span.StatusError:
+		return "error"
+	}
+	return strconv.Itoa(int(s))
+}
+
+// attributes appends an object. Of equal keys the last one counts for viewers.
+func (a *argEncoder) attributes(dst []byte, list []span.Attribute) []byte {
+	dst = append(dst, '{')
+	for i := range list {
+		dst = append(a.text(appendName(dst, ""), list[i].Key), ':')
+		dst = a.value(dst, &list[i].Value, span.MaxDepth)
+	}
+	return append(dst, '}')
+}
+
+// value appends a value of an attribute with at most depth levels.
+func (a *argEncoder) value(dst []byte, v *span.Value, depth int) []byte {
+	if depth == 0 {
+		return append(dst, "null"...)
+	}
+	switch v.Kind() {
+	case span.ValueString:
+		return a.text(dst, v.Str())
+	case span.ValueBool:
+		return strconv.AppendBool(dst, v.Bool())
+	case span.ValueInt:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case span.ValueFloat:
+		return appendFloat(dst, v.Float())
+	case span.ValueBytes:
+		return append(hex.AppendEncode(append(dst, `"hex:`...), []byte(v.Str())), '"')
+	case span.ValueMap:
+		dst = append(dst, '{')
+		for i := range v.Members() {
+			m := &v.Members()[i]
+			dst = append(a.text(appendName(dst, ""), m.Key), ':')
+			dst = a.value(dst, &m.Value, depth-1)
+		}
+		return append(dst, '}')
+	case span.ValueArray:
+		dst = append(dst, '[')
+		for i := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = a.value(dst, &v.Elems()[i], depth-1)
+		}
+		return append(dst, ']')
+	}
+	return append(dst, "null"...)
+}

@@ -1,0 +1,346 @@
+package chrome
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// A trace is what an encoder reads of a timeline.
+type trace interface {
+	Each(emit func(*timeline.Item) error) error
+	Start() time.Time
+	Processes() []*timeline.Process
+	Tracks() []*timeline.Track
+	Nodes() int
+	Node(timeline.Node) (parent timeline.Node, frame uint32)
+	Frame(frame uint32) ntconv.Frame
+}
+
+// An encoder writes the items of a trace.
+type encoder struct {
+	o       *Options
+	trace   trace
+	out     *output
+	now     int64 // time of the latest event
+	tracks  map[*timeline.Track]*track
+	list    []*track // in the order of their first slices
+	last    *track
+	held    heldSlice
+	samples sampler
+	frames  nodeSet // nodes that the part refers to with sf
+	// stackless means that a sample refers to the frame of samples without a stack.
+	stackless bool
+	scratch   []timeline.Node
+
+	invalid, notNumbers, lostFlows int64
+	err                            error
+}
+
+// A track is a track with the slices that are open on it.
+type track struct {
+	*timeline.Track
+	where []byte // pid and tid as members, up to the value of ts
+	open  []openSlice
+}
+
+// A sliceForm is how a slice is written.
+type sliceForm byte
+
+const (
+	complete sliceForm = 'X'
+	duration sliceForm = 'B'
+	async    sliceForm = 'b'
+)
+
+// An openSlice is a slice that has begun. Slices of one track nest.
+type openSlice struct {
+	id             uint64
+	name, category string
+	end            int64
+	tid            uint32 // of async
+	form           sliceForm
+}
+
+// A sampler writes samples in one of the forms.
+type sampler interface {
+	// sample takes a sample.
+	sample(*timeline.Item)
+	// advance writes what ends before a time.
+	advance(now int64)
+	// cut ends the part at a time. What lasts beyond it is begun again by resume.
+	cut(now int64)
+	resume(now int64)
+	// finish writes the rest.
+	finish()
+}
+
+func newEncoder(o *Options, t trace, out *output) *encoder {
+	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*track{}}
+	switch o.Samples {
+	case V8:
+		e.samples = newV8Sampler(e)
+	case Slices:
+		e.samples = newSliceSampler(e)
+	default:
+		e.samples = noSampler{}
+	}
+	return e
+}
+
+// noSampler omits samples, or leaves them to a later reading.
+type noSampler struct{}
+
+func (noSampler) sample(*timeline.Item) {}
+func (noSampler) advance(int64)         {}
+func (noSampler) cut(int64)             {}
+func (noSampler) resume(int64)          {}
+func (noSampler) finish()               {}
+
+// write writes all parts.
+func (e *encoder) write() error {
+	if err := e.begin(); err != nil {
+		return err
+	}
+	if err := e.trace.Each(e.item); err != nil {
+		return err
+	}
+	e.release()
+	e.samples.finish()
+	e.end()
+	if e.err != nil {
+		return e.err
+	}
+	return e.out.close()
+}
+
+// begin begins a part: everything up to its first item.
+func (e *encoder) begin() error {
+	if err := e.out.open(); err != nil {
+		return err
+	}
+	if e.o.Array {
+		e.out.buf = append(e.out.buf, '[')
+	} else {
+		e.header()
+	}
+	e.writeNames()
+	e.out.head = e.out.bytes()
+	return e.out.drain()
+}
+
+// header writes the beginning of the object form. What Perfetto needs of it comes first.
+func (e *encoder) header() {
+	b := append(e.out.buf, `{"displayTimeUnit":"ns","metadata":{"exporter":"ntconv`...)
+	if e.o.Version != "" {
+		b = append(b, ' ')
+		quoted, _ := appendString(nil, e.o.Version)
+		b = append(b, quoted[1:len(quoted)-1]...)
+	}
+	b = append(b, '"')
+	if e.o.Source != "" {
+		b = e.text(append(b, `,"source":`...), e.o.Source)
+	}
+	if start := e.trace.Start(); !start.IsZero() {
+		// A string, because a float64 does not hold it.
+		b = strconv.AppendInt(append(b, `,"ntconv.trace_start_unix_ns":"`...), start.UnixNano(), 10)
+		b = append(b, '"')
+	}
+	if e.out.limit > 0 {
+		b = strconv.AppendInt(append(b, `,"ntconv.part":`...), int64(e.out.parts), 10)
+	}
+	e.out.buf = append(b, `},"traceEvents":[`...)
+}
+
+// end ends a part.
+func (e *encoder) end() {
+	e.out.buf = append(e.out.buf, '\n', ']')
+	if e.o.Array {
+		e.out.buf = append(e.out.buf, '\n')
+		return
+	}
+	if e.o.Samples == StackFrames {
+		e.sampleList()
+	}
+	if e.o.Samples == StackFrames || e.o.Stacks {
+		e.stackFrames()
+	}
+	e.out.buf = append(e.out.buf, '}', '\n')
+	e.frames = nodeSet{}
+}
+
+// item writes an item.
+func (e *encoder) item(it *timeline.Item) error {
+	if e.out.full() && it.Kind != timeline.SliceEnd && it.Time > e.now {
+		if err := e.cut(it.Time); err != nil {
+			return err
+		}
+	}
+	if e.held.active && !e.held.joins(it) {
+		e.release()
+	}
+	e.samples.advance(it.Time)
+	e.now = it.Time
+	switch it.Kind {
+	case timeline.SliceBegin:
+		e.hold(it)
+	case timeline.SliceEnd:
+		e.sliceEnd(it)
+	case timeline.Instant:
+		e.instant(it)
+	case timeline.Counter:
+		e.counter(it)
+	case timeline.Sample:
+		e.samples.sample(it)
+	case timeline.FlowBegin:
+		e.flowBegin(it)
+	case timeline.FlowEnd:
+		e.flowEnd(it)
+	}
+	if e.err != nil {
+		return e.err
+	}
+	return e.out.drain()
+}
+
+// trackOf returns the state of a track.
+func (e *encoder) trackOf(t *timeline.Track) *track {
+	if e.last != nil && e.last.Track == t {
+		return e.last
+	}
+	s := e.tracks[t]
+	if s == nil {
+		s = &track{Track: t, where: appendWhere(nil, t.Process.PID, tidOf(t))}
+		e.tracks[t] = s
+		e.list = append(e.list, s)
+	}
+	e.last = s
+	return s
+}
+
+// appendWhere appends pid and tid, up to the value of ts.
+func appendWhere(b []byte, pid, tid uint32) []byte {
+	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(pid), 10)
+	b = strconv.AppendUint(append(b, `,"tid":`...), uint64(tid), 10)
+	return append(b, `,"ts":`...)
+}
+
+// text appends a string and counts it if it is not Unicode.
+func (e *encoder) text(b []byte, s string) []byte {
+	b, valid := appendString(b, s)
+	if !valid {
+		e.invalid++
+	}
+	return b
+}
+
+// head appends the beginning of an event up to its category.
+func (e *encoder) head(phase byte, name, category string) []byte {
+	b := append(e.out.next(), `{"ph":"`...)
+	b = e.text(append(b, phase, '"', ',', '"', 'n', 'a', 'm', 'e', '"', ':'), name)
+	return e.text(append(b, `,"cat":`...), category)
+}
+
+// instant writes an instant of a thread or a process.
+func (e *encoder) instant(it *timeline.Item) {
+	b := e.head('i', it.Name, it.Category)
+	scope := byte('t')
+	switch {
+	case it.Track.Kind == timeline.ProcessTrack:
+		scope = 'p'
+		b = append(b, e.trackOf(it.Track).where...)
+	case it.Track.Kind == timeline.LaneTrack:
+		b = append(b, e.trackOf(e.startTrack(it)).where...)
+	default:
+		b = append(b, e.trackOf(it.Track).where...)
+	}
+	b = append(appendMicros(b, it.Time), `,"s":"`...)
+	b = append(b, scope, '"')
+	if e.o.Stacks {
+		b = e.stack(b, it.Stack)
+	}
+	if len(it.Encoded) > 0 {
+		b = append(append(b, `,"args":`...), it.Encoded...)
+	}
+	e.out.buf = append(b, '}')
+}
+
+// stack appends the member sf.
+func (e *encoder) stack(b []byte, node timeline.Node) []byte {
+	if node == timeline.NoStack {
+		return b
+	}
+	e.scratch = e.frames.addStack(e.trace, node, e.scratch[:0])
+	return append(strconv.AppendUint(append(b, `,"sf":"`...), uint64(node), 10), '"')
+}
+
+// startTrack returns the track of the thread on which something on a lane began: b and e must have the same tid.
+func (e *encoder) startTrack(it *timeline.Item) *timeline.Track {
+	if it.Thread != nil {
+		return it.Thread
+	}
+	if p := it.Track.Process.Track; p != nil {
+		return p
+	}
+	return it.Track
+}
+
+// counter writes a value of a counter. Viewers show its name and that of the arg.
+func (e *encoder) counter(it *timeline.Item) {
+	if it.Value != it.Value || it.Value-it.Value != 0 {
+		e.notNumbers++
+		return
+	}
+	b := append(e.out.next(), `{"ph":"C","name":`...)
+	name := it.Name
+	if name == "" {
+		name = it.Track.Name
+	}
+	b = e.text(b, name)
+	if unit := it.Track.Unit; unit != "" {
+		b = append(b[:len(b)-1], ' ', '(')
+		b = append(e.inner(b, unit), ')', '"')
+	}
+	b = e.text(append(b, `,"cat":`...), it.Category)
+	// The main thread: a counter belongs to the process.
+	b = appendMicros(appendWhere(b, it.Track.Process.PID, it.Track.Process.PID), it.Time)
+	b = appendNumber(append(b, `,"args":{"value":`...), it.Value)
+	e.out.buf = append(b, '}', '}')
+}
+
+// inner appends the characters of a string without quotes.
+func (e *encoder) inner(b []byte, s string) []byte {
+	at := len(b)
+	b = e.text(b, s)
+	copy(b[at:], b[at+1:])
+	return b[:len(b)-2]
+}
+
+// cut ends the part and begins another one. What is open is closed, and begun again.
+func (e *encoder) cut(now int64) error {
+	e.release()
+	e.samples.advance(now)
+	e.now = now
+	e.samples.cut(now)
+	for i := len(e.list) - 1; i >= 0; i-- {
+		e.closeSlices(e.list[i], now)
+	}
+	e.end()
+	if e.err != nil {
+		return e.err
+	}
+	if err := e.out.close(); err != nil {
+		return err
+	}
+	if err := e.begin(); err != nil {
+		return err
+	}
+	for _, t := range e.list {
+		e.continueSlices(t, now)
+	}
+	e.samples.resume(now)
+	e.out.head = e.out.bytes()
+	return nil
+}

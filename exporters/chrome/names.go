@@ -1,0 +1,112 @@
+package chrome
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// metadataCategory is the category that Chrome gives events of metadata. Without one in the first event of a file, speedscope does not
+// find profiles.
+const metadataCategory = `"cat":"__metadata"`
+
+// Sort indexes of the tracks of a process that are not threads: they come first. That of thread n is 2n, and that of its samples 2n+1.
+const (
+	sortGC = iota - 4
+	sortCollections
+	sortLosses
+	sortProcess
+)
+
+// writeNames writes the events that name processes and threads and sort them.
+func (e *encoder) writeNames() {
+	for i, p := range e.trace.Processes() {
+		e.meta(p.PID, p.PID, "process_name", "name", p.Name)
+		if p.Command != "" {
+			e.meta(p.PID, p.PID, "process_labels", "labels", p.Command)
+		}
+		e.metaNumber(p.PID, p.PID, "process_sort_index", i)
+	}
+	for i, t := range e.trace.Tracks() {
+		order := 2 * i
+		switch t.Kind {
+		case timeline.CounterTrack, timeline.LaneTrack:
+			continue
+		case timeline.GCTrack:
+			order = sortGC
+		case timeline.CollectionTrack:
+			order = sortCollections
+		case timeline.LossTrack:
+			order = sortLosses
+		case timeline.ProcessTrack:
+			order = sortProcess
+		}
+		e.nameThread(t.Process.PID, tidOf(t), t.Name, order)
+		if s, ok := e.samples.(*sliceSampler); ok && t.Kind == timeline.ThreadTrack {
+			e.nameThread(t.Process.PID, s.tid(t), t.Name+" samples", order+1)
+		}
+	}
+}
+
+func (e *encoder) nameThread(pid, tid uint32, name string, order int) {
+	if name != "" {
+		e.meta(pid, tid, "thread_name", "name", name)
+	}
+	e.metaNumber(pid, tid, "thread_sort_index", order)
+}
+
+// tidOf returns the number of the thread that a track is shown as.
+func tidOf(t *timeline.Track) uint32 {
+	if t.TID == 0 {
+		return t.Process.PID
+	}
+	return t.TID
+}
+
+// metaHead appends an event of metadata up to its args.
+func (e *encoder) metaHead(pid, tid uint32, name string) []byte {
+	b := append(e.out.next(), `{"ph":"M",`+metadataCategory+`,"name":"`...)
+	b = append(append(b, name...), `","pid":`...)
+	b = strconv.AppendUint(b, uint64(pid), 10)
+	b = strconv.AppendUint(append(b, `,"tid":`...), uint64(tid), 10)
+	return append(b, `,"ts":0,"args":{"`...)
+}
+
+func (e *encoder) meta(pid, tid uint32, name, arg, value string) {
+	b := append(append(e.metaHead(pid, tid, name), arg...), `":`...)
+	e.out.buf = append(e.text(b, value), '}', '}')
+}
+
+func (e *encoder) metaNumber(pid, tid uint32, name string, n int) {
+	b := strconv.AppendInt(append(e.metaHead(pid, tid, name), `sort_index":`...), int64(n), 10)
+	e.out.buf = append(b, '}', '}')
+}
+
+// A tidSet finds numbers that no track of a process has.
+type tidSet struct {
+	used map[uint32]bool
+	next uint32
+}
+
+// tidSets returns the numbers that are in use, by process.
+func tidSets(tracks []*timeline.Track) map[*timeline.Process]*tidSet {
+	sets := map[*timeline.Process]*tidSet{}
+	for _, t := range tracks {
+		s := sets[t.Process]
+		if s == nil {
+			s = &tidSet{used: map[uint32]bool{}, next: 1}
+			sets[t.Process] = s
+		}
+		s.used[tidOf(t)] = true
+	}
+	return sets
+}
+
+// take returns an unused number.
+func (s *tidSet) take() uint32 {
+	for s.used[s.next] {
+		s.next++
+	}
+	s.used[s.next] = true
+	return s.next
+}

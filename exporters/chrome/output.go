@@ -1,0 +1,92 @@
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// flushBytes is the number of bytes from which they are written.
+const flushBytes = 256 << 10
+
+// An output is where events go: one file, or parts of limited size.
+type output struct {
+	create func(part int) (io.WriteCloser, error) // from 1
+	limit  int64                                  // bytes of a part; 0 means no limit
+	w      io.WriteCloser                         // nil if no part is open
+	parts  int
+	buf    []byte
+	size   int64 // bytes of the part that were flushed
+	head   int64 // bytes of the part before its first item
+	events bool  // the part has an event
+}
+
+// nopCloser is a writer that its owner closes.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// open begins a part.
+func (o *output) open() error {
+	w, err := o.create(o.parts + 1)
+	if err != nil {
+		return err
+	}
+	o.parts++
+	o.w, o.size, o.events = w, 0, false
+	return nil
+}
+
+// full reports whether the part has reached its size. Half of it is for items, also if names and what is continued take more: otherwise
+// there would be a part per item.
+func (o *output) full() bool { return o.limit > 0 && o.bytes() >= max(o.limit, o.head+o.limit/2) }
+
+// bytes returns the size of the part so far.
+func (o *output) bytes() int64 { return o.size + int64(len(o.buf)) }
+
+// next returns the buffer, ready for an event.
+func (o *output) next() []byte {
+	if !o.events {
+		o.events = true
+		return append(o.buf, '\n')
+	}
+	return append(o.buf, ',', '\n')
+}
+
+// drain writes the buffer if it is large.
+func (o *output) drain() error {
+	if len(o.buf) < flushBytes {
+		return nil
+	}
+	return o.flush()
+}
+
+func (o *output) flush() error {
+	n, err := o.w.Write(o.buf)
+	o.size += int64(n)
+	o.buf = o.buf[:0]
+	if err != nil {
+		return fmt.Errorf("chrome: write: %w", err)
+	}
+	return nil
+}
+
+// close ends a part.
+func (o *output) close() error {
+	if o.w == nil {
+		return nil
+	}
+	err := errors.Join(o.flush(), o.w.Close())
+	o.w = nil
+	return err
+}
+
+// abort closes the part that is open without completing it.
+func (o *output) abort() error {
+	if o.w == nil {
+		return nil
+	}
+	err := o.w.Close()
+	o.w = nil
+	return err
+}

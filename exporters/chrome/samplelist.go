@@ -1,0 +1,94 @@
+package chrome
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// sampleList writes the member samples, which takes another reading of the timeline: it follows the events.
+func (e *encoder) sampleList() {
+	e.out.buf = append(e.out.buf, `,"samples":[`...)
+	first := true
+	err := e.trace.Each(func(it *timeline.Item) error {
+		if it.Kind != timeline.Sample {
+			return nil
+		}
+		b := e.out.buf
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		e.out.buf = e.listedSample(append(b, '\n'), it)
+		return e.out.drain()
+	})
+	if e.err == nil {
+		e.err = err
+	}
+	e.out.buf = append(e.out.buf, ']')
+}
+
+// listedSample appends a sample. Its weight is that of its first value; a time is in microseconds, as all times of the format.
+func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
+	track := it.Track
+	if it.Thread != nil {
+		track = it.Thread
+	}
+	b = e.text(append(b, `{"name":`...), it.Weight.Kind.String())
+	b = appendMicros(append(b, e.trackOf(track).where...), it.Time)
+	sf := uint64(it.Stack)
+	if it.Stack == timeline.NoStack { // chrome://tracing needs a frame
+		e.stackless, sf = true, e.stacklessFrame()
+	}
+	e.scratch = e.frames.addStack(e.trace, it.Stack, e.scratch[:0])
+	b = strconv.AppendUint(append(b, `,"sf":"`...), sf, 10)
+	b = append(b, `","weight":`...)
+	switch {
+	case it.Weight.Until > it.Time:
+		b = appendMicros(b, it.Weight.Until-it.Time)
+	case len(it.Weight.Values) > 0:
+		b = strconv.AppendInt(b, it.Weight.Values[0], 10)
+	default:
+		b = append(b, '1')
+	}
+	return append(b, '}')
+}
+
+// stacklessFrame is the ID of the frame of samples without a stack.
+func (e *encoder) stacklessFrame() uint64 { return uint64(e.trace.Nodes()) + 1 }
+
+// stackFrames writes the member of that name: the frames of all nodes that the part refers to. IDs are the numbers of nodes,
+// none of which is 0: speedscope takes 0 for no parent.
+func (e *encoder) stackFrames() {
+	e.out.buf = append(e.out.buf, `,"stackFrames":{`...)
+	first := true
+	for node := range e.frames.all() {
+		parent, frame := e.trace.Node(node)
+		b := e.out.buf
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = strconv.AppendUint(append(b, '\n', '"'), uint64(node), 10)
+		f := e.trace.Frame(frame)
+		b = e.text(append(b, `":{"name":`...), functionName(&f))
+		if module := moduleOf(&f); module != "" {
+			b = e.text(append(b, `,"category":`...), module)
+		}
+		if parent != timeline.NoStack {
+			b = append(strconv.AppendUint(append(b, `,"parent":"`...), uint64(parent), 10), '"')
+		}
+		e.out.buf = append(b, '}')
+		if e.err == nil {
+			e.err = e.out.drain()
+		}
+	}
+	if e.stackless {
+		if !first {
+			e.out.buf = append(e.out.buf, ',')
+		}
+		e.out.buf = strconv.AppendUint(append(e.out.buf, '\n', '"'), e.stacklessFrame(), 10)
+		e.out.buf = append(e.out.buf, `":{"name":"`+noStackName+`"}`...)
+	}
+	e.out.buf = append(e.out.buf, '}')
+}

@@ -1,0 +1,196 @@
+package chrome
+
+import (
+	"slices"
+
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// A sliceSampler writes a slice for every run of samples of a thread with the same frame at the same depth, on a track of its own next
+// to the thread.
+type sliceSampler struct {
+	e      *encoder
+	tids   map[*timeline.Process]*tidSet
+	tracks map[profileKey]*sampleTrack
+	own    map[*timeline.Track]uint32 // numbers of the tracks
+	named  map[*timeline.Track]bool   // their tracks are in use
+	list   []*sampleTrack
+	ends   []pendingEnd // heap by time
+	path   []timeline.Node
+}
+
+// A sampleTrack has the open slices of a thread: the frames of its latest sample.
+type sampleTrack struct {
+	number   int
+	where    []byte
+	category string
+	open     []timeline.Node // the outermost first
+	until    int64           // when the latest sample ends to count; 0 if that is unknown
+	latest   int64           // time of the latest sample
+}
+
+// A pendingEnd is when the slices of a track end unless another sample comes. It is obsolete if the track has another end.
+type pendingEnd struct {
+	at    int64
+	track *sampleTrack
+}
+
+func newSliceSampler(e *encoder) *sliceSampler {
+	s := &sliceSampler{e: e, tids: tidSets(e.trace.Tracks()), tracks: map[profileKey]*sampleTrack{}, own: map[*timeline.Track]uint32{}, named: map[*timeline.Track]bool{}}
+	for _, t := range e.trace.Tracks() {
+		if t.Kind == timeline.ThreadTrack {
+			s.tid(t)
+		}
+	}
+	return s
+}
+
+// tid returns the number of the track of a thread's samples.
+func (s *sliceSampler) tid(t *timeline.Track) uint32 {
+	tid, ok := s.own[t]
+	if !ok {
+		set := s.tids[t.Process]
+		if set == nil {
+			set = &tidSet{used: map[uint32]bool{}, next: 1}
+			s.tids[t.Process] = set
+		}
+		tid = set.take()
+		s.own[t] = tid
+	}
+	return tid
+}
+
+func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
+	key := profileKey{it.Track, it.Weight.Kind}
+	if it.Thread != nil {
+		key.track = it.Thread
+	}
+	t := s.tracks[key]
+	if t == nil {
+		tid := s.tid(key.track)
+		if s.named[key.track] { // by samples of another kind
+			tid = s.tids[key.track.Process].take()
+			s.e.nameThread(key.track.Process.PID, tid, key.track.Name+" samples ("+key.kind.String()+")", 0)
+		}
+		s.named[key.track] = true
+		t = &sampleTrack{number: len(s.list), where: appendWhere(nil, key.track.Process.PID, tid), category: key.kind.String()}
+		s.tracks[key] = t
+		s.list = append(s.list, t)
+	}
+	return t
+}
+
+func (s *sliceSampler) sample(it *timeline.Item) {
+	t := s.trackOf(it)
+	s.path = s.path[:0]
+	for n := it.Stack; n != timeline.NoStack; {
+		s.path = append(s.path, n)
+		n, _ = s.e.trace.Node(n)
+	}
+	slices.Reverse(s.path)
+	same := 0
+	for same < len(t.open) && same < len(s.path) && t.open[same] == s.path[same] {
+		same++
+	}
+	s.close(t, same, it.Time)
+	for _, n := range s.path[same:] {
+		s.write('B', t, n, it.Time)
+		t.open = append(t.open, n)
+	}
+	t.latest, t.until = it.Time, 0
+	if it.Weight.Until > it.Time {
+		t.until = it.Weight.Until
+		s.add(pendingEnd{t.until, t})
+	}
+}
+
+// close ends the slices of a track but the outermost keep.
+func (s *sliceSampler) close(t *sampleTrack, keep int, at int64) {
+	for i := len(t.open) - 1; i >= keep; i-- {
+		s.write('E', t, t.open[i], at)
+	}
+	t.open = t.open[:min(keep, len(t.open))]
+}
+
+func (s *sliceSampler) write(phase byte, t *sampleTrack, n timeline.Node, at int64) {
+	_, frame := s.e.trace.Node(n)
+	f := s.e.trace.Frame(frame)
+	b := append(s.e.head(phase, functionName(&f), t.category), t.where...)
+	s.e.out.buf = append(appendMicros(b, at), '}')
+}
+
+// advance ends the slices of tracks that have had no other sample.
+func (s *sliceSampler) advance(now int64) {
+	for len(s.ends) > 0 && s.ends[0].at < now {
+		end := s.remove()
+		if end.track.until == end.at {
+			s.close(end.track, 0, end.at)
+			end.track.until = 0
+		}
+	}
+}
+
+func (s *sliceSampler) cut(now int64) {
+	for _, t := range s.list {
+		for i := len(t.open) - 1; i >= 0; i-- {
+			s.write('E', t, t.open[i], now)
+		}
+	}
+}
+
+func (s *sliceSampler) resume(now int64) {
+	for _, t := range s.list {
+		for _, n := range t.open {
+			s.write('B', t, n, now)
+		}
+	}
+}
+
+// finish ends all slices, those last that have no end of their own.
+func (s *sliceSampler) finish() {
+	s.advance(1<<63 - 1)
+	for _, t := range s.list {
+		s.close(t, 0, max(s.e.now, t.latest))
+	}
+}
+
+// add adds an end to the heap.
+func (s *sliceSampler) add(end pendingEnd) {
+	s.ends = append(s.ends, end)
+	for i := len(s.ends) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !s.before(i, parent) {
+			break
+		}
+		s.ends[i], s.ends[parent] = s.ends[parent], s.ends[i]
+		i = parent
+	}
+}
+
+// remove removes the earliest end.
+func (s *sliceSampler) remove() pendingEnd {
+	first := s.ends[0]
+	n := len(s.ends) - 1
+	s.ends[0] = s.ends[n]
+	s.ends = s.ends[:n]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= n {
+			return first
+		}
+		if child+1 < n && s.before(child+1, child) {
+			child++
+		}
+		if !s.before(child, i) {
+			return first
+		}
+		s.ends[i], s.ends[child] = s.ends[child], s.ends[i]
+		i = child
+	}
+}
+
+// before orders ends by time and then by track, so that equal traces give equal output.
+func (s *sliceSampler) before(i, j int) bool {
+	a, b := &s.ends[i], &s.ends[j]
+	return a.at < b.at || a.at == b.at && a.track.number < b.track.number
+}

@@ -1,0 +1,219 @@
+package firefox
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// trace is what the exporter needs of a *timeline.Timeline.
+type trace interface {
+	Each(emit func(*timeline.Item) error) error
+	Tracks() []*timeline.Track
+	Node(timeline.Node) (parent timeline.Node, frame uint32)
+	Frame(frame uint32) ntconv.Frame
+	Start() time.Time
+	End() int64
+	Counts() timeline.Counts
+}
+
+// A measure is a sample type of a kind of samples.
+type measure struct {
+	kind   profile.Kind
+	value  profile.ValueType
+	number int64
+	weight string // WeightType of the Firefox Profiler
+	scale  int64  // value in nanoseconds or bytes
+}
+
+type measureKey struct {
+	kind  profile.Kind
+	value profile.ValueType
+}
+
+type threadKey struct {
+	track  *timeline.Track
+	number int64 // of the measure
+}
+
+// An encoder turns items into columns of threads and counters.
+type encoder struct {
+	trace   trace
+	set     *jsoncolumns.Set
+	args    *argEncoder
+	adopted *adopted
+
+	order      map[*timeline.Track]int64
+	threads    map[threadKey]*thread
+	counters   map[*timeline.Track]*counter
+	measures   map[measureKey]*measure
+	types      []profile.ValueType // of the latest sample
+	of         []*measure          // of types
+	strings    stringTable
+	schemas    map[schemaKey]*markerSchema
+	schemaList []*markerSchema
+	schemaKey  schemaKey // of schema
+	schema     *markerSchema
+	path       []timeline.Node
+	notNumbers uint64 // values of counters
+}
+
+func newEncoder(t trace, o *spool.Options, args *argEncoder, a *adopted) *encoder {
+	e := &encoder{
+		trace: t, set: jsoncolumns.NewSet(o), args: args, adopted: a, order: make(map[*timeline.Track]int64), threads: make(map[threadKey]*thread),
+		counters: make(map[*timeline.Track]*counter), measures: make(map[measureKey]*measure), schemas: make(map[schemaKey]*markerSchema),
+	}
+	for i, track := range t.Tracks() {
+		e.order[track] = int64(i)
+	}
+	return e
+}
+
+func (e *encoder) item(i *timeline.Item) error {
+	switch i.Kind {
+	case timeline.Sample:
+		e.sample(i)
+	case timeline.SliceBegin, timeline.Instant:
+		e.marker(i)
+	case timeline.Counter:
+		e.counter(i)
+	}
+	return e.set.Err()
+}
+
+// Keys of columns: threads by track, each with room for its sample types, then counters.
+const (
+	threadKeys  = 1 << 20
+	counterKeys = 1 << 62
+)
+
+// threadOf returns the thread that shows a track: that of a thread is the thread, all others are shown with their process.
+func (e *encoder) threadOf(t *timeline.Track) *thread {
+	if t.Kind != timeline.ThreadTrack && t.Process != nil && t.Process.Track != nil {
+		t = t.Process.Track
+	}
+	return e.thread(t, nil)
+}
+
+// thread returns the thread of a track, or the one for the samples of another than the first measure.
+func (e *encoder) thread(t *timeline.Track, m *measure) *thread {
+	key := threadKey{track: t}
+	if m != nil {
+		key.number = min(m.number, threadKeys-1)
+	}
+	h := e.threads[key]
+	if h == nil {
+		h = newThread(e.set, t, e.order[t]*threadKeys+key.number)
+		if key.number > 0 {
+			h.measure = m
+		}
+		e.threads[key] = h
+	}
+	return h
+}
+
+func (e *encoder) sample(i *timeline.Item) {
+	w := i.Weight
+	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {
+		e.types, e.of = w.Types, e.measuresOf(w)
+	}
+	track := i.Track
+	if track.Kind != timeline.ThreadTrack && track.Process != nil && track.Process.Track != nil {
+		track = track.Process.Track
+	}
+	for k, m := range e.of {
+		value := w.Values[k]
+		if value == 0 && len(e.of) > 1 { // of another sample type
+			continue
+		}
+		value = times(value, m.scale)
+		h := e.thread(track, m)
+		h.weight = m
+		e.addStack(h, sampleStack, i.Stack)
+		h.millis(sampleTime, i.Time)
+		if m.weight == weightTime {
+			h.millis(sampleWeight, value)
+		} else {
+			h.columns[sampleWeight].Int(value)
+		}
+		if m.kind == profile.CPU {
+			h.columns[sampleCPU].Int(value)
+		}
+		if w.State != stateWaiting {
+			h.busy += value
+		}
+	}
+}
+
+// stateWaiting is the state of threads that are not known to run managed code.
+const stateWaiting = "External"
+
+// Values of WeightType (src/types/profile.ts of the Firefox Profiler).
+const (
+	weightTime    = "tracing-ms"
+	weightBytes   = "bytes"
+	weightSamples = "samples"
+)
+
+// measuresOf returns the measures of a sample, one per value.
+func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
+	order := make([]int, len(w.Types))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.adopted.rank(w.Types[i]), e.adopted.rank(w.Types[j])) })
+	list := make([]*measure, len(w.Types))
+	for _, i := range order {
+		key := measureKey{w.Kind, w.Types[i]}
+		m := e.measures[key]
+		if m == nil {
+			m = &measure{kind: w.Kind, value: key.value, number: int64(len(e.measures))}
+			m.weight, m.scale = weightOf(key.value.Unit)
+			e.measures[key] = m
+		}
+		list[i] = m
+	}
+	return list
+}
+
+// weightOf returns the type of weights for a unit, and the factor to nanoseconds or bytes.
+func weightOf(unit string) (string, int64) {
+	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
+	case "nanosecond", "n": // of "ns"
+		return weightTime, 1
+	case "microsecond", "u", "μ":
+		return weightTime, 1e3
+	case "millisecond", "m":
+		return weightTime, 1e6
+	case "second":
+		return weightTime, 1e9
+	case "byte", "b", "by":
+		return weightBytes, 1
+	case "kilobyte", "kb", "kib":
+		return weightBytes, 1 << 10
+	case "megabyte", "mb", "mib":
+		return weightBytes, 1 << 20
+	case "gigabyte", "gb", "gib":
+		return weightBytes, 1 << 30
+	}
+	return weightSamples, 1
+}
+
+// times multiplies without overflow: the result is clamped.
+func times(value, scale int64) int64 {
+	switch {
+	case value > math.MaxInt64/scale:
+		return math.MaxInt64
+	case value < -math.MaxInt64/scale:
+		return -math.MaxInt64
+	}
+	return value * scale
+}

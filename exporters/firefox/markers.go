@@ -1,0 +1,192 @@
+package firefox
+
+import (
+	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// Phases of markers (MarkerPhase in src/types/gecko-profile.ts of the Firefox Profiler).
+const (
+	phaseInstant  = "0"
+	phaseInterval = "1"
+)
+
+// Limits of schemas: a viewer looks at all fields of a schema for each marker.
+const (
+	maxSchemas = 4096
+	maxFields  = 1024
+)
+
+// A markerSchema describes the markers of a category, or of an event. It is written once per file.
+type markerSchema struct {
+	name   string
+	json   []byte // the name, quoted
+	class  class
+	fields []field
+	index  map[uint32]int  // in fields, by key
+	shapes map[uint32]bool // whose fields are in fields
+	// Fields that the exporter adds itself.
+	unfinished, endThread bool
+}
+
+type schemaKey struct{ category, name string }
+
+// schemaOf returns the schema of an item.
+func (e *encoder) schemaOf(i *timeline.Item) *markerSchema {
+	key := schemaKey{category: i.Category}
+	c := classOf(i.Category)
+	if !c.single {
+		key.name = i.Name
+	}
+	if key == e.schemaKey && e.schema != nil {
+		return e.schema
+	}
+	s := e.schemas[key]
+	if s == nil && len(e.schemaList) >= maxSchemas {
+		key = schemaKey{category: "events of other types"}
+		s = e.schemas[key]
+	}
+	if s == nil {
+		s = &markerSchema{name: key.category, class: c, index: make(map[uint32]int), shapes: make(map[uint32]bool)}
+		if key.name != "" {
+			s.name += "/" + key.name
+		}
+		var exact bool
+		if s.json, exact = jsoncolumns.AppendString(nil, s.name); !exact {
+			e.args.replaced++
+		}
+		e.schemas[key], e.schemaList = s, append(e.schemaList, s)
+	}
+	e.schemaKey, e.schema = key, s
+	return s
+}
+
+// add adds the fields of a shape. A key that has values of several formats is formatted as a string.
+func (s *markerSchema) add(a *argEncoder, shape uint32, fields []uint32) {
+	if shape != 0 {
+		if s.shapes[shape] {
+			return
+		}
+		s.shapes[shape] = true
+	}
+	for _, id := range fields {
+		f := a.fields[id]
+		i, ok := s.index[f.key]
+		switch {
+		case ok && s.fields[i].format != f.format:
+			s.fields[i].format = formatString
+		case !ok && len(s.fields) < maxFields:
+			s.index[f.key] = len(s.fields)
+			s.fields = append(s.fields, f)
+		}
+	}
+}
+
+// marker adds a slice or an instant.
+func (e *encoder) marker(i *timeline.Item) {
+	h := e.threadOf(i.Track)
+	s := e.schemaOf(i)
+	shape, fields, members := e.args.decode(i.Encoded)
+	s.add(e.args, shape, fields)
+
+	data := h.columns[markerData]
+	b := append(append(data.Begin(), `{"type":`...), s.json...)
+	if i.Stack != timeline.NoStack {
+		b = appendMillis(append(b, `,"cause":{"time":`...), i.Time)
+		b = appendInt(append(b, `,"stack":`...), int64(e.stackOf(h, i.Stack)))
+		b = append(b, '}')
+	}
+	if i.Unfinished {
+		s.unfinished = true
+		b = append(b, `,"unfinished":"no end in the trace"`...)
+	}
+	if i.EndThread != nil {
+		s.endThread = true
+		b = appendInt(append(b, `,"endThread":`...), int64(i.EndThread.TID))
+	}
+	data.End(append(append(b, members...), '}'))
+
+	h.columns[markerName].Int(int64(e.strings.id(i.Name)))
+	h.millis(markerStart, i.Time)
+	if i.Kind == timeline.SliceBegin {
+		h.millis(markerEnd, i.Time+i.Duration)
+		h.columns[markerPhase].Text(phaseInterval)
+	} else {
+		h.null(markerEnd)
+		h.columns[markerPhase].Text(phaseInstant)
+	}
+	h.columns[markerCategory].Int(int64(s.class.category))
+	if i.Bytes > 0 && i.Stack != timeline.NoStack {
+		h.millis(allocationTime, i.Time)
+		h.columns[allocationWeight].Int(i.Bytes)
+		h.columns[allocationStack].Int(int64(e.stackOf(h, i.Stack)))
+	}
+}
+
+// write writes the schema.
+func (s *markerSchema) write(w *jsoncolumns.Writer, a *argEncoder) {
+	w.Text(`{"name":`)
+	w.Bytes(s.json)
+	w.Text(`,"display":["marker-chart","marker-table"`)
+	if s.class.overview {
+		w.Text(`,"timeline-overview"`)
+	}
+	w.Text(`],"chartLabel":"{marker.name}","tooltipLabel":"{marker.name}"`)
+	s.writeLabel(w, a)
+	w.Text(`,"fields":[`)
+	open := ""
+	member := func(key []byte, format string) {
+		w.Text(open + `{"key":`)
+		w.Bytes(key)
+		w.Text(`,"format":"` + format + `"}`)
+		open = ","
+	}
+	for _, f := range s.fields {
+		json := a.keys[f.key].json
+		member(json[:len(json)-1], formatNames[f.format])
+	}
+	if s.unfinished {
+		member([]byte(`"unfinished"`), "string")
+	}
+	if s.endThread {
+		member([]byte(`"endThread"`), "tid")
+	}
+	w.Text("]}")
+}
+
+// labelFields is the number of fields that the table of markers shows in a row.
+const labelFields = 4
+
+// writeLabel writes what the table of markers shows of the fields. A key with braces or a dot cannot stand in it.
+func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
+	label := ""
+	n := 0
+	for _, f := range s.fields {
+		text := a.keys[f.key].text
+		if n == labelFields {
+			break
+		}
+		if !plainKey(text) {
+			continue
+		}
+		if n > 0 {
+			label += ", "
+		}
+		label += text + ": {marker.data." + text + "}"
+		n++
+	}
+	if n > 0 {
+		w.Text(`,"tableLabel":`)
+		w.String(label)
+	}
+}
+
+// plainKey reports whether a label can refer to a key.
+func plainKey(s string) bool {
+	for _, c := range s {
+		if c == '{' || c == '}' || c == '.' || c <= ' ' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,119 @@
+package firefox
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// write writes the thread.
+func (h *thread) write(w *jsoncolumns.Writer) {
+	process := h.track.Process
+	name, processName := h.name(), ""
+	if process != nil {
+		processName = process.Name
+	}
+	w.Text(`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null,"pausedRanges":[]`)
+	w.Text(`,"showMarkersInTimeline":true,"processName":`)
+	w.String(processName)
+	w.Text(`,"name":`)
+	w.String(name)
+	w.Text(`,"isMainThread":` + strconv.FormatBool(h.track.Kind != timeline.ThreadTrack && h.measure == nil))
+	w.Text(`,"pid":"` + pidOf(h.track) + `","tid":`)
+	w.Int(int64(h.track.TID))
+	h.writeSamples(w)
+	h.writeMarkers(w)
+	if h.columns[allocationTime].Len > 0 {
+		h.table(w, "nativeAllocations", h.columns[allocationTime].Len, `"weightType":"bytes",`,
+			[]member{{"time", allocationTime}, {"weight", allocationWeight}, {"stack", allocationStack}})
+	}
+	h.writeStacks(w)
+	w.Text("}")
+}
+
+// name returns the name of the thread.
+func (h *thread) name() string {
+	name := h.track.Name
+	if h.track.Kind != timeline.ThreadTrack && h.track.Process != nil {
+		name = h.track.Process.Name
+	}
+	switch {
+	case name != "":
+	case h.track.Kind == timeline.ThreadTrack:
+		name = "thread " + strconv.FormatUint(uint64(h.track.TID), 10)
+	default:
+		name = "process " + pidOf(h.track)
+	}
+	if h.measure != nil {
+		name += ": " + h.measure.value.Type
+	}
+	return name
+}
+
+// A member is a column with its name in the file.
+type member struct {
+	name   string
+	column int
+}
+
+// table writes an object with columns, which must be in their order.
+func (h *thread) table(w *jsoncolumns.Writer, name string, length int, more string, columns []member) {
+	w.Text(",\n\"" + name + `":{"length":` + strconv.Itoa(length) + `,` + more)
+	for i, m := range columns {
+		if i > 0 {
+			w.Text(",")
+		}
+		w.Text(`"` + m.name + `":`)
+		w.Column(h.columns[m.column])
+	}
+	w.Text("}")
+}
+
+func (h *thread) writeSamples(w *jsoncolumns.Writer) {
+	if h.weight == nil {
+		w.Text(",\n\"samples\":{\"length\":0,\"weightType\":\"samples\",\"weight\":null,\"stack\":[],\"time\":[]}")
+		return
+	}
+	columns := []member{{"stack", sampleStack}, {"time", sampleTime}, {"weight", sampleWeight}}
+	if h.weight.kind == profile.CPU {
+		columns = append(columns, member{"threadCPUDelta", sampleCPU})
+	}
+	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+h.weight.weight+`",`, columns)
+}
+
+func (h *thread) writeMarkers(w *jsoncolumns.Writer) {
+	h.table(w, "markers", h.columns[markerName].Len, "", []member{
+		{"data", markerData}, {"name", markerName}, {"startTime", markerStart}, {"endTime", markerEnd}, {"phase", markerPhase}, {"category", markerCategory},
+	})
+}
+
+// writeStacks writes the tables of stacks, frames, functions and resources.
+func (h *thread) writeStacks(w *jsoncolumns.Writer) {
+	n := len(h.stacks)
+	h.table(w, "stackTable", n, "", []member{{"frame", stackFrame}, {"prefix", stackPrefix}})
+	n = len(h.frames)
+	h.table(w, "frameTable", n, constant("address", "-1", n)+constant("inlineDepth", "0", n)+constant("subcategory", "0", n)+
+		constant("nativeSymbol", "null", n)+constant("innerWindowID", "0", n),
+		[]member{{"category", frameCategory}, {"func", frameFunc}, {"line", frameLine}, {"column", frameColumn}})
+	n = len(h.funcs)
+	h.table(w, "funcTable", n, constant("isJS", "false", n)+constant("relevantForJS", "false", n)+constant("columnNumber", "null", n),
+		[]member{{"name", funcName}, {"resource", funcResource}, {"fileName", funcFile}, {"lineNumber", funcLine}})
+	n = len(h.resources)
+	h.table(w, "resourceTable", n, constant("lib", "null", n)+constant("host", "null", n)+constant("type", "1", n), []member{{"name", resourceName}})
+	w.Text(`,"nativeSymbols":{"length":0,"libIndex":[],"address":[],"name":[],"functionSize":[]}`)
+}
+
+// constant returns a member whose n elements are equal.
+func constant(name, value string, n int) string {
+	b := append(make([]byte, 0, len(name)+6+n*(len(value)+1)), '"')
+	b = append(append(b, name...), `":[`...)
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, value...)
+	}
+	return string(append(b, `],`...))
+}

@@ -1,0 +1,214 @@
+package firefox
+
+import (
+	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// Columns of a thread that are collected, in the order in which they are written.
+const (
+	sampleStack = iota
+	sampleTime
+	sampleWeight
+	sampleCPU
+	markerData
+	markerName
+	markerStart
+	markerEnd
+	markerPhase
+	markerCategory
+	allocationTime
+	allocationWeight
+	allocationStack
+	stackFrame
+	stackPrefix
+	frameCategory
+	frameFunc
+	frameLine
+	frameColumn
+	funcName
+	funcResource
+	funcFile
+	funcLine
+	resourceName
+	numColumns
+)
+
+// A thread is an element of the threads of the profile: a thread of the trace, or its process with what concerns all of its threads. The
+// samples of further sample types are threads of their own, because a thread has one table of samples.
+type thread struct {
+	track   *timeline.Track
+	measure *measure // nil unless it is a thread of its own
+	number  int64    // place among the threads
+	columns [numColumns]*jsoncolumns.Column
+
+	weight *measure // of the samples, nil if there are none
+	busy   int64    // weight of samples that are not known to wait
+
+	stacks    map[timeline.Node]uint32 // index in the stack table
+	node      timeline.Node            // of the latest lookup
+	stack     uint32
+	frames    map[uint32]uint32
+	funcs     map[function]uint32
+	resources map[uint32]uint32 // by name
+}
+
+// A function is a row of the function table.
+type function struct {
+	name     uint32
+	resource int64 // -1 for none
+	file     int64 // -1 for none
+	line     int32
+}
+
+func newThread(set *jsoncolumns.Set, t *timeline.Track, number int64) *thread {
+	h := &thread{
+		track: t, number: number, stacks: make(map[timeline.Node]uint32), frames: make(map[uint32]uint32), funcs: make(map[function]uint32),
+		resources: make(map[uint32]uint32),
+	}
+	for i := range h.columns {
+		h.columns[i] = set.Column(spool.Key{Time: number, Rank: int64(i)})
+	}
+	return h
+}
+
+// null adds a value that is absent.
+func (h *thread) null(column int) { h.columns[column].Text("null") }
+
+// millis adds a time or duration.
+func (h *thread) millis(column int, nanos int64) {
+	c := h.columns[column]
+	c.End(appendMillis(c.Begin(), nanos))
+}
+
+// addStack adds the index of a stack, null if there is none.
+func (e *encoder) addStack(h *thread, column int, n timeline.Node) {
+	if n == timeline.NoStack {
+		h.null(column)
+		return
+	}
+	h.columns[column].Int(int64(e.stackOf(h, n)))
+}
+
+// stackOf returns the index of a stack in the table of a thread. Callers have smaller indices than what they call.
+func (e *encoder) stackOf(h *thread, n timeline.Node) uint32 {
+	if n == h.node {
+		return h.stack
+	}
+	index, ok := h.stacks[n]
+	if !ok {
+		e.path = e.path[:0]
+		for at := n; at != timeline.NoStack; {
+			if index, ok = h.stacks[at]; ok {
+				break
+			}
+			e.path = append(e.path, at)
+			at, _ = e.trace.Node(at)
+		}
+		for i := len(e.path) - 1; i >= 0; i-- {
+			_, frame := e.trace.Node(e.path[i])
+			h.columns[stackFrame].Int(int64(e.frameOf(h, frame)))
+			if ok {
+				h.columns[stackPrefix].Int(int64(index))
+			} else {
+				h.null(stackPrefix)
+			}
+			index, ok = uint32(len(h.stacks)), true
+			h.stacks[e.path[i]] = index
+		}
+	}
+	h.node, h.stack = n, index
+	return index
+}
+
+// frameOf returns the index of a frame in the table of a thread.
+func (e *encoder) frameOf(h *thread, frame uint32) uint32 {
+	index, ok := h.frames[frame]
+	if ok {
+		return index
+	}
+	f := e.trace.Frame(frame)
+	key := function{name: e.strings.id(f.Func.Name), resource: -1, file: -1, line: f.Func.StartLine}
+	if f.Mapping != nil && f.Mapping.File != "" {
+		key.resource = int64(e.resourceOf(h, baseName(f.Mapping.File)))
+	}
+	if f.Func.File != "" {
+		key.file = int64(e.strings.id(f.Func.File))
+	}
+	h.columns[frameCategory].Int(int64(categoryOf(&f)))
+	h.columns[frameFunc].Int(int64(e.funcOf(h, key)))
+	h.positive(frameLine, f.Line)
+	h.positive(frameColumn, f.Column)
+	index = uint32(len(h.frames))
+	h.frames[frame] = index
+	return index
+}
+
+// positive adds a number, null if it is not positive.
+func (h *thread) positive(column int, n int32) {
+	if n > 0 {
+		h.columns[column].Int(int64(n))
+	} else {
+		h.null(column)
+	}
+}
+
+func (e *encoder) funcOf(h *thread, key function) uint32 {
+	index, ok := h.funcs[key]
+	if ok {
+		return index
+	}
+	h.columns[funcName].Int(int64(key.name))
+	h.columns[funcResource].Int(key.resource)
+	if key.file >= 0 {
+		h.columns[funcFile].Int(key.file)
+	} else {
+		h.null(funcFile)
+	}
+	h.positive(funcLine, key.line)
+	index = uint32(len(h.funcs))
+	h.funcs[key] = index
+	return index
+}
+
+func (e *encoder) resourceOf(h *thread, name string) uint32 {
+	id := e.strings.id(name)
+	index, ok := h.resources[id]
+	if !ok {
+		h.columns[resourceName].Int(int64(id))
+		index = uint32(len(h.resources))
+		h.resources[id] = index
+	}
+	return index
+}
+
+// A stringTable numbers the strings that all threads share.
+type stringTable struct {
+	ids  map[string]uint32
+	list []string
+}
+
+func (t *stringTable) id(s string) uint32 {
+	id, ok := t.ids[s]
+	if !ok {
+		if t.ids == nil {
+			t.ids = make(map[string]uint32)
+		}
+		id = uint32(len(t.list))
+		t.ids[s] = id
+		t.list = append(t.list, s)
+	}
+	return id
+}
+
+func (t *stringTable) write(w *jsoncolumns.Writer) {
+	w.Text("[")
+	for i, s := range t.list {
+		if i > 0 {
+			w.Text(",")
+		}
+		w.String(s)
+	}
+	w.Text("]")
+}

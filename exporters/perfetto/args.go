@@ -1,0 +1,330 @@
+package perfetto
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// An argEncoder encodes the args of items as debug annotations while events are written. Names and repeated strings become numbers of
+// its tables. The tables are complete when the first item is encoded, so they are written before it.
+type argEncoder struct {
+	schemas schema.Table
+	report  *ntconv.Report
+	names   textTable
+	values  textTable
+	repeats repeats
+	scratch []byte // a string that is being encoded
+}
+
+// Numbers of the names of args that the encoder adds to those of an item.
+const (
+	argUnfinished = iota + 1
+	argThread
+	argEndThread
+)
+
+func newArgEncoder(r *ntconv.Report) *argEncoder {
+	a := &argEncoder{report: r}
+	for _, name := range [...]string{"unfinished", "thread_id", "end_thread_id"} {
+		a.names.number(name)
+	}
+	return a
+}
+
+// append appends the args of an item: fields of a TrackEvent.
+func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
+	switch {
+	case s.Event != nil:
+		return a.event(dst, s.Event)
+	case s.Span != nil:
+		return a.span(dst, s.Span)
+	}
+	for i := range s.Values {
+		v := &s.Values[i]
+		var m int
+		dst, m = a.open(dst, eventAnnotation, v.Name)
+		switch v.Kind {
+		case timeline.IntValue:
+			dst = appendUint(dst, annotationInt, uint64(v.Int))
+		case timeline.FloatValue:
+			dst = appendDouble(dst, annotationDouble, v.Float)
+		default:
+			dst = a.text(dst, v.Text)
+		}
+		dst = closeMessage(dst, m)
+	}
+	return dst
+}
+
+// open begins a named annotation.
+func (a *argEncoder) open(dst []byte, field uint64, name string) ([]byte, int) {
+	dst, m := openMessage(dst, field)
+	if n, _ := a.names.number(name); n != 0 {
+		return appendUint(dst, annotationNameIID, n), m
+	}
+	return appendText(dst, annotationName, name), m
+}
+
+// Strings outside these sizes are not interned: a number is not shorter, or the string is unlikely to repeat.
+const (
+	minInterned = 4
+	maxInterned = 4 << 10
+)
+
+// bytes appends the value of an annotation: valid UTF-8, whose number is written if it repeats.
+func (a *argEncoder) bytes(dst, s []byte) []byte {
+	if len(s) >= minInterned && len(s) <= maxInterned {
+		n, ok := a.values.numbers[string(s)]
+		if !ok && a.repeats.seen(s) {
+			n, _ = a.values.numberBytes(s)
+		}
+		if n != 0 {
+			return appendUint(dst, annotationStringIID, n)
+		}
+	}
+	return appendBytes(dst, annotationString, s)
+}
+
+func (a *argEncoder) text(dst []byte, s string) []byte {
+	a.scratch = append(a.scratch[:0], valid(s)...)
+	return a.bytes(dst, a.scratch)
+}
+
+// event encodes the payload and the labels of an event.
+func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
+	if len(e.Payload) > 0 {
+		for f, v := range a.schemas.Of(e).Values(e) {
+			switch v.Kind() {
+			case ntconv.ValueNull:
+				continue
+			case ntconv.ValueError:
+				a.report.Note(ntconv.CodePayload, 1, -1, e.Type.Provider+"/"+e.Type.Name+": "+f.Name+": "+v.Err().Error())
+			}
+			var m int
+			dst, m = a.open(dst, eventAnnotation, f.Name)
+			dst = closeMessage(a.value(dst, v), m)
+		}
+	}
+	return a.labels(dst, e.Labels)
+}
+
+// value appends the value of a field. Other types than those of annotations become strings.
+func (a *argEncoder) value(dst []byte, v ntconv.Value) []byte {
+	switch v.Kind() {
+	case ntconv.ValueBool:
+		b := uint64(0)
+		if v.Bool() {
+			b = 1
+		}
+		return appendUint(dst, annotationBool, b)
+	case ntconv.ValueInt:
+		return appendUint(dst, annotationInt, uint64(v.Int()))
+	case ntconv.ValueUint:
+		return appendUint(dst, annotationUint, v.Uint())
+	case ntconv.ValueFloat:
+		return appendDouble(dst, annotationDouble, v.Float())
+	case ntconv.ValueList:
+		start := len(dst)
+		for elem := range v.Elems() {
+			var m int
+			dst, m = openMessage(dst, annotationArrayValue)
+			dst = closeMessage(a.value(dst, elem), m)
+		}
+		return orEmpty(dst, start, "[]")
+	case ntconv.ValueObject:
+		start := len(dst)
+		for f, member := range v.Fields() {
+			var m int
+			dst, m = a.open(dst, annotationDictEntry, f.Name)
+			dst = closeMessage(a.value(dst, member), m)
+		}
+		return orEmpty(dst, start, "{}")
+	}
+	a.scratch = appendSpelled(a.scratch[:0], v)
+	return a.bytes(dst, a.scratch)
+}
+
+// orEmpty appends a string for a list or an object without elements, whose annotation would have no value.
+func orEmpty(dst []byte, start int, text string) []byte {
+	if len(dst) == start {
+		return appendBytes(dst, annotationString, text)
+	}
+	return dst
+}
+
+// appendSpelled appends a value that is a string, or is spelled as one.
+func appendSpelled(dst []byte, v ntconv.Value) []byte {
+	switch v.Kind() {
+	case ntconv.ValueString:
+		return v.AppendString(dst)
+	case ntconv.ValueBytes:
+		return hex.AppendEncode(dst, v.Bytes())
+	case ntconv.ValueGUID:
+		return v.GUID().Append(dst)
+	case ntconv.ValueTime:
+		return v.Time().AppendFormat(dst, time.RFC3339Nano)
+	case ntconv.ValueError:
+		return append(append(dst, "error: "...), valid(v.Err().Error())...)
+	}
+	return append(dst, v.Kind().String()...)
+}
+
+// Names of annotations that are not fields of an event. Those of labels are the names that ntconv print uses.
+const (
+	argActivity        = "activity_id"
+	argRelatedActivity = "related_activity_id"
+	argTraceID         = "trace_id"
+	argSpanID          = "span_id"
+	argParentSpanID    = "parent_span_id"
+	argKind            = "kind"
+	argStatus          = "status"
+	argStatusMessage   = "status_message"
+	argTraceState      = "trace_state"
+)
+
+func (a *argEncoder) labels(dst []byte, l *ntconv.Labels) []byte {
+	list := l.List()
+	for i := range list {
+		label := &list[i]
+		switch label.Kind {
+		case ntconv.LabelActivityID:
+			dst = a.guid(dst, argActivity, label.ID)
+		case ntconv.LabelRelatedActivityID:
+			dst = a.guid(dst, argRelatedActivity, label.ID)
+		case ntconv.LabelTraceID:
+			dst = a.id(dst, argTraceID, label.ID[:])
+		case ntconv.LabelSpanID:
+			dst = a.id(dst, argSpanID, label.ID[:8])
+		case ntconv.LabelString:
+			dst = a.member(dst, eventAnnotation, label.Key, label.Str)
+		case ntconv.LabelInt:
+			var m int
+			dst, m = a.open(dst, eventAnnotation, label.Key)
+			dst = closeMessage(appendUint(dst, annotationInt, uint64(label.Num)), m)
+		}
+	}
+	return dst
+}
+
+func (a *argEncoder) guid(dst []byte, name string, id ntconv.GUID) []byte {
+	a.scratch = id.Append(a.scratch[:0])
+	return a.spelled(dst, name)
+}
+
+func (a *argEncoder) id(dst []byte, name string, id []byte) []byte {
+	a.scratch = hex.AppendEncode(a.scratch[:0], id)
+	return a.spelled(dst, name)
+}
+
+// spelled appends an annotation whose value is in scratch.
+func (a *argEncoder) spelled(dst []byte, name string) []byte {
+	dst, m := a.open(dst, eventAnnotation, name)
+	return closeMessage(a.bytes(dst, a.scratch), m)
+}
+
+func (a *argEncoder) member(dst []byte, field uint64, name, value string) []byte {
+	dst, m := a.open(dst, field, name)
+	return closeMessage(a.text(dst, value), m)
+}
+
+// span encodes what identifies a span, its status and its attributes. An interval of the runtime has attributes only.
+func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
+	if s.Evidence != span.FromRuntime {
+		dst = a.identity(dst, s)
+	}
+	for i := range s.Attributes {
+		attr := &s.Attributes[i]
+		if attr.Value.Kind() == span.ValueAbsent {
+			continue
+		}
+		var m int
+		dst, m = a.open(dst, eventAnnotation, attr.Key)
+		dst = closeMessage(a.attribute(dst, attr.Value), m)
+	}
+	return dst
+}
+
+func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
+	if !s.TraceID.IsZero() {
+		dst = a.id(dst, argTraceID, s.TraceID[:])
+	}
+	if !s.ID.IsZero() {
+		dst = a.id(dst, argSpanID, s.ID[:])
+	}
+	if !s.ParentID.IsZero() {
+		dst = a.id(dst, argParentSpanID, s.ParentID[:])
+	}
+	if kind := kindName(s.Kind); kind != "" {
+		dst = a.member(dst, eventAnnotation, argKind, kind)
+	}
+	switch s.Status {
+	case span.StatusOK:
+		dst = a.member(dst, eventAnnotation, argStatus, "ok")
+	case span.StatusError:
+		dst = a.member(dst, eventAnnotation, argStatus, "error")
+	}
+	if s.StatusMessage != "" {
+		dst = a.member(dst, eventAnnotation, argStatusMessage, s.StatusMessage)
+	}
+	if s.TraceState != "" {
+		dst = a.member(dst, eventAnnotation, argTraceState, s.TraceState)
+	}
+	return dst
+}
+
+// kindName returns the name of a kind that says more than internal.
+func kindName(k span.Kind) string {
+	switch k {
+	case span.KindServer:
+		return "server"
+	case span.KindClient:
+		return "client"
+	case span.KindProducer:
+		return "producer"
+	case span.KindConsumer:
+		return "consumer"
+	}
+	return ""
+}
+
+// attribute appends the value of an attribute. An AnyValue in which nothing is set has no value here either.
+func (a *argEncoder) attribute(dst []byte, v span.Value) []byte {
+	start := len(dst)
+	switch v.Kind() {
+	case span.ValueString:
+		return a.text(dst, v.Str())
+	case span.ValueBool:
+		b := uint64(0)
+		if v.Bool() {
+			b = 1
+		}
+		return appendUint(dst, annotationBool, b)
+	case span.ValueInt:
+		return appendUint(dst, annotationInt, uint64(v.Int()))
+	case span.ValueFloat:
+		return appendDouble(dst, annotationDouble, v.Float())
+	case span.ValueBytes:
+		a.scratch = hex.AppendEncode(a.scratch[:0], []byte(v.Str()))
+		return a.bytes(dst, a.scratch)
+	case span.ValueArray:
+		for _, elem := range v.Elems() {
+			var m int
+			dst, m = openMessage(dst, annotationArrayValue)
+			dst = closeMessage(a.attribute(dst, elem), m)
+		}
+		return orEmpty(dst, start, "[]")
+	case span.ValueMap:
+		for _, member := range v.Members() {
+			var m int
+			dst, m = a.open(dst, annotationDictEntry, member.Key)
+			dst = closeMessage(a.attribute(dst, member.Value), m)
+		}
+		return orEmpty(dst, start, "{}")
+	}
+	return dst
+}

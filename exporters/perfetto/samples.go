@@ -1,0 +1,238 @@
+package perfetto
+
+import (
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// A sampleEncoder is the state of the sequences of samples.
+type sampleEncoder struct {
+	kinds   [numKinds]kindSequence
+	threads map[*timeline.Track]*threadSequence
+	defined int // what the sequences of threads have defined, together
+	run     run
+	// streamed is the profile kind of the samples in StreamingProfilePackets, Auto if none has been written.
+	streamed profile.Kind
+}
+
+// numKinds is the number of profile kinds, with Auto, which no sample has.
+const numKinds = int(profile.Imported) + 1
+
+// A kindSequence is the sequence of samples of one profile kind.
+type kindSequence struct {
+	last    int64 // time of the last sample, as Item.Time
+	types   []profile.ValueType
+	primary int // of types
+	defined defined
+}
+
+// A threadSequence is the sequence of samples of a thread.
+type threadSequence struct {
+	last    uint64 // time of the last sample, in microseconds since 1970-01-01 UTC
+	started bool
+	defined defined
+}
+
+// A run is samples of a thread between which no other thread has a sample. It becomes one packet: older versions of trace_processor expect
+// samples in the order of time and add those of a packet together.
+type run struct {
+	track    *timeline.Track // nil: no run
+	samples  int
+	interned []byte // fields of InternedData
+	body     []byte // fields of StreamingProfilePacket
+}
+
+const (
+	// maxRun is the number of samples after which a run ends.
+	maxRun = 1000
+	// maxDefined limits what the sequences of threads remember together. A thread defines its stacks itself, so many threads with the
+	// same stacks need more memory than the stacks.
+	maxDefined = 4 << 20
+)
+
+func (s *sampleEncoder) init() { s.threads = make(map[*timeline.Track]*threadSequence) }
+
+// sample writes a sample. A StreamingProfilePacket does not say what a sample counts, so only those of the first profile kind become
+// such packets: two kinds are two views of the same time.
+func (e *encoder) sample(it *timeline.Item) {
+	s := &e.samples
+	if e.options.Samples == StreamingSamples {
+		if s.streamed == profile.Auto {
+			s.streamed = it.Weight.Kind
+		}
+		if s.streamed == it.Weight.Kind {
+			e.counts.streamed++
+			e.stream(it)
+			return
+		}
+	}
+	e.counts.stackSamples++
+	e.stackSample(it)
+}
+
+// stream adds a sample to the run of its thread.
+func (e *encoder) stream(it *timeline.Item) {
+	s := &e.samples
+	r := &s.run
+	if r.track != nil && (r.track != it.Track || r.samples == maxRun) {
+		e.endRun()
+	}
+	at := (e.start + uint64(it.Time)) / 1000
+	t := s.threads[it.Track]
+	if t == nil {
+		t = &threadSequence{defined: defined{}}
+		s.threads[it.Track] = t
+	}
+	if !t.started {
+		t.started, t.last = true, at
+		e.startThread(it.Track, at)
+	}
+	before := len(t.defined)
+	r.track = it.Track
+	r.interned = e.stacks.define(r.interned, t.defined, it.Stack)
+	r.body = appendUint(r.body, streamingCallstack, stackNumber(it.Stack))
+	r.body = appendUint(r.body, streamingDelta, at-t.last)
+	r.samples++
+	t.last = at
+	s.defined += len(t.defined) - before
+	if s.defined > maxDefined {
+		e.endRun()
+		e.forgetThreads()
+	}
+}
+
+// forgetThreads begins the sequences of all threads again.
+func (e *encoder) forgetThreads() {
+	for _, t := range e.samples.threads {
+		t.started, t.defined = false, defined{}
+	}
+	e.samples.defined = 0
+}
+
+// startThread writes the first packet of the sequence of a thread. The times of its samples count from the one here, which belongs to the
+// monotonic clock of the snapshot.
+func (e *encoder) startThread(t *timeline.Track, microseconds uint64) {
+	b, packet := openMessage(e.buf, tracePacket)
+	b = appendUint(b, packetSequence, sequenceThreads+uint64(t.ID))
+	b = appendUint(b, packetSequenceFlags, flagStateCleared)
+	b, m := openMessage(b, packetThreadDescriptor)
+	b = appendUint(appendThread(b, t), threadReference, microseconds)
+	e.buf = closeMessage(closeMessage(b, m), packet)
+}
+
+// endRun writes the samples of the run.
+func (e *encoder) endRun() {
+	r := &e.samples.run
+	if r.track == nil {
+		return
+	}
+	b, packet := openMessage(e.buf, tracePacket)
+	b = appendUint(b, packetSequence, sequenceThreads+uint64(r.track.ID))
+	if len(r.interned) > 0 {
+		b = appendBytes(b, packetInternedData, r.interned)
+	}
+	e.buf = closeMessage(appendBytes(b, packetStreamingProfile, r.body), packet)
+	*r = run{interned: r.interned[:0], body: r.body[:0]}
+}
+
+// stackSample writes a sample as a StackSample.
+func (e *encoder) stackSample(it *timeline.Item) {
+	w := it.Weight
+	q := &e.samples.kinds[w.Kind]
+	id := sequenceKinds + uint64(w.Kind)
+	if q.defined == nil {
+		q.defined = defined{}
+		e.startSequence(id, q.setTypes(w))
+	} else if !sameTypes(q.types, w.Types) {
+		e.changeDefaults(id, q.setTypes(w))
+	}
+	b, packet := openMessage(e.buf, tracePacket)
+	b = appendUint(b, packetTimestamp, uint64(it.Time-q.last))
+	q.last = it.Time
+	b = appendUint(b, packetSequence, id)
+	start := len(b)
+	b, m := openMessage(b, packetInternedData)
+	if b = e.stacks.define(b, q.defined, it.Stack); len(b) > m {
+		b = closeMessage(b, m)
+	} else {
+		b = b[:start]
+	}
+	b, m = openMessage(b, packetStackSample)
+	b, task := openMessage(b, sampleTask)
+	b = appendUint(b, taskPID, uint64(it.Track.Process.PID))
+	b = closeMessage(appendUint(b, taskTID, uint64(it.Track.TID)), task)
+	b = appendUint(b, sampleCallstackIID, stackNumber(it.Stack))
+	b = q.weights(b, w.Values)
+	e.buf = closeMessage(closeMessage(b, m), packet)
+}
+
+// weights appends the values of a sample: the primary one, and the others in the order of the descriptors. Values of imported profiles may
+// be negative, as in a difference of two profiles; Perfetto has no place for these.
+func (q *kindSequence) weights(b []byte, values []int64) []byte {
+	if len(values) == 0 {
+		return b
+	}
+	b = appendUint(b, samplePrimaryWeight, uint64(max(values[q.primary], 0)))
+	if len(values) == 1 {
+		return b
+	}
+	b, m := openMessage(b, sampleFollowerWeights)
+	for i, v := range values {
+		if i != q.primary {
+			b = appendVarint(b, uint64(max(v, 0)))
+		}
+	}
+	return closeMessage(b, m)
+}
+
+func sameTypes(a, b []profile.ValueType) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// setTypes remembers the types of values, and returns the fields of TracePacketDefaults that describe them. The primary one is a time if
+// there is any, else the last: viewers of profiles show that first.
+func (q *kindSequence) setTypes(w *timeline.Weight) []byte {
+	q.types, q.primary = w.Types, max(len(w.Types)-1, 0)
+	for i := len(w.Types) - 1; i >= 0; i-- {
+		if w.Types[i].Unit == "nanoseconds" {
+			q.primary = i
+			break
+		}
+	}
+	b, m := openMessage(nil, defaultsStackSample)
+	b = appendText(b, sampleDefaultsSource, "ntconv."+w.Kind.String())
+	if len(w.Types) > 0 {
+		b = appendDescriptor(b, sampleDefaultsPrimary, w.Types[q.primary])
+	}
+	for i, t := range w.Types {
+		if i != q.primary {
+			b = appendDescriptor(b, sampleDefaultsFollower, t)
+		}
+	}
+	return closeMessage(b, m)
+}
+
+func appendDescriptor(b []byte, field uint64, t profile.ValueType) []byte {
+	b, m := openMessage(b, field)
+	b = appendText(b, descriptorName, t.Type)
+	switch t.Unit {
+	case "nanoseconds":
+		b = appendUint(b, descriptorUnit, sampleUnitNanoseconds)
+	case "bytes":
+		b = appendUint(b, descriptorUnit, sampleUnitBytes)
+	case "count":
+		b = appendUint(b, descriptorUnit, sampleUnitCount)
+	default:
+		b = appendText(b, descriptorUnitText, t.Unit)
+	}
+	return closeMessage(b, m)
+}
+
+// changeDefaults writes other defaults for the packets that follow. What the sequence has defined stays valid.
+func (e *encoder) changeDefaults(id uint64, defaults []byte) {
+	b, packet := openMessage(e.buf, tracePacket)
+	b = appendUint(b, packetSequence, id)
+	b, m := openMessage(b, packetDefaults)
+	b = appendUint(b, defaultsClock, clockSequence)
+	e.buf = closeMessage(closeMessage(append(b, defaults...), m), packet)
+}

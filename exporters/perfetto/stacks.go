@@ -1,0 +1,220 @@
+package perfetto
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// A tree is the stacks of a timeline.
+type tree interface {
+	Node(timeline.Node) (parent timeline.Node, frame uint32)
+	Frames() int
+	Frame(frame uint32) ntconv.Frame
+}
+
+// stacks numbers what callstacks consist of. A number means the same on all sequences, and a sequence says itself what it has defined.
+type stacks struct {
+	tree      tree
+	frames    []frame // by frame of the tree; zero if it has not been needed yet
+	functions map[string]uint64
+	paths     map[string]uint64 // of source files
+	mappings  map[*ntconv.Mapping]uint64
+	files     map[string]uint64 // of mappings
+	buildIDs  map[string]uint64
+	mapped    []mapping // by number - 1
+	leaf      []uint64  // the frames of one callstack, leaf first
+}
+
+// A frame has the numbers of what it consists of.
+type frame struct {
+	function uint64 // 0: the frame has not been needed yet
+	mapping  uint64
+	path     uint64
+	line     uint64
+}
+
+type mapping struct{ file, buildID uint64 }
+
+func newStacks(t tree) *stacks {
+	return &stacks{
+		tree: t, frames: make([]frame, t.Frames()), functions: make(map[string]uint64), paths: make(map[string]uint64),
+		mappings: make(map[*ntconv.Mapping]uint64), files: make(map[string]uint64), buildIDs: make(map[string]uint64),
+	}
+}
+
+// numberIn returns the number of s in m, which counts from 1. The empty string has none.
+func numberIn(m map[string]uint64, s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	n, ok := m[s]
+	if !ok {
+		n = uint64(len(m) + 1)
+		m[s] = n
+	}
+	return n
+}
+
+// mapping returns the number of a mapping. Frames without a mapping belong to one without a name: a frame needs a mapping.
+func (s *stacks) mapping(m *ntconv.Mapping) uint64 {
+	n, ok := s.mappings[m]
+	if !ok {
+		var described mapping
+		if m != nil {
+			described = mapping{numberIn(s.files, m.File), numberIn(s.buildIDs, m.BuildID)}
+		}
+		s.mapped = append(s.mapped, described)
+		n = uint64(len(s.mapped))
+		s.mappings[m] = n
+	}
+	return n
+}
+
+// defined is what a sequence has defined: numbers of interned data by field.
+type defined map[uint64]struct{}
+
+func (d defined) add(field, number uint64) bool {
+	key := field<<56 | number
+	if _, ok := d[key]; ok {
+		return false
+	}
+	d[key] = struct{}{}
+	return true
+}
+
+// define appends the fields of InternedData that a sequence needs for a stack: a callstack and what it refers to.
+func (s *stacks) define(dst []byte, d defined, n timeline.Node) []byte {
+	if !d.add(internedCallstacks, stackNumber(n)) {
+		return dst
+	}
+	if n == timeline.NoStack {
+		return s.defineNone(dst, d)
+	}
+	s.leaf = s.leaf[:0]
+	for at := n; at != timeline.NoStack; {
+		parent, number := s.tree.Node(at)
+		if d.add(internedFrames, uint64(number)+1) {
+			dst = s.frame(dst, d, number)
+		}
+		s.leaf = append(s.leaf, uint64(number)+1)
+		at = parent
+	}
+	dst, m := openMessage(dst, internedCallstacks)
+	dst = appendUint(dst, entryIID, uint64(n))
+	for _, number := range slices.Backward(s.leaf) {
+		dst = appendUint(dst, callstackFrame, number)
+	}
+	return closeMessage(dst, m)
+}
+
+// noStack is the number of the callstack of samples without a stack, and of its only frame: number 0 would be invalid, and readers drop
+// samples without frames.
+const noStack = 1 << 32
+
+// stackNumber returns the number of the callstack of a node.
+func stackNumber(n timeline.Node) uint64 {
+	if n == timeline.NoStack {
+		return noStack
+	}
+	return uint64(n)
+}
+
+func (s *stacks) defineNone(dst []byte, d defined) []byte {
+	const name = "(no stack)"
+	function, mapping := numberIn(s.functions, name), s.mapping(nil)
+	if d.add(internedFunctions, function) {
+		dst = appendEntry(dst, internedFunctions, function, name)
+	}
+	if d.add(internedMappings, mapping) {
+		dst = s.defineMapping(dst, d, mapping, nil)
+	}
+	dst, m := openMessage(dst, internedFrames)
+	dst = appendUint(dst, entryIID, noStack)
+	dst = appendUint(dst, frameFunction, function)
+	dst = appendUint(dst, frameMapping, mapping)
+	dst = closeMessage(appendUint(dst, frameRelPC, 0), m)
+	dst, m = openMessage(dst, internedCallstacks)
+	dst = appendUint(dst, entryIID, noStack)
+	return closeMessage(appendUint(dst, callstackFrame, noStack), m)
+}
+
+// frame appends the definition of a frame. rel_pc must be set with a mapping. It is 0: a frame of the tree stands for all addresses of
+// its function and line.
+func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
+	f := &s.frames[number]
+	source := s.tree.Frame(number)
+	name, file := functionOf(&source)
+	if f.function == 0 {
+		*f = frame{numberIn(s.functions, name), s.mapping(source.Mapping), numberIn(s.paths, file), uint64(max(source.Line, 0))}
+	}
+	if d.add(internedFunctions, f.function) {
+		dst = appendEntry(dst, internedFunctions, f.function, name)
+	}
+	if f.path != 0 && d.add(internedSourcePaths, f.path) {
+		dst = appendEntry(dst, internedSourcePaths, f.path, file)
+	}
+	if d.add(internedMappings, f.mapping) {
+		dst = s.defineMapping(dst, d, f.mapping, source.Mapping)
+	}
+	dst, m := openMessage(dst, internedFrames)
+	dst = appendUint(dst, entryIID, uint64(number)+1)
+	dst = appendUint(dst, frameFunction, f.function)
+	dst = appendUint(dst, frameMapping, f.mapping)
+	dst = appendUint(dst, frameRelPC, 0)
+	if f.path != 0 {
+		dst = appendUint(dst, frameSourcePath, f.path)
+	}
+	if f.line != 0 {
+		dst = appendUint(dst, frameLine, f.line)
+	}
+	return closeMessage(dst, m)
+}
+
+// functionOf returns the name and the source file of the function of a frame.
+func functionOf(f *ntconv.Frame) (name, file string) {
+	if f.Func == nil || f.Func.Name == "" {
+		return "?", ""
+	}
+	return valid(f.Func.Name), valid(f.Func.File)
+}
+
+// defineMapping appends the definition of a mapping. Readers put a slash before each part of a path, so the first one is omitted.
+func (s *stacks) defineMapping(dst []byte, d defined, number uint64, source *ntconv.Mapping) []byte {
+	described := s.mapped[number-1]
+	if described.file != 0 && d.add(internedMappingPaths, described.file) {
+		dst = appendEntry(dst, internedMappingPaths, described.file, valid(strings.TrimPrefix(source.File, "/")))
+	}
+	if described.buildID != 0 && d.add(internedBuildIDs, described.buildID) {
+		dst = appendEntry(dst, internedBuildIDs, described.buildID, rawBuildID(source.BuildID))
+	}
+	dst, m := openMessage(dst, internedMappings)
+	dst = appendUint(dst, entryIID, number)
+	if described.buildID != 0 {
+		dst = appendUint(dst, mappingBuildID, described.buildID)
+	}
+	if described.file != 0 {
+		dst = appendUint(dst, mappingPath, described.file)
+	}
+	return closeMessage(dst, m)
+}
+
+// rawBuildID returns the bytes of a build ID. A PDB signature with its age has an odd number of digits: readers know it by its length and
+// expect text.
+func rawBuildID(id string) string {
+	if raw, err := hex.DecodeString(id); err == nil {
+		return string(raw)
+	}
+	return id
+}
+
+// appendEntry appends a numbered string to InternedData. The bytes of text are copied as they are.
+func appendEntry(dst []byte, field, number uint64, text string) []byte {
+	dst, m := openMessage(dst, field)
+	dst = appendUint(dst, entryIID, number)
+	dst = appendBytes(dst, entryText, text)
+	return closeMessage(dst, m)
+}

@@ -1,0 +1,252 @@
+package speedscope
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// trace is what the exporter needs of a *timeline.Timeline.
+type trace interface {
+	Each(emit func(*timeline.Item) error) error
+	Tracks() []*timeline.Track
+	Node(timeline.Node) (parent timeline.Node, frame uint32)
+	Frames() int
+	Frame(frame uint32) ntconv.Frame
+	End() int64
+	Counts() timeline.Counts
+}
+
+// Columns of a profile, in the order in which they are written.
+const (
+	columnSamples = iota // or events
+	columnWeights
+)
+
+// A sampledProfile is a profile of type sampled.
+type sampledProfile struct {
+	measure          *measure
+	track            *timeline.Track // nil: all threads
+	samples, weights *jsoncolumns.Column
+	start            int64 // time of the first sample
+	total            int64
+	busy             int64 // of total: of samples that are not known to wait
+}
+
+// An eventedProfile is a profile of type evented.
+type eventedProfile struct {
+	track  *timeline.Track
+	events *jsoncolumns.Column
+}
+
+// A measure is a sample type of a kind. It has a profile per thread and one of all threads.
+type measure struct {
+	kind    profile.Kind
+	value   profile.ValueType
+	unit    string // of speedscope
+	scale   int64  // value in that unit
+	number  int64
+	all     *sampledProfile
+	threads map[*timeline.Track]*sampledProfile
+}
+
+// A measureKey identifies a measure.
+type measureKey struct {
+	kind  profile.Kind
+	value profile.ValueType
+}
+
+// An encoder turns items into profiles.
+type encoder struct {
+	trace   trace
+	set     *jsoncolumns.Set
+	report  *ntconv.Report
+	adopted *adopted
+
+	order    map[*timeline.Track]int64 // of tracks that are not lanes
+	measures []*measure
+	byKey    map[measureKey]*measure
+	types    []profile.ValueType // of the latest sample
+	of       []*measure          // of types
+	evented  map[*timeline.Track]*eventedProfile
+	frames   frameTable
+
+	node     timeline.Node // of stack
+	stack    []byte
+	scratch  []uint32
+	negative int64
+}
+
+func newEncoder(t trace, o *spool.Options, report *ntconv.Report, a *adopted) *encoder {
+	e := &encoder{
+		trace: t, set: jsoncolumns.NewSet(o), report: report, adopted: a, order: make(map[*timeline.Track]int64),
+		byKey: make(map[measureKey]*measure), evented: make(map[*timeline.Track]*eventedProfile), frames: newFrameTable(t), stack: []byte("[]"),
+	}
+	for i, track := range t.Tracks() {
+		e.order[track] = int64(i)
+	}
+	return e
+}
+
+// Keys of columns: the profiles of a measure, the first of which is that of all threads, and then evented profiles.
+const (
+	measureKeys = 1 << 33
+	eventedKeys = 1 << 62
+)
+
+// number returns the place of a track among the profiles. Lanes, which appear late, come last.
+func (e *encoder) number(t *timeline.Track) int64 {
+	if n, ok := e.order[t]; ok {
+		return n
+	}
+	return int64(len(e.order)) + int64(t.ID)
+}
+
+func (e *encoder) item(i *timeline.Item) error {
+	switch i.Kind {
+	case timeline.Sample:
+		e.sample(i)
+	case timeline.SliceBegin:
+		e.event(i, `{"type":"O","frame":`)
+	case timeline.SliceEnd:
+		e.event(i, `{"type":"C","frame":`)
+	}
+	return e.set.Err()
+}
+
+func (e *encoder) event(i *timeline.Item, begin string) {
+	p := e.evented[i.Track]
+	if p == nil {
+		p = &eventedProfile{track: i.Track, events: e.set.Column(spool.Key{Time: eventedKeys + e.number(i.Track), Rank: columnSamples})}
+		e.evented[i.Track] = p
+	}
+	b := append(p.events.Begin(), begin...)
+	b = appendInt(b, int64(e.frames.slice(i.Name, i.Category)))
+	b = appendInt(append(b, `,"at":`...), i.Time)
+	p.events.End(append(b, '}'))
+}
+
+func (e *encoder) sample(i *timeline.Item) {
+	w := i.Weight
+	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {
+		e.types, e.of = w.Types, e.measuresOf(w)
+	}
+	for k, m := range e.of {
+		value := times(w.Values[k], m.scale)
+		switch {
+		case value < 0: // speedscope refuses the file
+			e.negative++
+			continue
+		case value == 0 && len(e.of) > 1: // of another sample type
+			continue
+		}
+		stack := e.stackOf(i.Stack)
+		for _, p := range [...]*sampledProfile{m.all, e.thread(m, i)} {
+			if p.samples.Len == 0 {
+				p.start = i.Time
+			}
+			p.samples.End(append(p.samples.Begin(), stack...))
+			p.weights.Int(value)
+			p.total += value
+			if w.State != stateWaiting {
+				p.busy += value
+			}
+		}
+	}
+}
+
+// stateWaiting is the state of threads that are not known to run managed code.
+const stateWaiting = "External"
+
+// measuresOf returns the measures of a sample, one per value.
+func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
+	order := make([]int, len(w.Types))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.adopted.rank(w.Types[i]), e.adopted.rank(w.Types[j])) })
+	list := make([]*measure, len(w.Types))
+	for _, i := range order {
+		key := measureKey{w.Kind, w.Types[i]}
+		m := e.byKey[key]
+		if m == nil {
+			m = &measure{kind: w.Kind, value: w.Types[i], number: int64(len(e.measures)), threads: make(map[*timeline.Track]*sampledProfile)}
+			m.unit, m.scale = unitOf(m.value.Unit)
+			m.all = e.newProfile(m, nil, m.number*measureKeys)
+			e.measures, e.byKey[key] = append(e.measures, m), m
+		}
+		list[i] = m
+	}
+	return list
+}
+
+func (e *encoder) thread(m *measure, i *timeline.Item) *sampledProfile {
+	p := m.threads[i.Track]
+	if p == nil {
+		p = e.newProfile(m, i.Track, m.number*measureKeys+1+e.number(i.Track))
+		m.threads[i.Track] = p
+	}
+	return p
+}
+
+func (e *encoder) newProfile(m *measure, t *timeline.Track, number int64) *sampledProfile {
+	return &sampledProfile{
+		measure: m, track: t,
+		samples: e.set.Column(spool.Key{Time: number, Rank: columnSamples}), weights: e.set.Column(spool.Key{Time: number, Rank: columnWeights}),
+	}
+}
+
+// stackOf returns the JSON of a stack, root first. It is valid until the next call.
+func (e *encoder) stackOf(n timeline.Node) []byte {
+	if n == e.node {
+		return e.stack
+	}
+	e.node, e.scratch = n, e.scratch[:0]
+	for n != timeline.NoStack {
+		var frame uint32
+		n, frame = e.trace.Node(n)
+		e.scratch = append(e.scratch, e.frames.frame(frame))
+	}
+	b := append(e.stack[:0], '[')
+	for i, frame := range slices.Backward(e.scratch) {
+		b = appendInt(b, int64(frame))
+		if i > 0 {
+			b = append(b, ',')
+		}
+	}
+	e.stack = append(b, ']')
+	return e.stack
+}
+
+// adopted knows which sample type of an imported profile is shown first.
+type adopted struct {
+	last *ntconv.Type
+	main map[profile.ValueType]bool
+}
+
+func (a *adopted) see(e *ntconv.Event) {
+	if e.Kind != ntconv.KindEvent || e.Type == a.last {
+		return
+	}
+	a.last = e.Type
+	if c := origin.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
+		if a.main == nil {
+			a.main = make(map[profile.ValueType]bool)
+		}
+		a.main[c.Types[c.Main()]] = true
+	}
+}
+
+// rank returns 0 for the sample type that is shown first.
+func (a *adopted) rank(t profile.ValueType) int {
+	if a.main[t] {
+		return 0
+	}
+	return 1
+}

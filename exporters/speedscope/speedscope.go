@@ -1,0 +1,120 @@
+// Package speedscope writes the samples and slices of a trace in the file format of speedscope (https://www.speedscope.app), a viewer of
+// flame graphs.
+//
+// Samples become profiles of type sampled: for each kind of samples one of all threads, and one per thread. Threads and other tracks with
+// slices (spans, garbage collections, compilations, waits) also become profiles of type evented. docs/speedscope.md states what is written.
+//
+// The sink writes in Close, because .NET traces usually write symbols last. Memory depends on the number of threads and of distinct stacks,
+// not on the number of samples: those wait in temporary files.
+package speedscope
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// Tracks selects the slices that are written, as a bit set.
+type Tracks uint16
+
+const (
+	// Spans are labels TraceId and SpanId, Activities, pairs of events and imported spans.
+	Spans Tracks = 1 << iota
+	// GC are garbage collections and the pauses for them.
+	GC
+	// JIT are compilations of methods.
+	JIT
+	// Contention are waits for locks and wait handles.
+	Contention
+	// Requests are work items of the thread pool, and requests that the runtime reports.
+	Requests
+
+	// AllTracks are selected by the zero value of Options.
+	AllTracks = Spans | GC | JIT | Contention | Requests
+)
+
+// Options configure a Sink. The zero value selects the defaults.
+type Options struct {
+	// Name is the name of the recording that speedscope shows.
+	Name string
+	// Version is the version of the program that writes the file.
+	Version string
+	Tracks  Tracks // 0 means all
+	// MinDuration omits slices that are shorter.
+	MinDuration time.Duration
+	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
+	SpanIDReversed bool
+	// Dir is the directory of temporary files. Empty selects os.TempDir().
+	Dir string
+	// Report receives what could not be written as it is; it may be nil.
+	Report *ntconv.Report
+}
+
+// A Sink writes a trace as a speedscope file. It is not safe for concurrent use.
+type Sink struct {
+	w        io.Writer
+	o        Options
+	timeline *timeline.Timeline
+	adopted  adopted
+	done     Summary
+}
+
+var _ ntconv.Watcher = (*Sink)(nil)
+
+// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that stacks carry
+// themselves. opts may be nil. Events must come in time order.
+func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
+	s := &Sink{w: w}
+	if opts != nil {
+		s.o = *opts
+	}
+	if namer == nil {
+		namer = ntconv.NoNames()
+	}
+	o := &timeline.Options{
+		Report: s.o.Report, Dir: s.o.Dir, SpanIDReversed: s.o.SpanIDReversed, MinDuration: int64(s.o.MinDuration),
+	}
+	tracks := s.o.Tracks & AllTracks
+	if s.o.Tracks == 0 {
+		tracks = AllTracks
+	}
+	o.Show(timeline.Tracks(tracks) | noTracks)
+	s.timeline = timeline.New(info, namer, o)
+	return s
+}
+
+// noTracks is not a track: timeline.Options.Show takes an empty set for all tracks.
+const noTracks timeline.Tracks = 1 << 15
+
+// Watch notes an event that a selection may omit: it may end what a selected event begins. Call it for every event of the trace, and Write
+// with the same event next if the event is selected. If all events are written, it need not be called. It borrows the event until it
+// returns.
+func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
+
+// Write adds an event, which it borrows. It fails if a temporary file cannot be written.
+func (s *Sink) Write(e *ntconv.Event) error {
+	s.adopted.see(e)
+	if err := s.timeline.Write(e); err != nil {
+		return fmt.Errorf("speedscope: %w", err)
+	}
+	return nil
+}
+
+// Close writes the file and removes the temporary files.
+func (s *Sink) Close() error {
+	err := s.timeline.Finish()
+	if err == nil {
+		err = s.write(s.timeline)
+	}
+	if err = errors.Join(err, s.timeline.Close()); err != nil {
+		return fmt.Errorf("speedscope: %w", err)
+	}
+	return nil
+}
+
+// Abort removes the temporary files. Call it in place of Close if the output is not kept.
+func (s *Sink) Abort() error { return s.timeline.Close() }

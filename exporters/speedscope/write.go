@@ -1,0 +1,152 @@
+package speedscope
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+const schemaURL = "https://www.speedscope.app/file-format-schema.json"
+
+// AllThreads is the first part of the name of profiles of all threads. Their samples are those of the profiles of single threads.
+const AllThreads = "all threads"
+
+// write reads the items of a trace and writes the file.
+func (s *Sink) write(t trace) error {
+	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.o.Report, &s.adopted)
+	err := t.Each(e.item)
+	if err == nil {
+		err = s.file(e)
+	}
+	return errors.Join(err, e.set.Close())
+}
+
+// file writes the file once all profiles are complete.
+func (s *Sink) file(e *encoder) error {
+	sampled, active := e.sampledProfiles()
+	evented := slices.SortedFunc(maps.Values(e.evented), func(a, b *eventedProfile) int {
+		return cmp.Compare(e.number(a.track), e.number(b.track))
+	})
+	w := jsoncolumns.NewWriter(s.w)
+	w.Text(`{"$schema":"` + schemaURL + `","exporter":`)
+	w.String("ntconv@" + cmp.Or(s.o.Version, "dev"))
+	if s.o.Name != "" {
+		w.Text(`,"name":`)
+		w.String(s.o.Name)
+	}
+	w.Text(`,"activeProfileIndex":`)
+	w.Int(int64(active))
+	w.Text(`,"shared":{"frames":`)
+	e.frames.write(w)
+	w.Text("},\n\"profiles\":[")
+	open := "\n"
+	for _, p := range sampled {
+		w.Text(open)
+		p.write(w)
+		open = ",\n"
+	}
+	for _, p := range evented {
+		w.Text(open)
+		p.write(w, e.trace.End())
+		open = ",\n"
+	}
+	w.Text("\n]}\n")
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	s.o.Report.Note(ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope refuses")
+	s.o.Report.Note(ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8 have replacement characters")
+	s.done = Summary{Counts: e.trace.Counts(), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
+	return nil
+}
+
+// sampledProfiles returns the profiles in the order in which they are written, and the index of the thread that worked most. The profile of
+// all threads is omitted if there is only one.
+func (e *encoder) sampledProfiles() (list []*sampledProfile, active int) {
+	var busiest *sampledProfile
+	for _, m := range e.measures {
+		threads := slices.SortedFunc(maps.Values(m.threads), func(a, b *sampledProfile) int {
+			return cmp.Compare(e.number(a.track), e.number(b.track))
+		})
+		if len(threads) > 1 {
+			list = append(list, m.all)
+		}
+		for _, p := range threads {
+			if busiest == nil || m == busiest.measure && cmp.Or(cmp.Compare(p.busy, busiest.busy), cmp.Compare(p.total, busiest.total)) > 0 {
+				busiest, active = p, len(list)
+			}
+			list = append(list, p)
+		}
+	}
+	return list, active
+}
+
+func (p *sampledProfile) write(w *jsoncolumns.Writer) {
+	name := AllThreads
+	if p.track != nil {
+		name = nameOf(p.track)
+	}
+	header(w, "sampled", name+": "+p.measure.name(), p.measure.unit, p.start, p.start+p.total)
+	w.Text(`,"samples":`)
+	w.Column(p.samples)
+	w.Text(`,"weights":`)
+	w.Column(p.weights)
+	w.Text("}")
+}
+
+func (p *eventedProfile) write(w *jsoncolumns.Writer, end int64) {
+	header(w, "evented", nameOf(p.track)+": slices", "nanoseconds", 0, end)
+	w.Text(`,"events":`)
+	w.Column(p.events)
+	w.Text("}")
+}
+
+func header(w *jsoncolumns.Writer, typ, name, unit string, start, end int64) {
+	w.Text(`{"type":"` + typ + `","name":`)
+	w.String(name)
+	w.Text(`,"unit":"` + unit + `","startValue":`)
+	w.Int(start)
+	w.Text(`,"endValue":`)
+	w.Int(end)
+}
+
+// name returns what the values of a measure are.
+func (m *measure) name() string {
+	if m.kind != profile.Imported || m.unit != "none" || m.value.Unit == "count" || m.value.Unit == "" {
+		return m.value.Type
+	}
+	return m.value.Type + " (" + m.value.Unit + ")"
+}
+
+// nameOf returns the name of a track with its process.
+func nameOf(t *timeline.Track) string {
+	name := t.Name
+	if t.Kind == timeline.ThreadTrack {
+		name = numbered(name, "thread", t.TID)
+	}
+	if t.Process == nil {
+		return name
+	}
+	process := numbered(t.Process.Name, "process", t.Process.PID)
+	if t.Kind == timeline.ProcessTrack || name == "" {
+		return process
+	}
+	return process + " " + name
+}
+
+// numbered returns a name with its number, "shop (4711)".
+func numbered(name, otherwise string, number uint32) string {
+	n := strconv.FormatUint(uint64(number), 10)
+	if name == "" || name == n {
+		return otherwise + " " + n
+	}
+	return name + " (" + n + ")"
+}

@@ -1,0 +1,72 @@
+package chrome
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+)
+
+// An epoch is what a file says about when it was recorded.
+type epoch struct {
+	start int64     // nanoseconds since 1970 at ts 0
+	known bool      // start is
+	begin time.Time // when the recording began, zero if unknown
+}
+
+// learn takes what a member of the outermost object says.
+func (e *epoch) learn(name string, value []byte) {
+	if name != "metadata" && name != "otherData" {
+		return
+	}
+	members := jsonscan.MembersOf(value)
+	for {
+		name, v, ok := members.Next()
+		if !ok {
+			return
+		}
+		text := string(unquoted(v))
+		switch string(name) {
+		case `"ntconv.trace_start_unix_ns"`:
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+				e.start, e.known = n, true
+			}
+		case `"profile_start_ts"`: // of Bazel
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && !e.known && n > 0 && n < 1<<43 {
+				e.start, e.known = n*int64(time.Millisecond), true
+			}
+		case `"startTime"`, `"trace-capture-datetime"`: // of DevTools and of Chrome
+			for _, layout := range [...]string{time.RFC3339Nano, "2006-1-2 15:04:05"} {
+				if t, err := time.Parse(layout, text); err == nil {
+					e.begin = t
+				}
+			}
+		}
+	}
+}
+
+// epochYear is when clocks that count from 1970 have come to, at least: 2001-09-09. Clocks that count from the start of a computer have not.
+const epochYear = 1e18
+
+// wall returns the time at the first tick of the file.
+func (e *epoch) wall(first int64, report *ntconv.Report) time.Time {
+	switch {
+	case e.known && (first <= 0 || e.start <= 1<<63-1-first):
+		return time.Unix(0, e.start+first).UTC()
+	case !e.begin.IsZero():
+		return e.begin.UTC()
+	case first < epochYear:
+		report.Note(ntconv.CodeRepaired, 1, -1, "the file does not say when it was recorded: its clock counts from 1970")
+	}
+	return time.Unix(0, first).UTC()
+}
+
+// isNumber reports whether a value in JSON is a number.
+func isNumber(value []byte) bool {
+	return len(value) > 0 && (value[0] == '-' || value[0] >= '0' && value[0] <= '9')
+}
+
+// isNull reports whether a value is absent or null.
+func isNull(value []byte) bool { return len(value) == 0 || bytes.Equal(value, []byte("null")) }

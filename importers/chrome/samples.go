@@ -1,0 +1,215 @@
+package chrome
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/origin"
+)
+
+// A sampleType is the type of the samples with a name.
+type sampleType struct {
+	name string
+	time bool // values are times
+	typ  *ntconv.Type
+}
+
+// Attributes of the type that say what the weight is, as importers/pprof spells them.
+const (
+	attrWeight     = "pprof.weight"
+	attrWeightUnit = "pprof.weight_unit"
+)
+
+// maxSampleTypes bounds the types of samples. Samples with further names are those of unnamedSample.
+const (
+	maxSampleTypes = 64
+	unnamedSample  = "weight"
+	maxSampleName  = 256 // bytes
+)
+
+// isTime reports whether the weights of samples with a name are times: exporters of this module use these names, and V8's samples get the
+// first one.
+func isTime(name string) bool { return name == "wall" || name == "cpu" || name == "off_cpu" }
+
+// sampleType returns the number of the type of samples with a name.
+func (l *loader) sampleType(name string) int {
+	if name == "" || len(name) > maxSampleName {
+		name = unnamedSample
+	}
+	for i := range l.sampleTypes {
+		if l.sampleTypes[i].name == name {
+			return i
+		}
+	}
+	if len(l.sampleTypes) >= maxSampleTypes && name != unnamedSample {
+		return l.sampleType(unnamedSample)
+	}
+	unit, weightUnit := "count", "count"
+	if isTime(name) {
+		unit, weightUnit = "nanoseconds", "microseconds"
+	}
+	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}}}
+	l.sampleTypes = append(l.sampleTypes, sampleType{name, isTime(name), &ntconv.Type{
+		Provider: clr.UniversalEvents, ID: uint32(len(l.sampleTypes) + 1), Name: "cpu", Fields: o.Fields(),
+		Attrs: append(o.Attrs(), ntconv.Attr{Key: attrWeight, Value: name}, ntconv.Attr{Key: attrWeightUnit, Value: weightUnit}),
+	}})
+	return len(l.sampleTypes) - 1
+}
+
+// A sample is a record of kind recordSample.
+type sample struct {
+	kind   int   // of loader.sampleTypes
+	tree   int   // 0: loader.frames, else that of loader.profileList[tree-1]
+	node   int32 // -1: no stack
+	line   int32 // in the leaf, 0 if unknown
+	column int32
+	weight int64  // nanoseconds if the values are times
+	cpu    int64  // ntconv.CPUUnknown
+	thread uint64 // 0: the first thread with the number tid, else loader.list[thread-1]
+	tid    []byte
+}
+
+// addSample adds the record of a sample.
+func (l *loader) addSample(at, offset int64, s *sample) error {
+	l.first = min(l.first, at)
+	b := make([]byte, 0, 64)
+	b = binary.AppendUvarint(b, uint64(s.kind))
+	b = binary.AppendUvarint(b, uint64(s.tree))
+	b = binary.AppendVarint(b, int64(s.node))
+	b = binary.AppendVarint(b, int64(s.line))
+	b = binary.AppendVarint(b, int64(s.column))
+	b = binary.AppendVarint(b, s.weight)
+	b = binary.AppendVarint(b, s.cpu)
+	b = binary.AppendUvarint(b, s.thread)
+	return l.add(l.events, at, recordSample, offset, b, s.tid)
+}
+
+// listedSample takes an element of the member samples.
+func (l *loader) listedSample(value []byte, offset int64) error {
+	if isNumber(value) {
+		return l.cpu.sample(value, l.o.Limits.Value)
+	}
+	if value[0] != '{' {
+		l.o.Report.Note(ntconv.CodeRowSkipped, 1, offset, "elements of samples that are not objects")
+		return nil
+	}
+	s := sample{node: -1, cpu: int64(ntconv.CPUUnknown)}
+	var pid []byte
+	var at chromeevent.Micros
+	var name string
+	var weight []byte
+	timed := false
+	members := jsonscan.MembersOf(value)
+	for {
+		key, v, ok := members.Next()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case `"ts"`:
+			at, timed = chromeevent.ParseMicros(v)
+		case `"pid"`:
+			pid = v
+		case `"tid"`:
+			s.tid = v
+		case `"name"`:
+			name = string(unquoted(v))
+		case `"weight"`:
+			weight = v
+		case `"cpu"`:
+			if n, err := strconv.ParseInt(string(unquoted(v)), 10, 32); err == nil {
+				s.cpu = n
+			}
+		case `"sf"`:
+			if isNull(v) {
+				continue
+			}
+			var err error
+			if s.node, err = l.frames.node(unquoted(v)); err != nil {
+				return located(offset, "samples", err)
+			}
+		}
+	}
+	if !timed {
+		l.o.Report.Note(ntconv.CodeRowSkipped, 1, offset, "samples without ts")
+		return nil
+	}
+	s.kind = l.sampleType(name)
+	s.weight = l.weight(weight, offset, l.sampleTypes[s.kind].time)
+	if pid != nil {
+		s.thread = l.threads[l.thread(pid, s.tid)] + 1
+		s.tid = nil
+	}
+	nanos, _ := at.Round()
+	return l.addSample(nanos, offset, &s)
+}
+
+// weight reads the weight of a sample, 1 if there is none. Times are microseconds.
+func (l *loader) weight(value []byte, offset int64, time bool) int64 {
+	if len(value) == 0 {
+		return 1
+	}
+	if m, ok := chromeevent.ParseMicros(value); ok && time {
+		n, _ := m.Round()
+		return n
+	}
+	f, err := strconv.ParseFloat(string(unquoted(value)), 64)
+	if err != nil || math.Abs(f) >= 1<<63 {
+		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "weights of samples that are not numbers count as 1")
+		return 1
+	}
+	if f != math.Trunc(f) {
+		l.o.Report.Note(ntconv.CodeNotCarried, 1, offset, "weights of samples were rounded to integers")
+	}
+	return int64(math.Round(f))
+}
+
+// sample makes the event of a record.
+func (s *source) sample(data []byte, like *ntconv.Event) *ntconv.Event {
+	next := func() uint64 {
+		v, n := binary.Uvarint(data)
+		data = data[n:]
+		return v
+	}
+	signed := func() int64 {
+		v, n := binary.Varint(data)
+		data = data[n:]
+		return v
+	}
+	kind, trees, node, line, column, weight, cpu, thread := next(), next(), signed(), signed(), signed(), signed(), signed(), next()
+	t := &s.l.sampleTypes[kind]
+	s.event = *like
+	s.event.Type, s.event.CPU = t.typ, int32(cpu)
+	switch {
+	case thread > 0:
+		s.event.Thread = s.l.list[thread-1]
+	default:
+		if s.event.Thread = s.l.byTID[string(unquoted(data))]; s.event.Thread == nil {
+			s.event.Thread = s.l.owners.Thread(nil, data)
+		}
+	}
+	tr := s.l.frames
+	if trees > 0 {
+		tr = s.l.profileList[trees-1].tree
+	}
+	if node >= 0 {
+		s.event.Stack = s.l.stackOf(tr, int32(node), int32(line), int32(column))
+		if s.event.Stack == nil && tr.nodes[node].frame == undefinedFrame {
+			s.o.Report.Note(ntconv.CodeUnknownStack, 1, like.Offset, "frames of samples")
+		}
+	}
+	shown := max(weight, 0)
+	if t.time {
+		shown = (shown + 500) / 1000
+	}
+	s.payload = binary.AppendUvarint(s.payload[:0], uint64(shown))
+	s.payload = binary.AppendVarint(s.payload, 1)
+	s.payload = binary.AppendVarint(s.payload, weight)
+	s.event.Payload = s.payload
+	return &s.event
+}

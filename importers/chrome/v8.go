@@ -1,0 +1,240 @@
+package chrome
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/spool"
+)
+
+// A v8Profile is a profile of V8: Profile begins it, ProfileChunk events have its nodes and samples.
+type v8Profile struct {
+	number int // in loader.profileList, from 1
+	tree   *tree
+	thread uint64 // in loader.list
+	now    int64  // time of the latest sample, nanoseconds
+	end    int64  // of the profile, 0 if unknown
+	begin  []byte // the event Profile while no chunk has come
+	offset int64  // of it
+	at     int64  // its time
+
+	held     v8Sample // whose weight the next sample tells
+	hasHeld  bool
+	interval int64 // between the two latest samples
+}
+
+type v8Sample struct {
+	time, offset int64
+	node         int32
+	line, column int32 // in the leaf, 0 if unknown
+}
+
+// isV8 reports whether an event holds a part of a profile.
+func isV8(e *chromeevent.Event) bool {
+	if len(e.Args) == 0 || e.Args[0] != '{' {
+		return false
+	}
+	switch e.Name {
+	case "Profile", "ProfileChunk":
+		return e.Phase == chromeevent.PhaseSample
+	case "CpuProfile":
+		return true
+	}
+	return false
+}
+
+// v8Data is what the args of such an event have.
+type v8Data struct {
+	start, end             []byte // µs
+	nodes, samples, deltas []byte
+	lines, columns         []byte // per sample: where in its leaf the thread was, from 1; 0 if unknown
+}
+
+// read takes the members of an object, and of those in it that have members of a profile.
+func (d *v8Data) read(object []byte) {
+	members := jsonscan.MembersOf(object)
+	for {
+		name, v, ok := members.Next()
+		if !ok {
+			return
+		}
+		switch string(name) {
+		case `"data"`, `"cpuProfile"`:
+			d.read(v)
+		case `"startTime"`:
+			d.start = v
+		case `"endTime"`:
+			d.end = v
+		case `"nodes"`:
+			d.nodes = v
+		case `"samples"`:
+			d.samples = v
+		case `"timeDeltas"`:
+			d.deltas = v
+		case `"lines"`:
+			d.lines = v
+		case `"columns"`:
+			d.columns = v
+		}
+	}
+}
+
+// nanos returns a time of V8.
+func nanos(value []byte) (n int64, ok bool) {
+	m, ok := chromeevent.ParseMicros(value)
+	n, _ = m.Round()
+	return n, ok && n != 0
+}
+
+// readProfiles makes samples of the events of profiles, in time order. Those that are no part of one become events.
+func (l *loader) readProfiles() error {
+	if l.profiles == nil {
+		return nil
+	}
+	r, err := l.profiles.Read()
+	for err == nil {
+		var key spool.Key
+		var data []byte
+		if key, data, err = r.Next(); err != nil {
+			break
+		}
+		offset, n := binary.Uvarint(data[1:])
+		err = l.profileEvent(data[1+n:], key.Time, int64(offset))
+	}
+	if err != io.EOF {
+		return err
+	}
+	for _, p := range l.profileList {
+		if err := l.flushProfile(p); err != nil {
+			return err
+		}
+	}
+	return l.profiles.Close()
+}
+
+func (l *loader) profileEvent(value []byte, at, offset int64) error {
+	e := &l.parsed
+	l.parser.Parse(value, e)
+	var d v8Data
+	d.read(e.Args)
+	if d.samples == nil && d.nodes == nil && e.Name != "Profile" && d.end == nil {
+		l.thread(e.PID, e.TID)
+		l.first = min(l.first, at)
+		return l.add(l.events, at, recordEvent, offset, value)
+	}
+	key := string(e.PID) + "/" + string(e.ID.Text)
+	if e.Name == "CpuProfile" { // a whole profile
+		key += "/" + strconv.FormatInt(offset, 10)
+	}
+	p := l.v8[key]
+	if p == nil {
+		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread(e.PID, e.TID)], now: at}
+		l.v8[key] = p
+		l.profileList = append(l.profileList, p)
+	}
+	if start, ok := nanos(d.start); ok {
+		p.now = start
+	}
+	if e.Name == "Profile" && d.samples == nil {
+		p.begin, p.offset, p.at = bytes.Clone(value), offset, at
+		return nil
+	}
+	p.begin = nil
+	return l.profileData(p, &d, offset)
+}
+
+// profileData takes nodes and samples of a profile.
+func (l *loader) profileData(p *v8Profile, d *v8Data, offset int64) error {
+	if n, ok := nanos(d.end); ok {
+		p.end = n
+	}
+	if err := l.v8Nodes(p.tree, d.nodes); err != nil {
+		return located(offset, "nodes", err)
+	}
+	list, err := l.v8Samples(p, d, offset)
+	if err != nil {
+		return located(offset, "samples", err)
+	}
+	for i := range list {
+		if err := l.v8Sample(p, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// v8Samples returns the samples of a chunk in time order.
+func (l *loader) v8Samples(p *v8Profile, d *v8Data, offset int64) (list []v8Sample, err error) {
+	ids, deltas := jsonscan.ElementsOf(d.samples), jsonscan.ElementsOf(d.deltas)
+	lines, columns := jsonscan.ElementsOf(d.lines), jsonscan.ElementsOf(d.columns)
+	unmatched := false
+	for {
+		id, ok := ids.Next()
+		delta, timed := deltas.Next()
+		unmatched = unmatched || ok != timed
+		if !ok {
+			break
+		}
+		if m, valid := chromeevent.ParseMicros(delta); valid {
+			n, _ := m.Round()
+			p.now += n
+		}
+		line, _ := lines.Next()
+		column, _ := columns.Next()
+		s := v8Sample{time: p.now, offset: offset, line: int32Of(line), column: int32Of(column)}
+		if s.node, err = p.tree.node(unquoted(id)); err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	if unmatched {
+		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "chunks of profiles that have not as many times as samples")
+	}
+	slices.SortStableFunc(list, func(a, b v8Sample) int { return cmp.Compare(a.time, b.time) })
+	return list, nil
+}
+
+// v8Sample takes a sample, and passes on the one before it.
+func (l *loader) v8Sample(p *v8Profile, s *v8Sample) error {
+	if p.hasHeld {
+		p.interval = max(s.time-p.held.time, 0)
+		if err := l.emit(p, p.interval); err != nil {
+			return err
+		}
+	}
+	p.held, p.hasHeld = *s, true
+	return nil
+}
+
+// flushProfile passes on the last sample of a profile, or the event that began a profile without samples.
+func (l *loader) flushProfile(p *v8Profile) error {
+	if p.begin != nil {
+		l.first = min(l.first, p.at)
+		return l.add(l.events, p.at, recordEvent, p.offset, p.begin)
+	}
+	if !p.hasHeld {
+		return nil
+	}
+	weight := p.interval
+	if p.end > p.held.time {
+		weight = p.end - p.held.time
+	}
+	return l.emit(p, weight)
+}
+
+// emit adds the record of the sample that a profile holds.
+func (l *loader) emit(p *v8Profile, weight int64) error {
+	if p.tree.nodes[p.held.node].frame == idleFrame {
+		return nil
+	}
+	return l.addSample(p.held.time, p.held.offset, &sample{
+		kind: l.sampleType("wall"), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+	})
+}

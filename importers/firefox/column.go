@@ -1,0 +1,156 @@
+package firefox
+
+import (
+	"math"
+
+	"github.com/ntconv/ntconv/internal/jsonread"
+)
+
+// none is a value of a column that is null.
+const none = math.MinInt32
+
+// noTime is a time that is null.
+const noTime = math.MinInt64
+
+// A column is a column of a table that is of interest. Exactly one of its pointers is not nil.
+type column struct {
+	name  string
+	ints  *[]int32
+	bools *[]int32
+	times *[]int64 // milliseconds in the file, nanoseconds here
+	exact *[]jsonread.Decimal
+	texts *raws
+	text  *string
+}
+
+// raws are JSON values one after the other.
+type raws struct {
+	text []byte
+	ends []int
+}
+
+func (r *raws) at(i int) []byte {
+	if i >= len(r.ends) {
+		return nil
+	}
+	begin := 0
+	if i > 0 {
+		begin = r.ends[i-1]
+	}
+	return r.text[begin:r.ends[i]]
+}
+
+// A table is the shape of a table that was read: how many rows it has, and where it is.
+type table struct {
+	rows  int
+	place jsonread.Place
+	bytes int64 // charged for its columns
+}
+
+// readTable reads columns of a table, which may be null. All columns must have as many rows as its length says; columns of null and
+// absent ones are empty.
+func (f *file) readTable(columns []column) (t table, err error) {
+	names := make([]string, len(columns)+1)
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	names[len(columns)] = "length"
+	length := int64(-1)
+	err = f.Object(names, func(i int) (err error) {
+		if i == len(columns) {
+			length, err = f.Index(0, math.MaxInt32, -1)
+			return err
+		}
+		n, err := f.readColumn(&columns[i])
+		t.bytes += n
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	t.place = f.Place()
+	for i := range columns {
+		c := &columns[i]
+		n := c.rows()
+		if length < 0 {
+			length = int64(n)
+		}
+		if n > 0 && int64(n) != length {
+			return t, f.Corrupt("column %s has %d rows, the table has %d", c.name, n, length)
+		}
+	}
+	t.rows = int(max(length, 0))
+	return t, nil
+}
+
+func (c *column) rows() int {
+	switch {
+	case c.ints != nil:
+		return len(*c.ints)
+	case c.bools != nil:
+		return len(*c.bools)
+	case c.times != nil:
+		return len(*c.times)
+	case c.exact != nil:
+		return len(*c.exact)
+	case c.texts != nil:
+		return len(c.texts.ends)
+	}
+	return 0
+}
+
+// readColumn reads a column and returns how many bytes it was charged for.
+func (f *file) readColumn(c *column) (charged int64, err error) {
+	if c.text != nil {
+		*c.text, err = f.String()
+		return 0, err
+	}
+	err = f.Array(func(int) error {
+		n, err := f.readCell(c)
+		charged += n
+		return f.charged(err, int(n))
+	})
+	return charged, err
+}
+
+// readCell reads an element of a column. It returns what the element costs, with what slices hold in reserve.
+func (f *file) readCell(c *column) (cost int64, err error) {
+	switch {
+	case c.ints != nil:
+		var n int64
+		n, err = f.Index(-1, math.MaxInt32, none)
+		*c.ints = append(*c.ints, int32(n))
+		return 8, err
+	case c.bools != nil:
+		var b bool
+		b, err = f.Bool()
+		*c.bools = append(*c.bools, 0)
+		if b {
+			(*c.bools)[len(*c.bools)-1] = 1
+		}
+		return 8, err
+	case c.times != nil:
+		t, _, ok, err := f.Scaled(6)
+		if !ok {
+			t = noTime
+		}
+		*c.times = append(*c.times, t)
+		return 16, err
+	case c.exact != nil:
+		d, _, err := f.Decimal()
+		*c.exact = append(*c.exact, d)
+		return 32, err
+	}
+	text, err := f.Raw()
+	c.texts.text = append(c.texts.text, text...)
+	c.texts.ends = append(c.texts.ends, len(c.texts.text))
+	return int64(16 + 2*len(text)), err
+}
+
+// cell returns a value of a column of integers, none if the column is absent or the value is null.
+func cell(column []int32, i int) int32 {
+	if i < len(column) {
+		return column[i]
+	}
+	return none
+}

@@ -1,0 +1,178 @@
+package firefox
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/jsonread"
+)
+
+// A counter is an element of the member counters.
+type counter struct {
+	name, category, pid string
+	mainThread          int64 // index of a thread, -1 if unknown
+	accumulates         bool  // the values of the file are changes, those of the events their sum
+	thread              *ntconv.Thread
+}
+
+// counterTable is the samples of a counter.
+type counterTable struct {
+	table
+	time   []int64
+	deltas []jsonread.Decimal
+	count  []jsonread.Decimal
+	number []jsonread.Decimal
+}
+
+var counterMembers = []string{"name", "category", "pid", "mainThreadIndex", "samples", "sampleGroups", "display"}
+
+func (f *file) readCounter() error {
+	c := &counter{mainThread: -1}
+	var tables []*counterTable
+	err := f.Object(counterMembers, func(i int) (err error) {
+		switch i {
+		case 0:
+			c.name, err = f.String()
+		case 1:
+			c.category, err = f.String()
+		case 2:
+			c.pid, err = f.String()
+		case 3:
+			c.mainThread, err = f.Index(-1, math.MaxInt32, -1)
+		case 4:
+			t := new(counterTable)
+			tables = append(tables, t)
+			err = f.readCounterTable(t)
+		case 5:
+			tables, err = f.readGroups(tables)
+		default:
+			err = f.Object([]string{"graphType"}, func(int) error {
+				kind, err := f.String()
+				c.accumulates = kind == "line-accumulated"
+				return err
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.accumulates = c.accumulates || c.category == "Memory" // before version 62, which states it
+	for _, t := range tables {
+		if err := f.addCounter(c, t); err != nil {
+			return err
+		}
+	}
+	f.counters = append(f.counters, c)
+	return f.charged(nil, 4*stringBytes+len(c.name)+len(c.category))
+}
+
+// readGroups reads the member sampleGroups of the versions before 48: an object, or since version 26 a list of them.
+func (f *file) readGroups(tables []*counterTable) ([]*counterTable, error) {
+	group := func(int) error {
+		return f.Object([]string{"samples"}, func(int) error {
+			t := new(counterTable)
+			tables = append(tables, t)
+			return f.readCounterTable(t)
+		})
+	}
+	var err error
+	if f.Kind() == '[' {
+		err = f.Array(group)
+	} else {
+		err = group(0)
+	}
+	return tables, err
+}
+
+func (f *file) readCounterTable(t *counterTable) (err error) {
+	t.table, err = f.readTable([]column{
+		{name: "time", times: &t.time}, {name: "timeDeltas", exact: &t.deltas}, {name: "count", exact: &t.count}, {name: "number", exact: &t.number},
+	})
+	if err != nil || t.rows == 0 {
+		return err
+	}
+	if t.time == nil {
+		if t.time, err = f.accumulate(t.deltas); err != nil {
+			return err
+		}
+	}
+	if len(t.time) == 0 || len(t.count) == 0 {
+		return f.Corrupt("the table has no times or no column count")
+	}
+	return nil
+}
+
+// addCounter adds the records of a counter's samples.
+func (f *file) addCounter(c *counter, t *counterTable) error {
+	sum := 0.0
+	for i := range t.rows {
+		at := t.time[i]
+		if f.meta != nil && f.meta.timeless {
+			at = 0
+		}
+		if at == noTime {
+			return f.Fail(t.place, fmt.Errorf("%w: row %d of a counter has no time", ntconv.ErrCorrupt, i))
+		}
+		value := t.count[i].Float()
+		if c.accumulates {
+			sum += value
+			value = sum
+		}
+		b := append(f.scratch[:0], recordCounter)
+		b = binary.AppendUvarint(b, uint64(len(f.counters)))
+		b = appendNumber(append(b, `{"value":`...), value)
+		if len(t.number) > 0 {
+			b = appendNumber(append(b, `,"number":`...), t.number[i].Float())
+		}
+		f.scratch = append(b, '}')
+		if err := f.b.Record(at, f.scratch); err != nil {
+			return f.Fail(t.place, err)
+		}
+	}
+	return f.charged(nil, -int(t.bytes))
+}
+
+// appendNumber appends a number as JSON.
+func appendNumber(dst []byte, v float64) []byte {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return append(dst, "null"...)
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return strconv.AppendInt(dst, int64(v), 10)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}
+
+// counter begins with the event of a counter.
+func (e *events) counter(b []byte) {
+	n, size := binary.Uvarint(b)
+	c := e.f.counters[n]
+	if c.thread == nil {
+		c.thread = e.f.counterThread(c)
+	}
+	e.like.Thread = c.thread
+	e.e.Phase, e.e.Name, e.e.Category = chromeevent.PhaseCounter, c.name, c.category
+	if e.e.Category == "" {
+		e.e.Category = "firefox"
+	}
+	e.args = append(e.args[:0], b[size:]...)
+	e.e.Args = e.args
+}
+
+// counterThread returns the thread of the events of a counter: the main thread of its process.
+func (f *file) counterThread(c *counter) *ntconv.Thread {
+	if c.mainThread >= 0 && c.mainThread < int64(len(f.threads)) {
+		return f.threads[c.mainThread].thread
+	}
+	for _, t := range f.threads {
+		if t.pid == c.pid {
+			return t.thread
+		}
+	}
+	return f.owners.thread(&ownerTexts{pid: c.pid}, f.meta.product)
+}

@@ -1,0 +1,172 @@
+// Package firefox reads processed profiles of the Firefox Profiler (https://profiler.firefox.com), as it saves them, as a source of events.
+// samply, Linux perf's gecko.py and others also write them.
+//
+// Samples and allocations become events Universal.Events/cpu, as importers/pprof makes them. Markers and counters become events of Chrome's
+// trace event format (package internal/chromeevent): markers that last are complete slices, so exporters of spans and of timelines show
+// them. docs/firefox.md says what is read.
+//
+// # Versions
+//
+// The format changes often, and its files state a version. The reader goes by the columns that are there, so it reads all versions in which
+// they mean the same: tables per thread or shared, stackTable.prefix or prefixOffset, times or differences of times, and so on. Profiles
+// as Firefox records them are another format, which New refuses.
+//
+// # Names
+//
+// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+package firefox
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/sampled"
+)
+
+// Names of the limits in errors, one per member of Limits that can cause one.
+const (
+	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
+	LimitThreads = sampled.LimitThreads // Limits.Threads
+	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
+)
+
+// Limits bound the memory that a profile can make a source hold. Zero selects the default. Exceeding a limit is an error of New that has an
+// *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+type Limits struct {
+	Tables  int64 // strings, frames, stacks, and the columns of the thread at hand, in bytes: 1 GiB
+	Threads int   // 1,000,000
+	Stack   int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
+	Value   int   // bytes of a string, or of the data of a marker: 64 MiB
+}
+
+// Defaults returns the limits with the default where a member is zero.
+func (l Limits) Defaults() Limits {
+	d := sampled.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
+	l.Tables, l.Threads, l.Stack = d.Tables, d.Threads, d.Stack
+	if l.Value <= 0 {
+		l.Value = jsonread.DefaultValue
+	}
+	return l
+}
+
+// Options configure a source. The zero value selects the defaults.
+type Options struct {
+	Limits Limits
+	Report *ntconv.Report // may be nil
+}
+
+// A Source yields the events of a profile. Close removes its temporary file.
+type Source interface {
+	ntconv.Source
+	io.Closer
+}
+
+// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are *ntconv.FormatError
+// with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or ntconv.ErrUnsupported or, if the text is JSON
+// of another kind, ntconv.ErrFormat; those of r are returned unchanged.
+func New(r io.Reader, opts *Options) (Source, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Limits = o.Limits.Defaults()
+	f := &file{
+		Reader: jsonread.New(r, jsonread.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
+		report: o.Report,
+		b: sampled.New(sampled.Options{
+			Limits: sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
+			Report: o.Report,
+		}),
+		owners: newOwners(),
+		names:  newNames(),
+	}
+	src, err := f.read()
+	if err != nil {
+		_ = f.b.Close() // the first error counts
+		return nil, err
+	}
+	return src, nil
+}
+
+// A file is a profile while it is read.
+type file struct {
+	*jsonread.Reader
+	report *ntconv.Report
+	b      *sampled.Builder
+	meta   *meta // nil until it was read
+	libs   []lib
+	owners owners
+	names  names
+
+	shared     *tables // nil until it was read
+	lateStacks int64   // highest stack of threads that were read before shared, -1 if there is none
+	latePlace  jsonread.Place
+	ownTables  bool // a thread has a stack table of its own
+	threads    []*thread
+	counters   []*counter
+	scratch    []byte
+}
+
+var fileMembers = []string{"meta", "libs", "shared", "threads", "counters"}
+
+func (f *file) read() (Source, error) {
+	f.lateStacks = -1
+	hasThreads := false
+	err := f.Object(fileMembers, func(i int) error {
+		switch i {
+		case 0:
+			return f.readMeta()
+		case 1:
+			return f.readLibs()
+		case 2:
+			return f.readShared()
+		case 3:
+			hasThreads = true
+			if f.meta == nil {
+				return f.Fail(f.Place(), fmt.Errorf("%w: the member meta comes after threads", ntconv.ErrUnsupported))
+			}
+			return f.Array(func(int) error { return f.readThread() })
+		}
+		return f.Array(func(int) error { return f.readCounter() })
+	})
+	if err == nil {
+		err = f.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.meta == nil || !hasThreads {
+		return nil, f.Fail(f.Place(), fmt.Errorf("%w: the members meta and threads of a Firefox profile are missing", ntconv.ErrFormat))
+	}
+	return f.source()
+}
+
+// source returns the events when all of the file has been read.
+func (f *file) source() (Source, error) {
+	if f.lateStacks >= 0 && (f.shared == nil || f.lateStacks >= int64(f.shared.stacks)) {
+		return nil, f.Fail(f.latePlace, fmt.Errorf("%w: there is no stack %d", ntconv.ErrCorrupt, f.lateStacks))
+	}
+	if err := f.checkNames(); err != nil {
+		return nil, err
+	}
+	if err := f.checkMarkers(); err != nil {
+		return nil, err
+	}
+	o := origin.Origin{Columns: origin.Columns{Default: timeType.Type}, Time: f.meta.start}
+	if f.meta.interval > 0 {
+		o.PeriodType, o.Period = timeType, f.meta.interval
+	}
+	if f.meta.product != "" {
+		o.Comments = append(o.Comments, "product: "+f.meta.product)
+	}
+	e := newEvents(f)
+	src, err := f.b.Source(sampled.Profile{
+		Format: fmt.Sprintf("firefox %d", f.meta.version), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
+	})
+	e.src = src
+	return src, err
+}

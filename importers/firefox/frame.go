@@ -1,0 +1,114 @@
+package firefox
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// frame returns the frame with a number. checkNames has checked all references.
+func (f *file) frame(n uint32) ntconv.Frame {
+	list := f.names.list
+	t := list[sort.Search(len(list), func(i int) bool { return list[i].frameBase > n })-1]
+	i := int(n - t.frameBase)
+	fn := int(t.frames.fn[i])
+	out := ntconv.Frame{Func: f.function(t, fn), Mapping: f.mapping(t, i, fn)}
+	flags := cell(t.frames.flags, i)
+	has := func(bit int32) bool { return flags == none || flags&bit != 0 }
+	if line := cell(t.frames.line, i); line > 0 && has(frameLine) {
+		out.Line = line
+	}
+	if column := cell(t.frames.column, i); column > 0 && has(frameColumn) {
+		out.Column = column
+	}
+	if cell(t.frames.depth, i) > 0 || flags != none && flags&frameInlined != 0 {
+		out.Flags |= ntconv.FrameInlined
+	}
+	if c := cell(t.frames.category, i); c >= 0 && int(c) < len(f.meta.categories) && has(frameCategory) {
+		out.Flags |= flagsOf(f.meta.categories[c])
+	}
+	if t.funcs.isScript(fn) {
+		out.Flags |= ntconv.FrameManaged
+	}
+	return out
+}
+
+// flagsOf returns what the name of a category says about code.
+func flagsOf(category string) ntconv.FrameFlags {
+	switch strings.ToLower(category) {
+	case "kernel":
+		return ntconv.FrameKernel
+	case "managed", "javascript", "java", ".net", "dotnet":
+		return ntconv.FrameManaged
+	}
+	return 0
+}
+
+func (t *funcTable) isScript(i int) bool {
+	flags := cell(t.flags, i)
+	return cell(t.isJS, i) == 1 || flags != none && flags&funcIsJS != 0
+}
+
+// has reports whether a cell of a column that may be absent from a function is valid.
+func (t *funcTable) has(i int, bit int32) bool {
+	flags := cell(t.flags, i)
+	return flags == none || flags&bit != 0
+}
+
+// function returns a function. Equal ones are one.
+func (f *file) function(t *tables, i int) *ntconv.Function {
+	if t.functions == nil {
+		t.functions = make([]*ntconv.Function, t.funcs.rows)
+	}
+	if t.functions[i] != nil {
+		return t.functions[i]
+	}
+	texts := f.textsOf(t)
+	key := function{name: texts[t.funcs.name[i]]}
+	file := cell(t.funcs.file, i)
+	if s := cell(t.funcs.source, i); s >= 0 && t.funcs.has(i, funcSource) && int(s) < len(f.sourcesOf(t)) {
+		file = f.sourcesOf(t)[s]
+	}
+	if file >= 0 {
+		key.file = texts[file]
+	}
+	if line := cell(t.funcs.line, i); line > 0 && t.funcs.has(i, funcLine) {
+		key.line = line
+	}
+	fn := f.names.functions[key]
+	if fn == nil {
+		fn = &ntconv.Function{Name: key.name, File: key.file, StartLine: key.line}
+		f.names.functions[key] = fn
+	}
+	t.functions[i] = fn
+	return fn
+}
+
+// mapping returns the library that a frame is in, nil if none is known.
+func (f *file) mapping(t *tables, frame, fn int) *ntconv.Mapping {
+	r := int(cell(t.funcs.resource, fn))
+	library := cell(t.frames.lib, frame)
+	var l lib
+	if r >= 0 && r < t.resources.rows && t.funcs.has(fn, funcResource) {
+		kind := cell(t.resources.kind, r)
+		if n := cell(t.resources.name, r); n >= 0 && (kind == none || kind == kindLibrary) {
+			l.path = f.textsOf(t)[n]
+		}
+		if n := cell(t.resources.lib, r); n >= 0 {
+			library = n
+		}
+	}
+	if library >= 0 && int(library) < len(f.libs) && (l.path != "" || cell(t.frames.flags, frame) == none) {
+		l = f.libs[library]
+	}
+	if l.path == "" {
+		return nil
+	}
+	m := f.names.mappings[l]
+	if m == nil {
+		m = &ntconv.Mapping{File: l.path, BuildID: l.buildID}
+		f.names.mappings[l] = m
+	}
+	return m
+}

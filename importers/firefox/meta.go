@@ -1,0 +1,140 @@
+package firefox
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
+)
+
+// Sample types of the events. Those of allocations are spelled as profiles of Go spell theirs.
+var (
+	samplesType       = origin.ValueType{Type: "samples", Unit: "count"}
+	timeType          = origin.ValueType{Type: "time", Unit: "nanoseconds"}
+	cpuType           = origin.ValueType{Type: "cpu", Unit: "nanoseconds"}
+	cyclesType        = origin.ValueType{Type: "cpu", Unit: "cycles"}
+	bytesType         = origin.ValueType{Type: "bytes", Unit: "bytes"}
+	nativeObjectsType = origin.ValueType{Type: "native_objects", Unit: "count"}
+	nativeSpaceType   = origin.ValueType{Type: "native_space", Unit: "bytes"}
+	nativeFreedType   = origin.ValueType{Type: "native_freed", Unit: "bytes"}
+	jsObjectsType     = origin.ValueType{Type: "js_objects", Unit: "count"}
+	jsSpaceType       = origin.ValueType{Type: "js_space", Unit: "bytes"}
+)
+
+// A meta is the member meta.
+type meta struct {
+	start      int64 // nanoseconds since 1970
+	interval   int64 // nanoseconds
+	version    int64 // of the processed format, 0 if the profile is not processed
+	product    string
+	categories []string
+	schemas    map[string]map[string]bool // by type of the data of markers: members that are indexes of strings
+	timeless   bool                       // times are bytes
+	cpu        origin.ValueType           // what CPU usage is measured in
+	cpuScale   int64                      // values of the column by values of the file
+}
+
+var metaMembers = []string{"startTime", "interval", "preprocessedProfileVersion", "product", "categories", "markerSchema", "sampleUnits"}
+
+func (f *file) readMeta() error {
+	m := &meta{schemas: map[string]map[string]bool{}, cpu: cyclesType, cpuScale: 1}
+	err := f.Object(metaMembers, func(i int) (err error) {
+		switch i {
+		case 0:
+			m.start, _, _, err = f.Scaled(6)
+		case 1:
+			m.interval, _, _, err = f.Scaled(6)
+		case 2:
+			m.version, err = f.Index(0, 1<<31, 0)
+		case 3:
+			m.product, err = f.String()
+		case 4:
+			err = f.Array(func(int) error { return m.category(f) })
+		case 5:
+			err = f.Array(func(int) error { return m.schema(f) })
+		case 6:
+			err = m.units(f)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if m.version == 0 {
+		return &ntconv.AdviceError{
+			Err:    f.Fail(f.Place(), fmt.Errorf("%w: a profile as Firefox records it, which is not processed", ntconv.ErrUnsupported)),
+			Advice: "open it in profiler.firefox.com, and read the profile that it saves",
+		}
+	}
+	m.start = max(m.start, 0)
+	f.meta = m
+	return nil
+}
+
+func (m *meta) category(f *file) error {
+	return f.Object([]string{"name"}, func(int) error {
+		name, err := f.String()
+		m.categories = append(m.categories, name)
+		return f.charged(err, stringBytes+len(name))
+	})
+}
+
+// schema reads which members of a marker's data are indexes of strings.
+func (m *meta) schema(f *file) error {
+	var name string
+	indexes := map[string]bool{}
+	fields := func(int) error {
+		var key, format string
+		err := f.Object([]string{"key", "format"}, func(i int) (err error) {
+			if i == 0 {
+				key, err = f.String()
+				return err
+			}
+			if k := f.Kind(); k != '"' { // of a table
+				return f.Skip()
+			}
+			format, err = f.String()
+			return err
+		})
+		if format == "unique-string" || format == "flow-id" || format == "terminating-flow-id" {
+			indexes[key] = true
+		}
+		return f.charged(err, stringBytes+len(key))
+	}
+	err := f.Object([]string{"name", "fields", "data"}, func(i int) (err error) {
+		if i == 0 {
+			name, err = f.String()
+			return err
+		}
+		return f.Array(fields)
+	})
+	if len(indexes) > 0 {
+		m.schemas[name] = indexes
+	}
+	return f.charged(err, stringBytes+len(name))
+}
+
+func (m *meta) units(f *file) error {
+	return f.Object([]string{"time", "threadCPUDelta"}, func(i int) error {
+		unit, err := f.String()
+		switch {
+		case i == 0:
+			m.timeless = unit == "bytes"
+		case unit == "ns":
+			m.cpu = cpuType
+		case unit == "µs" || unit == "μs":
+			m.cpu, m.cpuScale = cpuType, 1000
+		}
+		return err
+	})
+}
+
+// charged counts bytes of tables unless there is an error.
+func (f *file) charged(err error, n int) error {
+	if err == nil {
+		if err = f.b.Charge(int64(n)); err != nil {
+			err = f.Fail(f.Place(), err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,273 @@
+package firefox
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/sampled"
+)
+
+// tables are the tables that stacks are made of: those of a thread, or since version 60 those of all threads. Strings are shared since
+// version 56, and what a thread lacks is in the shared tables.
+type tables struct {
+	texts     []string // nil if they are the shared ones
+	hasTexts  bool
+	stacks    int
+	base      sampled.Node // of stack 0
+	hasStacks bool
+	frameBase uint32 // number of frame 0 among those of all tables
+
+	frames    frameTable
+	funcs     funcTable
+	resources resourceTable
+	sources   []int32 // names of files
+	functions []*ntconv.Function
+}
+
+type frameTable struct {
+	table
+	fn, line, column, depth, category, lib, flags []int32
+}
+
+// Bits of the column flags of frameTable, since version 71. Without one, the cell of its column is not valid.
+const (
+	frameInlined  = 1
+	frameCategory = 4
+	frameLine     = 16
+	frameColumn   = 32
+)
+
+type funcTable struct {
+	table
+	name, isJS, resource, file, source, line, flags []int32
+}
+
+// Bits of the column flags of funcTable, since version 75.
+const (
+	funcIsJS     = 1
+	funcResource = 4
+	funcSource   = 8
+	funcLine     = 16
+)
+
+type resourceTable struct {
+	table
+	name, lib, kind []int32
+}
+
+// kindLibrary is the type of resources that are libraries. Others are addresses of web pages.
+const kindLibrary = 1
+
+// A lib is an element of the member libs: a program or a library.
+type lib struct{ path, buildID string }
+
+// tableMembers are the members of an object with tables. Names of other members of the object follow them.
+var tableMembers = []string{"stringArray", "stringTable", "stackTable", "frameTable", "funcTable", "resourceTable", "sources"}
+
+// stringBytes is what a string costs in addition to its bytes.
+const stringBytes = 32
+
+// stackColumns are read before what they refer to, and dropped once they are nodes.
+type stackColumns struct {
+	table
+	frame, prefix, offset []int32
+}
+
+// readTables reads the member with that index in tableMembers.
+func (f *file) readTables(t *tables, s *stackColumns, member int) (err error) {
+	switch tableMembers[member] {
+	case "stringArray", "stringTable":
+		t.hasTexts = true
+		return f.Array(func(int) error {
+			text, err := f.String()
+			t.texts = append(t.texts, text)
+			return f.charged(err, stringBytes+len(text))
+		})
+	case "stackTable":
+		t.hasStacks = true
+		s.table, err = f.readTable([]column{{name: "frame", ints: &s.frame}, {name: "prefix", ints: &s.prefix}, {name: "prefixOffset", ints: &s.offset}})
+	case "frameTable":
+		c := &t.frames
+		c.table, err = f.readTable([]column{
+			{name: "func", ints: &c.fn}, {name: "line", ints: &c.line}, {name: "column", ints: &c.column}, {name: "inlineDepth", ints: &c.depth},
+			{name: "category", ints: &c.category}, {name: "lib", ints: &c.lib}, {name: "flags", ints: &c.flags},
+		})
+	case "funcTable":
+		c := &t.funcs
+		c.table, err = f.readTable([]column{
+			{name: "name", ints: &c.name}, {name: "isJS", bools: &c.isJS}, {name: "resource", ints: &c.resource}, {name: "fileName", ints: &c.file},
+			{name: "source", ints: &c.source}, {name: "lineNumber", ints: &c.line}, {name: "flags", ints: &c.flags},
+		})
+	case "resourceTable":
+		c := &t.resources
+		c.table, err = f.readTable([]column{{name: "name", ints: &c.name}, {name: "lib", ints: &c.lib}, {name: "type", ints: &c.kind}})
+	default:
+		_, err = f.readTable([]column{{name: "filename", ints: &t.sources}})
+	}
+	return err
+}
+
+// finishTables makes nodes of the stacks when all tables of an object have been read.
+func (f *file) finishTables(t *tables, s *stackColumns) error {
+	if len(t.frames.fn) != t.frames.rows {
+		return f.Fail(t.frames.place, fmt.Errorf("%w: the table has no column func", ntconv.ErrCorrupt))
+	}
+	t.frameBase = f.names.add(t)
+	t.stacks, t.base = s.rows, sampled.Node(f.b.Nodes())
+	if len(s.frame) != s.rows {
+		return f.Fail(s.place, fmt.Errorf("%w: the table has no column frame", ntconv.ErrCorrupt))
+	}
+	for i, frame := range s.frame {
+		caller, ok := s.caller(i)
+		if !ok {
+			return f.Fail(s.place, fmt.Errorf("%w: the prefix of stack %d is not an earlier stack", ntconv.ErrCorrupt, i))
+		}
+		if frame < 0 || int(frame) >= t.frames.rows {
+			return f.Fail(s.place, fmt.Errorf("%w: stack %d has frame %d; frameTable has %d", ntconv.ErrCorrupt, i, frame, t.frames.rows))
+		}
+		node := sampled.NoStack
+		if caller >= 0 {
+			node = t.base + sampled.Node(caller)
+		}
+		if _, err := f.b.AddNode(node, t.frameBase+uint32(frame)); err != nil {
+			return f.Fail(s.place, err)
+		}
+	}
+	*s = stackColumns{table: table{bytes: s.bytes}}
+	return f.charged(nil, -int(s.bytes))
+}
+
+// caller returns the stack that stack i extends, -1 if it is an outermost one.
+func (s *stackColumns) caller(i int) (caller int, ok bool) {
+	switch {
+	case len(s.prefix) > 0:
+		caller = int(s.prefix[i])
+		if caller == none || caller == -1 {
+			return -1, true
+		}
+	case len(s.offset) > 0:
+		if s.offset[i] == 0 {
+			return -1, true
+		}
+		caller = i - int(s.offset[i])
+	default:
+		return 0, false
+	}
+	return caller, caller >= 0 && caller < i
+}
+
+func (f *file) readShared() error {
+	t, s := new(tables), new(stackColumns)
+	err := f.Object(tableMembers, func(i int) error { return f.readTables(t, s, i) })
+	if err != nil {
+		return err
+	}
+	f.shared = t
+	if t.hasStacks && f.ownTables {
+		return f.mixed()
+	}
+	return f.finishTables(t, s)
+}
+
+func (f *file) mixed() error {
+	return f.Corrupt("some threads have a stackTable, and others share one")
+}
+
+func (f *file) readLibs() error {
+	return f.Array(func(int) error {
+		var l lib
+		var name, code, breakpad string
+		err := f.Object([]string{"name", "path", "codeId", "breakpadId"}, func(i int) (err error) {
+			*[]*string{&name, &l.path, &code, &breakpad}[i], err = f.String()
+			return err
+		})
+		if l.path == "" {
+			l.path = name
+		}
+		if l.buildID = code; code == "" {
+			l.buildID = breakpad
+		}
+		f.libs = append(f.libs, l)
+		return f.charged(err, stringBytes+len(l.path)+len(l.buildID))
+	})
+}
+
+// names are the tables of all threads, and what was made of them.
+type names struct {
+	list      []*tables // by frameBase
+	frames    uint32    // of all of them
+	functions map[function]*ntconv.Function
+	mappings  map[lib]*ntconv.Mapping
+}
+
+// A function is what distinguishes functions.
+type function struct {
+	name, file string
+	line       int32
+}
+
+func newNames() names {
+	return names{functions: map[function]*ntconv.Function{}, mappings: map[lib]*ntconv.Mapping{}}
+}
+
+// add adds tables and returns the number of their first frame.
+func (n *names) add(t *tables) uint32 {
+	first := n.frames
+	if t.frames.rows > 0 {
+		n.list = append(n.list, t)
+		n.frames += uint32(t.frames.rows)
+	}
+	return first
+}
+
+// textsOf returns the strings that tables refer to.
+func (f *file) textsOf(t *tables) []string {
+	if t.hasTexts || f.shared == nil {
+		return t.texts
+	}
+	return f.shared.texts
+}
+
+// sourcesOf returns the files that functions refer to by their column source.
+func (f *file) sourcesOf(t *tables) []int32 {
+	if t.sources != nil || f.shared == nil {
+		return t.sources
+	}
+	return f.shared.sources
+}
+
+// checkNames checks all references from frames to functions, resources and strings.
+func (f *file) checkNames() error {
+	for _, t := range f.names.list {
+		texts := len(f.textsOf(t))
+		for _, c := range []struct {
+			table  *table
+			name   string
+			column []int32
+			limit  int
+		}{
+			{&t.frames.table, "frameTable.func", t.frames.fn, t.funcs.rows},
+			{&t.funcs.table, "funcTable.name", t.funcs.name, texts},
+			{&t.funcs.table, "funcTable.fileName", t.funcs.file, texts},
+			{&t.funcs.table, "funcTable.resource", t.funcs.resource, max(t.resources.rows, 1)}, // 0 may mean none
+			{&t.funcs.table, "funcTable.source", t.funcs.source, max(len(f.sourcesOf(t)), 1)},
+			{&t.resources.table, "resourceTable.name", t.resources.name, texts},
+		} {
+			required := c.name == "frameTable.func" || c.name == "funcTable.name"
+			at := slices.IndexFunc(c.column, func(n int32) bool { return int(n) >= c.limit || n < 0 && required })
+			if at >= 0 {
+				return f.Fail(c.table.place, fmt.Errorf("%w: row %d of %s is %d; want less than %d", ntconv.ErrCorrupt, at, c.name, c.column[at], c.limit))
+			}
+		}
+		if len(t.funcs.name) != t.funcs.rows {
+			return f.Fail(t.funcs.place, fmt.Errorf("%w: the table has no column name", ntconv.ErrCorrupt))
+		}
+		for _, name := range f.sourcesOf(t) {
+			if int(name) >= texts {
+				return f.Fail(t.funcs.place, fmt.Errorf("%w: a name of a source is string %d of %d", ntconv.ErrCorrupt, name, texts))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package speedscope
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/sampled"
+)
+
+// An open is which frames are open at a time.
+type open struct {
+	begun  bool
+	node   sampled.Node
+	frames []uint32 // that are open, from the root
+	start  int64    // of the profile in the trace
+	last   int64    // value up to which there are samples
+	slices []slice  // that are open, of files that ntconv wrote
+}
+
+var eventMembers = []string{"type", "frame", "at"}
+
+// readEvents reads the events, and applies them at once if the unit and the start are known, as they are in most files.
+func (p *profile) readEvents() error {
+	err := p.Array(func(int) error {
+		e, err := p.event()
+		if err != nil {
+			return err
+		}
+		if p.unit == nil || !p.hasStart || p.name == "" {
+			p.pending = append(p.pending, e)
+			return p.charge(pendingBytes)
+		}
+		return p.apply(e)
+	})
+	if err == nil {
+		p.events = p.Place()
+	}
+	return err
+}
+
+func (p *profile) event() (e pendingEvent, err error) {
+	var kind string
+	frame, hasTime := int64(-1), false
+	err = p.Object(eventMembers, func(i int) (err error) {
+		switch i {
+		case 0:
+			kind, err = p.String()
+		case 1:
+			frame, err = p.Index(0, 1<<32-1, -1)
+			if err == nil {
+				err = p.checkFrame(frame)
+			}
+		case 2:
+			e.at, hasTime, err = p.Decimal()
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+	case kind != "O" && kind != "C":
+		err = p.Corrupt("want an event of type O or C, got %q", kind)
+	case frame < 0 || !hasTime:
+		err = p.Corrupt("an event has no frame or no time")
+	}
+	e.frame, e.close = uint32(frame), kind == "C"
+	return e, err
+}
+
+// apply opens or closes a frame.
+func (p *profile) apply(e pendingEvent) error {
+	o := &p.open
+	if !o.begun {
+		if err := p.beginEvents(); err != nil {
+			return err
+		}
+	}
+	at, err := p.value(e.at, "time")
+	if err != nil {
+		return err
+	}
+	if p.hasSlices() {
+		return p.applySlice(&e, at)
+	}
+	if err := p.until(at); err != nil {
+		return err
+	}
+	if !e.close {
+		o.frames = append(o.frames, e.frame)
+		if o.node, err = p.b.Child(o.node, e.frame); err != nil {
+			return p.Fail(p.Place(), err)
+		}
+		return nil
+	}
+	p.closeFrame(e.frame)
+	return nil
+}
+
+func (p *profile) beginEvents() (err error) {
+	p.open.begun = true
+	if err := p.prepare(!p.hasSlices()); err != nil {
+		return err
+	}
+	if p.open.start, err = p.begin(); err != nil {
+		return err
+	}
+	p.open.last, err = p.value(p.start, "startValue")
+	return err
+}
+
+// until adds the sample of the time up to an event.
+func (p *profile) until(at int64) error {
+	o := &p.open
+	if at <= o.last {
+		if at < o.last {
+			p.o.Report.Note(ntconv.CodeOutOfOrder, 1, p.Place().Offset, "times that go back; the later time counts")
+		}
+		return nil
+	}
+	from, last := o.start, o.last
+	if p.unit.isTime {
+		from = last
+	}
+	o.last = at
+	if o.node == sampled.NoStack {
+		return nil
+	}
+	if err := p.b.Sample(from, p.number, o.node, []sampled.Value{{Column: p.column, N: at - last}}); err != nil {
+		return p.Fail(p.Place(), err)
+	}
+	return nil
+}
+
+// closeFrame closes a frame, and those that it has called if they are still open. dotnet-trace, for example, writes events that need this.
+func (p *profile) closeFrame(frame uint32) {
+	o := &p.open
+	n := len(o.frames) - 1
+	for n >= 0 && o.frames[n] != frame {
+		n--
+	}
+	if n < len(o.frames)-1 || n < 0 {
+		p.noteUnbalanced()
+	}
+	if n < 0 {
+		return
+	}
+	for ; len(o.frames) > n; o.frames = o.frames[:len(o.frames)-1] {
+		o.node = p.b.Caller(o.node)
+	}
+}
+
+func (p *profile) noteUnbalanced() {
+	p.o.Report.Note(ntconv.CodeRepaired, 1, p.Place().Offset, "frames that are closed while others are open in them, or are not open")
+}
+
+// finishEvented applies what has waited, and closes what is open.
+func (p *profile) finishEvented() error {
+	for _, e := range p.pending {
+		if err := p.apply(e); err != nil {
+			return err
+		}
+	}
+	if !p.open.begun {
+		if err := p.beginEvents(); err != nil {
+			return err
+		}
+	}
+	end := p.end
+	if !p.hasEnd {
+		end = jsonread.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
+	}
+	at, err := p.value(end, "endValue")
+	if err != nil || p.open.node == sampled.NoStack && len(p.open.slices) == 0 {
+		return err
+	}
+	p.o.Report.Note(ntconv.CodeRepaired, 1, p.events.Offset, "frames that are not closed; they end with their profile")
+	if p.open.slices != nil {
+		p.open.last = max(at, p.open.last)
+		return p.endSlices(0)
+	}
+	return p.until(max(at, p.open.last))
+}

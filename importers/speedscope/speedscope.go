@@ -1,0 +1,297 @@
+// Package speedscope reads the JSON of speedscope (https://www.speedscope.app/file-format-schema.json) as a source of events. Many profilers
+// write it, dotnet-trace, py-spy and rbspy among them.
+//
+// Each profile of a file becomes a thread, each of its samples an event Universal.Events/cpu, as importers/pprof and importers/folded make
+// them. An evented profile has a sample for each time between two of its events in which frames are open; those that exporters/speedscope
+// writes are slices instead (package internal/chromeevent), and its profiles of all threads are skipped. Attributes of the events'
+// type describe the sample types: time in nanoseconds, bytes, or a number of samples, depending on the units of the profiles.
+// docs/speedscope.md says what is read, and how defects are treated.
+//
+// # Names
+//
+// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+//
+// # Time
+//
+// If the unit of a profile is a time, its samples follow each other from startValue on. Others have no times: their samples are at the
+// beginning of the trace.
+package speedscope
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/sampled"
+)
+
+// Names of the limits in errors, one per member of Limits that can cause one.
+const (
+	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
+	LimitThreads = sampled.LimitThreads // Limits.Profiles
+	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
+)
+
+// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit is an error of New that has an
+// *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+type Limits struct {
+	Tables   int64 // frames, the tree of stacks, and the profile at hand, in bytes: 1 GiB
+	Profiles int   // 1,000,000
+	Stack    int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
+	Value    int   // bytes of a string: 64 MiB
+}
+
+// Defaults returns the limits with the default where a member is zero.
+func (l Limits) Defaults() Limits {
+	d := sampled.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
+	l.Tables, l.Profiles, l.Stack = d.Tables, d.Threads, d.Stack
+	if l.Value <= 0 {
+		l.Value = jsonread.DefaultValue
+	}
+	return l
+}
+
+// Options configure a source. The zero value selects the defaults.
+type Options struct {
+	Limits Limits
+	Report *ntconv.Report // may be nil
+}
+
+// A Source yields the events of a file. Close removes its temporary file.
+type Source interface {
+	ntconv.Source
+	io.Closer
+}
+
+// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are *ntconv.FormatError
+// with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or, if the text is JSON of another kind,
+// ntconv.ErrFormat; those of r are returned unchanged.
+func New(r io.Reader, opts *Options) (Source, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Limits = o.Limits.Defaults()
+	f := &file{
+		Reader: jsonread.New(r, jsonread.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
+		o:      &o,
+		b: sampled.New(sampled.Options{
+			Limits: sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
+			Report: o.Report,
+		}),
+		process: &ntconv.Process{PID: 1, PointerSize: 8},
+		own:     newOwnThreads(),
+	}
+	src, err := f.read()
+	if err != nil {
+		_ = f.b.Close() // the first error counts
+		return nil, err
+	}
+	return src, nil
+}
+
+// A unit is a unit of profiles.
+type unit struct {
+	name   string
+	values origin.ValueType // unless the exporter states the type
+	digits int              // values times 10 to the power of digits are in the unit of ValueType
+	isTime bool
+}
+
+var (
+	samples = origin.ValueType{Type: "samples", Unit: "count"}
+	size    = origin.ValueType{Type: "bytes", Unit: "bytes"}
+	times   = origin.ValueType{Type: "time", Unit: "nanoseconds"}
+	units   = [...]unit{
+		{"none", samples, 0, false}, {"bytes", size, 0, false},
+		{"nanoseconds", times, 0, true}, {"microseconds", times, 3, true}, {"milliseconds", times, 6, true}, {"seconds", times, 9, true},
+	}
+)
+
+// A file is a file while it is read.
+type file struct {
+	*jsonread.Reader
+	o       *Options
+	b       *sampled.Builder
+	process *ntconv.Process // of profiles that name none
+	own     *ownThreads
+
+	isSpeedscope   bool // by its schema
+	hasFrames      bool
+	frames         []ntconv.Frame
+	functions      map[function]*ntconv.Function
+	name, exporter string
+	version        string
+	active         int64
+	profiles       []summary
+	highest        int64          // number of a frame in a stack, -1 if there is none
+	highestPlace   jsonread.Place // where it is first
+	timed          bool           // a profile has times
+	start          int64          // of the first profile that has times
+}
+
+// A summary is what remains of a profile after it was read.
+type summary struct {
+	thread *ntconv.Thread // nil if the profile was skipped
+	number uint32
+	values origin.ValueType
+}
+
+// A function is what distinguishes functions.
+type function struct{ name, file string }
+
+var fileMembers = []string{"$schema", "shared", "profiles", "name", "exporter", "version", "activeProfileIndex"}
+
+func (f *file) read() (Source, error) {
+	f.highest, f.active = -1, -1
+	f.functions = map[function]*ntconv.Function{}
+	hasProfiles := false
+	err := f.Object(fileMembers, func(i int) (err error) {
+		switch i {
+		case 0:
+			var s string
+			s, err = f.String()
+			f.isSpeedscope = s == "https://www.speedscope.app/file-format-schema.json"
+		case 1:
+			err = f.shared()
+		case 2:
+			hasProfiles = true
+			err = f.Array(func(i int) error { return f.profile(i) })
+		case 3:
+			f.name, err = f.String()
+		case 4:
+			f.exporter, err = f.String()
+		case 5:
+			f.version, err = f.String()
+		case 6:
+			f.active, err = f.Index(-1, 1<<31, -1)
+		}
+		return err
+	})
+	if err == nil {
+		err = f.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !hasProfiles || !f.hasFrames {
+		return nil, f.incomplete(hasProfiles)
+	}
+	if f.highest >= int64(len(f.frames)) {
+		return nil, f.noFrame(f.highestPlace, f.highest)
+	}
+	return f.source()
+}
+
+// incomplete returns the error of a file without profiles or frames.
+func (f *file) incomplete(hasProfiles bool) error {
+	what := "profiles"
+	if hasProfiles {
+		what = "shared.frames"
+	}
+	if f.isSpeedscope || hasProfiles {
+		return f.Corrupt("member %s is missing", what)
+	}
+	return f.Fail(f.Place(), fmt.Errorf("%w: the members profiles and shared of speedscope are missing", ntconv.ErrFormat))
+}
+
+func (f *file) noFrame(p jsonread.Place, n int64) error {
+	return f.Fail(p, fmt.Errorf("%w: no frame has index %d; shared.frames has %d", ntconv.ErrCorrupt, n, len(f.frames)))
+}
+
+// source returns the events when all of the file has been read.
+func (f *file) source() (Source, error) {
+	f.process.Name = f.name
+	if f.process.Name == "" {
+		f.process.Name = "process"
+	}
+	var o origin.Origin
+	for _, c := range []struct{ label, text string }{{"exporter: ", f.exporter}, {"version: ", f.version}} {
+		if c.text != "" {
+			o.Comments = append(o.Comments, c.label+c.text)
+		}
+	}
+	if f.active >= 0 && f.active < int64(len(f.profiles)) {
+		o.Default = f.profiles[f.active].values.Type
+	}
+	if len(f.profiles) > 1 {
+		for _, p := range f.profiles {
+			if p.thread != nil {
+				f.b.SetLabels(p.number, labelsOf(p.thread))
+			}
+		}
+	}
+	e := &events{f: f, encoder: chromeevent.NewEncoder()}
+	src, err := f.b.Source(sampled.Profile{
+		Format: "speedscope", Origin: o, Aggregate: !f.timed,
+		Frame: func(n uint32) ntconv.Frame { return f.frames[n] }, Event: e.next,
+	})
+	e.src = src
+	return src, err
+}
+
+// labelsOf returns labels that name a thread, for formats that have no threads.
+func labelsOf(t *ntconv.Thread) *ntconv.Labels {
+	return ntconv.NewLabels([]ntconv.Label{
+		{Kind: ntconv.LabelString, Key: "thread", Str: t.Name}, {Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"},
+	})
+}
+
+func (f *file) shared() error {
+	return f.Object([]string{"frames"}, func(int) error {
+		f.hasFrames = true
+		return f.Array(func(int) error { return f.frame() })
+	})
+}
+
+var frameMembers = []string{"name", "file", "line", "col"}
+
+// frameBytes is what a frame costs in addition to its strings.
+const frameBytes = 192
+
+func (f *file) frame() error {
+	var fn function
+	var frame ntconv.Frame
+	hasName := false
+	err := f.Object(frameMembers, func(i int) (err error) {
+		var n int64
+		switch i {
+		case 0:
+			hasName = true
+			fn.name, err = f.String()
+		case 1:
+			fn.file, err = f.String()
+		case 2:
+			n, err = f.Index(-1<<31, 1<<31-1, 0)
+			frame.Line = int32(max(n, 0))
+		case 3:
+			n, err = f.Index(-1<<31, 1<<31-1, 0)
+			frame.Column = int32(max(n, 0))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !hasName {
+		return f.Corrupt("a frame has no name")
+	}
+	frame.Func = f.functions[fn]
+	if frame.Func == nil {
+		frame.Func = &ntconv.Function{Name: fn.name, File: fn.file}
+		f.functions[fn] = frame.Func
+	}
+	f.frames = append(f.frames, frame)
+	return f.charge(int64(frameBytes + len(fn.name) + len(fn.file)))
+}
+
+// charge counts bytes of tables, and adds the place to the error.
+func (f *file) charge(n int64) error {
+	if err := f.b.Charge(n); err != nil {
+		return f.Fail(f.Place(), err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package formats
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/chrome"
+	"github.com/spf13/pflag"
+)
+
+// chromeIn returns the reading half of Chrome's trace event format.
+func chromeIn() *In {
+	return &In{
+		Sniff:    isChrome,
+		Hint:     hasMetadataFirst,
+		Ordered:  true,
+		Bind:     func(*pflag.FlagSet) Opener { return chromeOpener{} },
+		NoEvents: Advice{"a file of Chrome's trace event format without events", "check that the program that wrote it has recorded something"},
+	}
+}
+
+// A chromeOpener opens files of Chrome's trace event format.
+type chromeOpener struct{}
+
+func (chromeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
+	r, err := in.Stream()
+	if err != nil {
+		return nil, err
+	}
+	opts := chrome.Options{Report: o.Report}
+	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	return chrome.New(r, &opts)
+}
+
+func (chromeOpener) Notes() []string { return nil }
+
+// isChrome reports whether a text that begins with head is a file of Chrome's trace event format, or a profile of V8: it is an array whose
+// first element has a phase, or an object with a member that only such files have.
+func isChrome(head []byte) bool {
+	found, _ := sniffChrome(head)
+	return found
+}
+
+// hasMetadataFirst reports whether head ends in a member metadata, before the list of events can be seen.
+func hasMetadataFirst(head []byte) bool {
+	_, inMetadata := sniffChrome(head)
+	return inMetadata
+}
+
+func sniffChrome(head []byte) (found, inMetadata bool) {
+	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
+	dec := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	t, err := dec.ReadToken()
+	if err != nil {
+		return false, false
+	}
+	if t.Kind() == '[' {
+		if dec.PeekKind() == ']' {
+			return true, false
+		}
+		return firstHas(dec, "ph"), false
+	}
+	for t.Kind() == '{' && dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return false, false
+		}
+		text, kind := name.String(), dec.PeekKind()
+		switch text {
+		case "traceEvents", "stackFrames", "displayTimeUnit", "systemTraceEvents", "otherData":
+			return kind == '[' || kind == '{' || kind == '"' || kind == 'n', false
+		case "nodes":
+			if kind != '[' {
+				return false, false
+			}
+			_, _ = dec.ReadToken() // PeekKind has seen it
+			return firstHas(dec, "callFrame"), false
+		}
+		if dec.SkipValue() != nil {
+			return false, text == "metadata" && kind == '{'
+		}
+	}
+	return false, false
+}
+
+// firstHas reports whether the first element of a list is an object with a member of that name.
+func firstHas(dec *jsontext.Decoder, name string) bool {
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return false
+	}
+	for dec.PeekKind() == '"' {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if t.String() == name {
+			return true
+		}
+		if dec.SkipValue() != nil {
+			return false
+		}
+	}
+	return false
+}

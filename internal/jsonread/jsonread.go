@@ -1,0 +1,374 @@
+// Package jsonread reads large JSON texts forward, value by value: with a bounded token, and with the line and column of what is wrong.
+//
+// A format's reader walks its text with Object and Array and asks for the values that it knows. Unknown members are skipped and cost no
+// memory. The text as a whole is never held.
+package jsonread
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv"
+)
+
+// LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are bytes.
+const LimitValue = "JSON value"
+
+// DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 64 MiB.
+const DefaultValue = 64 << 20
+
+// Options configure a Reader. The zero value selects the defaults.
+type Options struct {
+	Format string         // name of the format in errors
+	Value  int            // limit of one string or one Raw value in bytes; 0 means DefaultValue
+	Report *ntconv.Report // counts strings that are not UTF-8; may be nil
+}
+
+// A Reader reads a JSON text. After an error it must not be used further. Errors are *ntconv.FormatError with the place, which wrap
+// ntconv.ErrTruncated, ntconv.ErrCorrupt or ntconv.ErrLimit, except those of the underlying reader, which are returned unchanged. It is
+// not safe for concurrent use.
+type Reader struct {
+	o   Options
+	in  *window
+	dec *jsontext.Decoder
+	at  int64 // byte offset in the text of the value that was read last
+}
+
+// New returns a Reader of r. It skips a byte order mark. It reads nothing before the first value is asked for.
+func New(r io.Reader, o Options) *Reader {
+	if o.Value <= 0 {
+		o.Value = DefaultValue
+	}
+	j := &Reader{o: o, in: &window{r: r, limit: o.Value, line: 1}}
+	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	j.in.consumed = j.dec.InputOffset
+	return j
+}
+
+// Kind returns the kind of the next value: '{', '[', '"', '0' for a number, 't', 'f', 'n', ']' or '}' at the end of a list or an object, and
+// 0 if there is an error, which the next call returns.
+func (j *Reader) Kind() jsontext.Kind { return j.dec.PeekKind() }
+
+// Place is where a value is in a text. Its String is part of an error.
+type Place struct {
+	Offset int64  // bytes from the beginning of the decompressed text
+	text   string // line, column and path
+}
+
+// Place returns where the value is that was read last.
+func (j *Reader) Place() Place {
+	line, column := j.in.position(j.at)
+	text := fmt.Sprintf("line %d, column %d", line, column)
+	if p := path(j.dec.StackPointer()); p != "" {
+		text += ", " + p
+	}
+	return Place{j.in.skipped + j.at, text}
+}
+
+// path returns a JSON pointer for an error, truncated because it grows with the depth of the text.
+func path(p jsontext.Pointer) string {
+	const size = 100
+	if len(p) > size {
+		return string(p[:size]) + "..."
+	}
+	return string(p)
+}
+
+// Fail returns an error at a place.
+func (j *Reader) Fail(p Place, err error) error {
+	return &ntconv.FormatError{Format: j.o.Format, Offset: p.Offset, Where: p.text, Err: err}
+}
+
+// Corrupt returns an error about the value that was read last. It wraps ntconv.ErrCorrupt.
+func (j *Reader) Corrupt(format string, args ...any) error {
+	return j.Fail(j.Place(), fmt.Errorf("%w: %s", ntconv.ErrCorrupt, fmt.Sprintf(format, args...)))
+}
+
+// fail makes an error of this package from one of the decoder.
+func (j *Reader) fail(err error) error {
+	var limit *ntconv.LimitError
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &limit):
+		j.at = j.dec.InputOffset()
+		return j.Fail(j.Place(), limit)
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		j.at = j.in.total
+		return j.Fail(j.Place(), ntconv.ErrTruncated)
+	case errors.As(err, &syntax):
+		j.at = syntax.ByteOffset
+		return j.Fail(j.Place(), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
+	}
+	return err
+}
+
+// begin notes where the next value is.
+func (j *Reader) begin() jsontext.Kind {
+	kind := j.dec.PeekKind()
+	j.at = j.dec.InputOffset()
+	for _, c := range j.dec.UnreadBuffer() {
+		if !isBetween[c] {
+			break
+		}
+		j.at++
+	}
+	return kind
+}
+
+// isBetween are the bytes between values.
+var isBetween = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ':': true}
+
+// want returns an error unless the next value is of that kind, with name as the article and noun in the message.
+func (j *Reader) want(kind jsontext.Kind, name string) error {
+	got := j.begin()
+	if got == kind {
+		return nil
+	}
+	if got == 0 {
+		_, err := j.dec.ReadToken()
+		return j.fail(err)
+	}
+	return j.Corrupt("want %s, got %s", name, kindName(got))
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "the end of a list or an object"
+}
+
+// Object reads an object. For each member whose name is in names it calls member with the index of the name; member must read the value.
+// Members with other names are skipped. A second member with a name in names is an error, because readers disagree on which one counts.
+// names has at most 64 elements. Null is an object without members.
+func (j *Reader) Object(names []string, member func(i int) error) error {
+	if null, err := j.null(); null {
+		return err
+	}
+	if err := j.want('{', "an object"); err != nil {
+		return err
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return j.fail(err)
+	}
+	var seen uint64
+	for j.dec.PeekKind() != '}' {
+		i, err := j.name(names)
+		switch {
+		case err != nil:
+			return err
+		case i < 0:
+			err = j.Skip()
+		case seen&(1<<i) != 0:
+			return j.Corrupt("member %q occurs twice", names[i])
+		default:
+			seen |= 1 << i
+			err = member(i)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return j.fail(err)
+	}
+	return nil
+}
+
+// name reads the name of a member and returns its index in names, -1 if it is another one.
+func (j *Reader) name(names []string) (int, error) {
+	j.begin()
+	text, err := j.dec.ReadValue()
+	if err != nil {
+		return 0, j.fail(err)
+	}
+	if bytes.IndexByte(text, '\\') >= 0 {
+		plain, _ := jsontext.AppendUnquote(nil, text) // an error means that invalid UTF-8 was replaced
+		return index(names, plain), nil
+	}
+	return index(names, text[1:len(text)-1]), nil
+}
+
+func index(names []string, name []byte) int {
+	for i, n := range names {
+		if n == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Array reads a list. It calls elem for each element with its index; elem must read the value. Null is an empty list.
+func (j *Reader) Array(elem func(i int) error) error {
+	if null, err := j.null(); null {
+		return err
+	}
+	if err := j.want('[', "a list"); err != nil {
+		return err
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return j.fail(err)
+	}
+	for i := 0; j.dec.PeekKind() != ']'; i++ {
+		if j.dec.PeekKind() == 0 {
+			_, err := j.dec.ReadToken()
+			return j.fail(err)
+		}
+		if err := elem(i); err != nil {
+			return err
+		}
+	}
+	_, err := j.dec.ReadToken()
+	if err != nil {
+		return j.fail(err)
+	}
+	return nil
+}
+
+// null reads null and reports whether it was the next value; it reads no other one.
+func (j *Reader) null() (bool, error) {
+	if j.dec.PeekKind() != 'n' {
+		return false, nil
+	}
+	return true, j.Skip()
+}
+
+// Skip reads any value.
+func (j *Reader) Skip() error {
+	j.begin()
+	if err := j.dec.SkipValue(); err != nil {
+		return j.fail(err)
+	}
+	return nil
+}
+
+// Raw reads any value and returns its text without white space around it, valid until the next call.
+func (j *Reader) Raw() ([]byte, error) {
+	j.begin()
+	text, err := j.dec.ReadValue()
+	if err != nil {
+		return nil, j.fail(err)
+	}
+	return text, nil
+}
+
+// String reads a string. Invalid UTF-8 and surrogates without a partner become U+FFFD and are counted with CodeRepaired. A number or a
+// boolean is returned as its text, and null as "".
+func (j *Reader) String() (string, error) {
+	switch kind := j.begin(); kind {
+	case '{', '[', ']', '}', 0:
+		return "", j.want('"', "a string")
+	case 'n':
+		return "", j.Skip()
+	}
+	text, err := j.dec.ReadValue()
+	if err != nil {
+		return "", j.fail(err)
+	}
+	if text[0] != '"' {
+		return string(text), nil
+	}
+	inner := text[1 : len(text)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner), nil
+	}
+	plain, err := jsontext.AppendUnquote(nil, text)
+	if err != nil {
+		j.o.Report.Note(ntconv.CodeRepaired, 1, j.in.skipped+j.at, "strings that are not Unicode")
+	}
+	return strings.ToValidUTF8(string(plain), "\uFFFD"), nil
+}
+
+// Bool reads a boolean, or a number that is a boolean if it is not 0. Null is false.
+func (j *Reader) Bool() (bool, error) {
+	switch kind := j.begin(); kind {
+	case 't', 'f', '0', 'n':
+		text, err := j.dec.ReadValue()
+		if err != nil {
+			return false, j.fail(err)
+		}
+		return kind == 't' || kind == '0' && string(text) != "0", nil
+	}
+	return false, j.want('t', "a boolean")
+}
+
+// Number reads a number and returns its text, valid until the next call. ok is false for null.
+func (j *Reader) Number() (text []byte, ok bool, err error) {
+	if j.begin() == 'n' {
+		return nil, false, j.Skip()
+	}
+	if err := j.want('0', "a number"); err != nil {
+		return nil, false, err
+	}
+	if text, err = j.dec.ReadValue(); err != nil {
+		return nil, false, j.fail(err)
+	}
+	return text, true, nil
+}
+
+// Decimal reads a number. ok is false for null.
+func (j *Reader) Decimal() (d Decimal, ok bool, err error) {
+	text, ok, err := j.Number()
+	if ok {
+		d = ParseDecimal(text)
+	}
+	return d, ok, err
+}
+
+// Scaled reads a number and returns it times 10 to the power of digits, rounded to the nearest integer. ok is false for null. exact is
+// false if it was rounded. A result of more than 63 bits is an error.
+func (j *Reader) Scaled(digits int) (v int64, exact, ok bool, err error) {
+	d, ok, err := j.Decimal()
+	if !ok || err != nil {
+		return 0, true, false, err
+	}
+	v, exact, fits := d.Scale(digits)
+	if !fits {
+		return 0, false, false, j.Corrupt("the number is out of range")
+	}
+	return v, exact, true, nil
+}
+
+// Index reads a number that is an integer of at least low and at most high. Null is none.
+func (j *Reader) Index(low, high, none int64) (int64, error) {
+	v, exact, ok, err := j.Scaled(0)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return none, nil
+	case !exact:
+		return 0, j.Corrupt("want an integer")
+	case v < low || v > high:
+		return 0, j.Corrupt("want %d to %d, got %d", low, high, v)
+	}
+	return v, nil
+}
+
+// End returns an error unless only white space follows.
+func (j *Reader) End() error {
+	j.begin()
+	switch _, err := j.dec.ReadToken(); {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return j.fail(err)
+	}
+	return j.Corrupt("want the end of the text")
+}

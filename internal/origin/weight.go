@@ -1,0 +1,106 @@
+package origin
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// Attributes of the type of samples that say what their first field is, the weight that viewers go by.
+const (
+	AttrWeight     = "pprof.weight"      // its sample type
+	AttrWeightUnit = "pprof.weight_unit" // the unit that it is in
+)
+
+// A Weight converts values of one sample type to the weights that viewers go by. Times become milliseconds, because PerfView shows a weight
+// as milliseconds. If rounding would change more than a hundredth of the total, they become microseconds or nanoseconds.
+type Weight struct {
+	Column  int    // of Columns.Types
+	unitOf  string // of the values, as the profile says
+	nanos   float64
+	scale   int // of scales
+	total   float64
+	missing [len(scales)]float64 // what rounding loses or adds, by scale
+}
+
+// scales are the units that weights may have.
+var scales = [...]struct {
+	name  string
+	nanos float64
+}{{"milliseconds", 1e6}, {"microseconds", 1e3}, {"nanoseconds", 1}}
+
+// NewWeight returns the Weight of a column with values in a unit.
+func NewWeight(column int, unit string) Weight {
+	w := Weight{Column: column, unitOf: unit}
+	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
+	case "nanosecond", "n":
+		w.nanos = 1
+	case "microsecond", "u", "µ", "μ":
+		w.nanos = 1e3
+	case "millisecond", "m":
+		w.nanos = 1e6
+	case "second", "":
+		if unit != "" {
+			w.nanos = 1e9
+		}
+	}
+	return w
+}
+
+// Try considers a value for the choice of the unit.
+func (w *Weight) Try(v int64) {
+	if w.nanos == 0 || v <= 0 {
+		return
+	}
+	exact := float64(v) * w.nanos
+	w.total += exact
+	for i, s := range scales {
+		w.missing[i] += math.Abs(math.Round(exact/s.nanos)*s.nanos - exact)
+	}
+}
+
+// Choose chooses the unit. Call it after the last Try.
+func (w *Weight) Choose() {
+	for w.scale < len(scales)-1 && w.missing[w.scale] > w.total/100 {
+		w.scale++
+	}
+}
+
+// Unit returns the unit of the weights.
+func (w *Weight) Unit() string {
+	if w.nanos == 0 {
+		return w.unitOf
+	}
+	return scales[w.scale].name
+}
+
+// Attrs returns the attributes for the type of the samples. sampleType is the Type of the column.
+func (w *Weight) Attrs(sampleType string) ntconv.Attrs {
+	return ntconv.Attrs{{Key: AttrWeight, Value: sampleType}, {Key: AttrWeightUnit, Value: w.Unit()}}
+}
+
+// of returns the weight of a value, from 0 to math.MaxUint64.
+func (w *Weight) of(v int64) uint64 {
+	if v <= 0 {
+		return 0
+	}
+	if w.nanos == 0 || w.nanos == scales[w.scale].nanos {
+		return uint64(v)
+	}
+	scaled := math.Round(float64(v) * (w.nanos / scales[w.scale].nanos))
+	if scaled >= 1<<64 { // the result of a conversion depends on the CPU
+		return math.MaxUint64
+	}
+	return uint64(scaled)
+}
+
+// AppendTo appends the payload of a sample, with a value for each of Columns.Types.
+func (w *Weight) AppendTo(dst []byte, values []int64) []byte {
+	dst = binary.AppendUvarint(dst, w.of(values[w.Column]))
+	for _, v := range values {
+		dst = binary.AppendVarint(dst, v) // zigzag
+	}
+	return dst
+}

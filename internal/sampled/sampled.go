@@ -1,0 +1,167 @@
+// Package sampled makes a source of events from a profile whose parts come in any order: samples before the names of their frames, one
+// thread after the other, sample types that only the end of the file completes.
+//
+//	Builder: threads, nodes of the tree of stacks, samples, records ─→ spool by time ─→ Source: names, sample types are complete ─→ events
+//
+// Samples become events as importers/pprof and importers/folded make them: Universal.Events/cpu, with a type whose attributes describe the
+// sample types. Memory follows the threads, the tree of stacks and the frames; samples and records are in the spool.
+package sampled
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/spool"
+)
+
+// Names of the limits in errors: one per member of Limits that can cause one, and LimitColumns for maxColumns.
+const (
+	LimitTables  = "tables of a profile"  // Limits.Tables, in bytes
+	LimitThreads = "threads of a profile" // Limits.Threads
+	LimitColumns = "sample types of a profile"
+)
+
+// Limits bound the memory that a profile can make a Builder and its source hold. Zero selects the default. Exceeding a limit is an
+// *ntconv.LimitError, except that deeper stacks lose their outermost frames (CodeStackCut).
+type Limits struct {
+	Tables  int64 // frames, the tree of stacks, and what else Charge counts, in bytes: 1 GiB
+	Threads int   // 1,000,000
+	Stack   int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
+}
+
+// Defaults returns the limits with the default where a member is zero.
+func (l Limits) Defaults() Limits {
+	if l.Tables <= 0 {
+		l.Tables = 1 << 30
+	}
+	if l.Threads <= 0 {
+		l.Threads = 1_000_000
+	}
+	if l.Stack <= 0 {
+		l.Stack = 10_000
+	}
+	return l
+}
+
+// Options configure a Builder.
+type Options struct {
+	Limits Limits
+	Report *ntconv.Report // may be nil
+}
+
+// A Builder collects a profile. It is not safe for concurrent use. Close it unless Source has returned a source.
+type Builder struct {
+	o       Options
+	used    int64 // bytes that were charged
+	tree    tree
+	threads []owner
+	columns []origin.ValueType
+	weights []origin.Weight // by column
+	first   int64           // earliest time; math.MaxInt64 if there is none
+	spool   *spool.Spool
+	record  []byte
+}
+
+// An owner is a thread with the labels of its samples.
+type owner struct {
+	thread *ntconv.Thread
+	labels *ntconv.Labels
+}
+
+// New returns an empty Builder.
+func New(o Options) *Builder {
+	o.Limits = o.Limits.Defaults()
+	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(nil), tree: newTree()}
+}
+
+// Charge counts n more bytes of tables, negative n if they are released. The error is an *ntconv.LimitError.
+func (b *Builder) Charge(n int64) error {
+	b.used += n
+	if b.used > b.o.Limits.Tables {
+		return &ntconv.LimitError{Limit: LimitTables, Value: b.o.Limits.Tables, Asked: b.used, Unit: "bytes"}
+	}
+	return nil
+}
+
+// ownerBytes is what a thread costs.
+const ownerBytes = 256
+
+// AddThread adds a thread and returns its number, from 0. labels are those of its samples and may be nil.
+func (b *Builder) AddThread(t *ntconv.Thread, labels *ntconv.Labels) (uint32, error) {
+	n := len(b.threads)
+	if most := b.o.Limits.Threads; n >= most {
+		return 0, &ntconv.LimitError{Limit: LimitThreads, Value: int64(most), Asked: int64(n) + 1}
+	}
+	b.threads = append(b.threads, owner{t, labels})
+	return uint32(n), b.Charge(ownerBytes)
+}
+
+// maxColumns bounds the sample types.
+const maxColumns = 100
+
+// Column returns the number of a sample type, from 0. It adds the type if there is none.
+func (b *Builder) Column(t origin.ValueType) (int, error) {
+	n := len(b.columns)
+	if i := slices.Index(b.columns, t); i >= 0 {
+		return i, nil
+	}
+	if n >= maxColumns {
+		return 0, &ntconv.LimitError{Limit: LimitColumns, Value: maxColumns, Asked: int64(n) + 1}
+	}
+	b.columns, b.weights = append(b.columns, t), append(b.weights, origin.NewWeight(n, t.Unit))
+	return n, nil
+}
+
+// A Value is a value of a sample type, by its number.
+type Value struct {
+	Column int
+	N      int64
+}
+
+// Kinds of records in the spool.
+const (
+	kindSample = iota
+	kindOther
+)
+
+// MaxTime bounds times: 100 years in nanoseconds.
+const MaxTime = 100 * 365 * 24 * 3600 * 1_000_000_000
+
+// Sample adds a sample of a thread. The time is in nanoseconds from any origin that all times of the profile share, between -MaxTime and
+// MaxTime. Errors are those of the temporary file.
+func (b *Builder) Sample(at int64, thread uint32, stack Node, values []Value) error {
+	b.record = append(b.record[:0], kindSample)
+	b.record = binary.AppendUvarint(b.record, uint64(thread))
+	b.record = binary.AppendUvarint(b.record, uint64(stack))
+	for _, v := range values {
+		b.weights[v.Column].Try(v.N)
+		b.record = append(b.record, byte(v.Column))
+		b.record = binary.AppendVarint(b.record, v.N)
+	}
+	return b.add(at)
+}
+
+// Record adds a record of another kind, which Profile.Event makes an event. It copies data.
+func (b *Builder) Record(at int64, data []byte) error {
+	b.record = append(append(b.record[:0], kindOther), data...)
+	return b.add(at)
+}
+
+func (b *Builder) add(at int64) error {
+	if at < -MaxTime || at > MaxTime {
+		return fmt.Errorf("%w: time %d ns is more than 100 years from the start", ntconv.ErrCorrupt, at)
+	}
+	b.first = min(b.first, at)
+	return b.spool.Add(spool.Key{Time: at}, b.record)
+}
+
+// Close removes temporary files.
+func (b *Builder) Close() error { return b.spool.Close() }
+
+// SetThread replaces a thread, and SetLabels the labels of its samples.
+func (b *Builder) SetThread(n uint32, t *ntconv.Thread)      { b.threads[n].thread = t }
+func (b *Builder) SetLabels(n uint32, labels *ntconv.Labels) { b.threads[n].labels = labels }
