@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -200,4 +202,49 @@ func BenchmarkSamples(b *testing.B) {
 	if err := e.set.Close(); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// TestMemory checks that memory does not follow the number of samples: 100 MB of columns need less than half of that.
+func TestMemory(t *testing.T) {
+	f := &fake{tracks: []*timeline.Track{main, worker}, frames: frames(slices.Repeat([]string{"Method"}, 30)...)}
+	for i := range f.frames {
+		f.frames[i].Func.Name += fmt.Sprint(i)
+	}
+	e := newEncoder(f, &spool.Options{Dir: t.TempDir()}, nil, &adopted{})
+	item := sample(main, 0, 0, "", wall, 1_000_000)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, most := heap(), uint64(0)
+	for i := range 1_200_000 {
+		item.Time, item.Stack, item.Track = int64(i), timeline.Node(1+i%30), f.tracks[i/10%2]
+		if err := e.item(&item); err != nil {
+			t.Fatal(err)
+		}
+		if i%200_000 == 199_999 {
+			most = max(most, heap()-before)
+		}
+	}
+	var out counter
+	s := &Sink{w: &out}
+	if err := s.file(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.set.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if most > 48<<20 || out < 80<<20 {
+		t.Errorf("%d bytes of heap for a file of %d bytes", most, out)
+	}
+}
+
+// A counter counts what is written.
+type counter int
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
 }
