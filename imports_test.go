@@ -53,6 +53,10 @@ var importRules = []importRule{
 		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
 	},
 	{
+		of: []string{"./internal/timesort"}, only: []string{"std", "./", "./internal/timesort"},
+		why: "which event comes first depends on neither the format that it came from nor the one that is written",
+	},
+	{
 		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
 		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
 	},
@@ -187,7 +191,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
@@ -214,7 +218,7 @@ var importRules = []importRule{
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
 	{
-		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/..."),
+		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/..."),
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},
 	{
@@ -282,7 +286,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/parquet"}, only: []string{
-			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile",
+			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
 			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},
@@ -292,7 +296,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
 			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",

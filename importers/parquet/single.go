@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/timesort"
 )
 
 // columnAt returns the position of the column of that name that is not nested, -1 if the file has none.
@@ -56,7 +57,7 @@ func newSingle(f *files) (ntconv.Source, error) {
 	}
 	s.info = nanosInfo(first)
 	if !sorted {
-		return &numbered{Source: &sorter{Source: s, report: f.o.Report}, seq: map[*ntconv.Thread]uint32{}}, nil
+		return &numbered{Source: byTime(s, f.o.Report), seq: map[*ntconv.Thread]uint32{}}, nil
 	}
 	return s, nil
 }
@@ -103,6 +104,11 @@ func (n *numbered) Next() (*ntconv.Event, error) {
 		e.Seq = n.seq[e.Thread]
 	}
 	return e, err
+}
+
+// byTime returns a source that sorts events between sequence points by time, as far as they fit into a window.
+func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
+	return timesort.New(src, &timesort.Options{Events: 2 << 20, Bytes: 256 << 20, Report: report})
 }
 
 // nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the first event, because

@@ -86,7 +86,7 @@ func newTrace(f *files) (ntconv.Source, error) {
 		f.o.Report.Note(ntconv.CodeTruncated, 1, -1, "the trace from which the tables were written was incomplete")
 	}
 	if f.o.ByTime && t.d.hasInfo && !t.d.info.Ordered {
-		return &sorter{Source: t, report: f.o.Report}, nil
+		return byTime(t, f.o.Report), nil
 	}
 	return t, nil
 }

@@ -158,8 +158,8 @@ func kindName(k jsontext.Kind) string {
 // Members with other names are skipped. A second member with a name in names is an error, because readers disagree on which one counts.
 // names has at most 64 elements. Null is an object without members.
 func (j *Reader) Object(names []string, member func(i int) error) error {
-	if j.Null() {
-		return nil
+	if null, err := j.null(); null {
+		return err
 	}
 	if err := j.want('{', "an object"); err != nil {
 		return err
@@ -216,8 +216,8 @@ func index(names []string, name []byte) int {
 
 // Array reads a list. It calls elem for each element with its index; elem must read the value. Null is an empty list.
 func (j *Reader) Array(elem func(i int) error) error {
-	if j.Null() {
-		return nil
+	if null, err := j.null(); null {
+		return err
 	}
 	if err := j.want('[', "a list"); err != nil {
 		return err
@@ -241,14 +241,12 @@ func (j *Reader) Array(elem func(i int) error) error {
 	return nil
 }
 
-// Null reads null and reports whether it was the next value; it reads no other one.
-func (j *Reader) Null() bool {
+// null reads null and reports whether it was the next value; it reads no other one.
+func (j *Reader) null() (bool, error) {
 	if j.dec.PeekKind() != 'n' {
-		return false
+		return false, nil
 	}
-	j.begin()
-	_, err := j.dec.ReadToken()
-	return err == nil
+	return true, j.Skip()
 }
 
 // Skip reads any value.
@@ -277,8 +275,7 @@ func (j *Reader) String() (string, error) {
 	case '{', '[', ']', '}', 0:
 		return "", j.want('"', "a string")
 	case 'n':
-		j.Null()
-		return "", nil
+		return "", j.Skip()
 	}
 	text, err := j.dec.ReadValue()
 	if err != nil {

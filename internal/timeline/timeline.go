@@ -73,6 +73,7 @@ type Timeline struct {
 	stacks   stackTable
 	samples  *sampleReader // nil if samples are omitted
 	counters *counterReader
+	chrome   *chromeReader
 	tracker  *tracker.Tracker // nil after Finish
 	begun    begunStacks
 	inner    uint32 // number of the latest slice with events in it
@@ -118,6 +119,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 		t.samples = newSampleReader(t, info)
 	}
 	t.counters = newCounterReader(t)
+	t.chrome = newChromeReader(t)
 	t.roles = newRoles(&t.titles, t.counters.reader)
 	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
 		Sources: sources(t.opts.Spans), Unfinished: tracker.CloseUnfinished, NoEvents: true, SpanIDReversed: t.opts.SpanIDReversed,
