@@ -218,7 +218,7 @@ var importRules = []importRule{
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
 	{
-		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/..."),
+		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/..."),
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},
 	{
