@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 			if ByFile(All(), "dir.x/TRACE"+strings.ToUpper(e)) != ByName(All(), f.Name) && ByFile(All(), "TRACE"+e).Name != f.Name {
 				t.Errorf("%s: not found by %s", f.Name, e)
 			}
-			if ByFile(All(), e) != nil {
+			if got := ByFile(All(), e); got != nil && !strings.HasSuffix(e, got.Exts[0]) { // .firefox.json is a .json file
 				t.Errorf("%s: a file without a name is not of the format", e)
 			}
 		}
@@ -272,6 +272,8 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
 		}
+	case "chrome":
+		checkChrome(t, out, r.Items)
 	case "firefox":
 		checkFirefox(t, out, r.Items)
 	default:
