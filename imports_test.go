@@ -53,6 +53,10 @@ var importRules = []importRule{
 		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
 	},
 	{
+		of: []string{"./internal/timesort"}, only: []string{"std", "./", "./internal/timesort"},
+		why: "which event comes first depends on neither the format that it came from nor the one that is written",
+	},
+	{
 		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
 		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
 	},
@@ -187,7 +191,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
@@ -210,11 +214,25 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./importers/chrome"}, only: []string{
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/spool", "./internal/tempfile",
+		},
+		why: "an importer is a source: what becomes of its events is for others to know",
+	},
+	{
+		of: []string{"./importers/firefox"}, only: profileImporter("./importers/firefox"),
+		why: "an importer is a source: what becomes of its events is for others to know",
+	},
+	{
+		of: []string{"./importers/speedscope"}, only: profileImporter("./importers/speedscope"),
+		why: "an importer is a source: what becomes of its events is for others to know",
+	},
+	{
 		of: []string{"./exporters/chrome"}, only: timelineExporter("./exporters/chrome", "github.com/go-json-experiment/json/..."),
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
 	{
-		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/..."),
+		of: []string{"./exporters/perfetto"}, only: timelineExporter("./exporters/perfetto", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/..."),
 		why: "a user of this exporter compiles the timeline and no other format; names come through the Namer",
 	},
 	{
@@ -282,7 +300,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/parquet"}, only: []string{
-			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile",
+			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
 			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},
@@ -292,7 +310,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
 			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",
@@ -418,6 +436,12 @@ func TestImportRules(t *testing.T) {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
 		}
 	}
+}
+
+// profileImporter returns what importers of profiles in JSON may import, and more.
+func profileImporter(more ...string) []string {
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool",
+		"./internal/tempfile", "github.com/go-json-experiment/json/...")
 }
 
 // timelineExporter returns what an exporter on package timeline may import.

@@ -63,9 +63,11 @@ func (l *loader) sampleType(name string) int {
 
 // A sample is a record of kind recordSample.
 type sample struct {
-	kind   int    // of loader.sampleTypes
-	tree   int    // 0: loader.frames, else that of loader.profileList[tree-1]
-	node   int32  // -1: no stack
+	kind   int   // of loader.sampleTypes
+	tree   int   // 0: loader.frames, else that of loader.profileList[tree-1]
+	node   int32 // -1: no stack
+	line   int32 // in the leaf, 0 if unknown
+	column int32
 	weight int64  // nanoseconds if the values are times
 	cpu    int64  // ntconv.CPUUnknown
 	thread uint64 // 0: the first thread with the number tid, else loader.list[thread-1]
@@ -79,6 +81,8 @@ func (l *loader) addSample(at, offset int64, s *sample) error {
 	b = binary.AppendUvarint(b, uint64(s.kind))
 	b = binary.AppendUvarint(b, uint64(s.tree))
 	b = binary.AppendVarint(b, int64(s.node))
+	b = binary.AppendVarint(b, int64(s.line))
+	b = binary.AppendVarint(b, int64(s.column))
 	b = binary.AppendVarint(b, s.weight)
 	b = binary.AppendVarint(b, s.cpu)
 	b = binary.AppendUvarint(b, s.thread)
@@ -118,7 +122,7 @@ func (l *loader) listedSample(value []byte, offset int64) error {
 		case `"weight"`:
 			weight = v
 		case `"cpu"`:
-			if n, err := strconv.ParseInt(string(v), 10, 32); err == nil {
+			if n, err := strconv.ParseInt(string(unquoted(v)), 10, 32); err == nil {
 				s.cpu = n
 			}
 		case `"sf"`:
@@ -177,7 +181,7 @@ func (s *source) sample(data []byte, like *ntconv.Event) *ntconv.Event {
 		data = data[n:]
 		return v
 	}
-	kind, trees, node, weight, cpu, thread := next(), next(), signed(), signed(), signed(), next()
+	kind, trees, node, line, column, weight, cpu, thread := next(), next(), signed(), signed(), signed(), signed(), signed(), next()
 	t := &s.l.sampleTypes[kind]
 	s.event = *like
 	s.event.Type, s.event.CPU = t.typ, int32(cpu)
@@ -194,7 +198,7 @@ func (s *source) sample(data []byte, like *ntconv.Event) *ntconv.Event {
 		tr = s.l.profileList[trees-1].tree
 	}
 	if node >= 0 {
-		s.event.Stack = s.l.stackOf(tr, int32(node))
+		s.event.Stack = s.l.stackOf(tr, int32(node), int32(line), int32(column))
 		if s.event.Stack == nil && tr.nodes[node].frame == undefinedFrame {
 			s.o.Report.Note(ntconv.CodeUnknownStack, 1, like.Offset, "frames of samples")
 		}

@@ -37,6 +37,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/timesort"
 )
 
 // Options configure a source. The zero value selects the defaults.
@@ -82,7 +83,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	}
 	s.describe()
 	if s.o.ByTime {
-		return &sorter{source: s}, nil
+		return timesort.New(s, nil), nil
 	}
 	return s, nil
 }

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/timesort"
 )
 
 // columnAt returns the position of the column of that name that is not nested, -1 if the file has none.
@@ -56,7 +56,7 @@ func newSingle(f *files) (ntconv.Source, error) {
 	}
 	s.info = nanosInfo(first)
 	if !sorted {
-		return &numbered{Source: &sorter{Source: s, report: f.o.Report}, seq: map[*ntconv.Thread]uint32{}}, nil
+		return &numbered{Source: byTime(s, f.o.Report), seq: map[*ntconv.Thread]uint32{}}, nil
 	}
 	return s, nil
 }
@@ -68,26 +68,19 @@ func (f *files) times(table string) (first int64, sorted bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	r := parquetreader.NewColumnsReader(file, []int{columnAt(file, "ts_ns")})
-	defer r.Close()
-	var batch parquetreader.Columns
-	sorted = true
-	for last, any := int64(math.MinInt64), false; ; any = true {
-		switch err := r.Read(&batch, batchRows); {
-		case err == io.EOF:
-			return first, sorted, nil
-		case err != nil:
-			return 0, false, inTable(table, err)
+	last, any, sorted := int64(math.MinInt64), false, true
+	err = eachInt(file, columnAt(file, "ts_ns"), func(at int64) bool {
+		if !any {
+			first, any = at, true
 		}
-		for i := range batch.Rows {
-			at := batch.Row(0, i)[0].Int64()
-			if !any && i == 0 {
-				first = at
-			}
-			sorted = sorted && at >= last
-			first, last = min(first, at), at
-		}
+		sorted = sorted && at >= last
+		first, last = min(first, at), at
+		return true
+	})
+	if err != nil {
+		return 0, false, inTable(table, err)
 	}
+	return first, sorted, nil
 }
 
 // A numbered source numbers the events of each thread as they come, after they were sorted.
@@ -103,6 +96,11 @@ func (n *numbered) Next() (*ntconv.Event, error) {
 		e.Seq = n.seq[e.Thread]
 	}
 	return e, err
+}
+
+// byTime returns a source that sorts events between sequence points by time, as far as they fit into a window.
+func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
+	return timesort.New(src, &timesort.Options{Events: 2 << 20, Bytes: 256 << 20, Report: report})
 }
 
 // nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the first event, because

@@ -48,6 +48,12 @@ func (t *Timeline) event(e *ntconv.Event) {
 	if t.opts.Raw != nil && t.raw(e, at) {
 		return
 	}
+	if r.chrome {
+		if !t.chrome.add(e, r, at) {
+			t.instantUnless(e, r, at)
+		}
+		return
+	}
 	t.tracker.Add(e)
 	switch {
 	case r.sample:
@@ -74,6 +80,11 @@ func (t *Timeline) event(e *ntconv.Event) {
 		t.counts.Rundown++
 		return
 	}
+	t.instantUnless(e, r, at)
+}
+
+// instantUnless adds an instant unless these are omitted.
+func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
 	if t.opts.NoInstants {
 		t.parts.omitted++
 		return
@@ -97,9 +108,12 @@ func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
 // instant adds an event that happened at one time.
 func (t *Timeline) instant(e *ntconv.Event, r *role, at int64) {
 	rec := appendHead(t.rec[:0], recordInstant, t.owners.thread(e.Thread))
-	if r.exception != nil {
+	switch {
+	case r.exception != nil:
 		rec = t.titles.append(rec, t.exceptionType(e, r), CategoryException)
-	} else {
+	case r.chrome:
+		rec = t.titles.append(rec, t.chrome.title.name, t.chrome.title.category)
+	default:
 		rec = appendNumber(rec, r.title)
 	}
 	rec = appendNumber(rec, t.stacks.number(e))

@@ -73,6 +73,7 @@ type Timeline struct {
 	stacks   stackTable
 	samples  *sampleReader // nil if samples are omitted
 	counters *counterReader
+	chrome   *chromeReader
 	tracker  *tracker.Tracker // nil after Finish
 	begun    begunStacks
 	inner    uint32 // number of the latest slice with events in it
@@ -118,6 +119,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 		t.samples = newSampleReader(t, info)
 	}
 	t.counters = newCounterReader(t)
+	t.chrome = newChromeReader(t)
 	t.roles = newRoles(&t.titles, t.counters.reader)
 	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
 		Sources: sources(t.opts.Spans), Unfinished: tracker.CloseUnfinished, NoEvents: true, SpanIDReversed: t.opts.SpanIDReversed,
@@ -194,6 +196,11 @@ func (t *Timeline) Counts() Counts { return t.counts }
 // add puts the record in t.rec into the spool. The rank orders records of one time.
 func (t *Timeline) add(at, rank int64) {
 	t.start, t.end = min(t.start, at), max(t.end, at)
+	t.put(at, rank)
+}
+
+// put is add for a record that does not decide when the timeline begins and ends.
+func (t *Timeline) put(at, rank int64) {
 	if err := t.spool.Add(spool.Key{Time: at, Rank: rank}, t.rec); err != nil && t.err == nil {
 		t.err = err
 	}
