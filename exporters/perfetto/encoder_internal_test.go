@@ -36,7 +36,7 @@ func (t *fakeTree) Frame(f uint32) ntconv.Frame { return t.frames[f] }
 // text returns the frames of a node as readTrace.stack does.
 func (t *fakeTree) text(n timeline.Node) (list []string) {
 	if n == timeline.NoStack {
-		return []string{"(no stack)"}
+		return []string{"[no stack]"}
 	}
 	for ; n != timeline.NoStack; n = t.nodes[n].parent {
 		f := t.frames[t.nodes[n].frame]
