@@ -225,20 +225,17 @@ func (j *Reader) Array(elem func(i int) error) error {
 	if _, err := j.dec.ReadToken(); err != nil {
 		return j.fail(err)
 	}
-	for i := 0; j.dec.PeekKind() != ']'; i++ {
-		if j.dec.PeekKind() == 0 {
-			_, err := j.dec.ReadToken()
-			return j.fail(err)
+	for i := 0; ; i++ {
+		if k := j.dec.PeekKind(); k == ']' || k == 0 {
+			if _, err := j.dec.ReadToken(); err != nil {
+				return j.fail(err)
+			}
+			return nil
 		}
 		if err := elem(i); err != nil {
 			return err
 		}
 	}
-	_, err := j.dec.ReadToken()
-	if err != nil {
-		return j.fail(err)
-	}
-	return nil
 }
 
 // null reads null and reports whether it was the next value; it reads no other one.
@@ -310,11 +307,12 @@ func (j *Reader) Bool() (bool, error) {
 
 // Number reads a number and returns its text, valid until the next call. ok is false for null.
 func (j *Reader) Number() (text []byte, ok bool, err error) {
-	if j.begin() == 'n' {
+	switch j.begin() {
+	case '0':
+	case 'n':
 		return nil, false, j.Skip()
-	}
-	if err := j.want('0', "a number"); err != nil {
-		return nil, false, err
+	default:
+		return nil, false, j.want('0', "a number")
 	}
 	if text, err = j.dec.ReadValue(); err != nil {
 		return nil, false, j.fail(err)
@@ -347,18 +345,37 @@ func (j *Reader) Scaled(digits int) (v int64, exact, ok bool, err error) {
 
 // Index reads a number that is an integer of at least low and at most high. Null is none.
 func (j *Reader) Index(low, high, none int64) (int64, error) {
-	v, exact, ok, err := j.Scaled(0)
+	text, ok, err := j.Number()
+	if err != nil || !ok {
+		return none, err
+	}
+	if v, ok := digits(text); ok && v >= low && v <= high {
+		return v, nil
+	}
+	v, exact, ok := ParseDecimal(text).Scale(0)
 	switch {
-	case err != nil:
-		return 0, err
 	case !ok:
-		return none, nil
+		return 0, j.Corrupt("the number is out of range")
 	case !exact:
 		return 0, j.Corrupt("want an integer")
 	case v < low || v > high:
 		return 0, j.Corrupt("want %d to %d, got %d", low, high, v)
 	}
 	return v, nil
+}
+
+// digits returns the value of up to 18 digits.
+func digits(text []byte) (v int64, ok bool) {
+	if len(text) > 18 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	return v, true
 }
 
 // End returns an error unless only white space follows.
