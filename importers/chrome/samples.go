@@ -32,9 +32,11 @@ const (
 	maxSampleName  = 256 // bytes
 )
 
-// isTime reports whether the weights of samples with a name are times: exporters of this module use these names, and V8's samples get the
-// first one.
-func isTime(name string) bool { return name == "wall" || name == "cpu" || name == "off_cpu" }
+// v8Name is the name of the samples of V8: it takes them whether or not the thread runs.
+const v8Name = "wall"
+
+// isTime reports whether the weights of samples with a name are times: exporters of this module use these names.
+func isTime(name string) bool { return name == v8Name || name == "cpu" || name == "off_cpu" }
 
 // sampleType returns the number of the type of samples with a name.
 func (l *loader) sampleType(name string) int {
