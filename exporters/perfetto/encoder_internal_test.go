@@ -202,7 +202,7 @@ func (s *scenario) encode(t testing.TB, o *Options) []byte {
 func TestItems(t *testing.T) {
 	for seed := range uint64(50) {
 		s := newScenario(rand.New(rand.NewPCG(seed, 13)))
-		for _, o := range []Options{{}, {Samples: StackSamples}} {
+		for _, o := range []Options{{}, {Samples: StackSamples, Plain: true}} {
 			r := read(t, s.encode(t, &o))
 			s.checkEvents(t, r)
 			s.checkSamples(t, r, o.Samples)

@@ -196,7 +196,6 @@ type comparison struct {
 	streamed profile.Kind
 	samples  [2][]readSample // want, by whether they are streamed
 	texts    map[timeline.Node][]string
-	failed   bool
 }
 
 func (c *comparison) item(it *timeline.Item) error {

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -46,7 +47,7 @@ func TestTable(t *testing.T) {
 			if ByFile(All(), "dir.x/TRACE"+strings.ToUpper(e)) != ByName(All(), f.Name) && ByFile(All(), "TRACE"+e).Name != f.Name {
 				t.Errorf("%s: not found by %s", f.Name, e)
 			}
-			if ByFile(All(), e) != nil {
+			if g := ByFile(All(), e); g != nil && g.Name == f.Name {
 				t.Errorf("%s: a file without a name is not of the format", e)
 			}
 		}
@@ -167,9 +168,20 @@ func countPerfetto(t *testing.T, b []byte) (n int64) {
 		_, size := binary.Uvarint(value)
 		return value[size:]
 	}
-	fields(b, func(_ protowire.Number, packet []byte) {
-		fields(message(packet), func(number protowire.Number, data []byte) {
+	var trace func(b []byte)
+	packet := func(packet []byte) {
+		fields(packet, func(number protowire.Number, data []byte) {
 			switch number {
+			case 50: // compressed_packets
+				z, err := zlib.NewReader(bytes.NewReader(message(data)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				inner, err := io.ReadAll(z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trace(inner)
 			case 11: // track_event
 				kind, flow := byte(0), false
 				fields(message(data), func(number protowire.Number, value []byte) {
@@ -191,7 +203,9 @@ func countPerfetto(t *testing.T, b []byte) (n int64) {
 				n++
 			}
 		})
-	})
+	}
+	trace = func(b []byte) { fields(b, func(_ protowire.Number, value []byte) { packet(message(value)) }) }
+	trace(b)
 	return n
 }
 
