@@ -22,7 +22,7 @@ import (
 func read(t testing.TB, text []byte, limits chrome.Limits) ([]*ntconv.Event, *ntconv.Info, *ntconv.Report, error) {
 	t.Helper()
 	report := &ntconv.Report{}
-	src, err := chrome.New(bytes.NewReader(text), &chrome.Options{Report: report, Limits: limits, Dir: t.TempDir()})
+	src, err := chrome.New(bytes.NewReader(text), &chrome.Options{Report: report, Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}

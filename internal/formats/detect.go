@@ -59,7 +59,6 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{isETL, "an event trace log of Windows (.etl)", "PerfView reads it, and saves it as speedscope; for .NET programs " + recordAgain},
 		{isBinlog, "a binary log of MSBuild (.binlog)", "the MSBuild Structured Log Viewer reads it"},
 		{jsonWith(`speedscope`), "a speedscope profile", "www.speedscope.app shows it"},
-		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
 			"give the objects with the field resourceSpans, one per line"},
 	}
