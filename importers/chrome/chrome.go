@@ -111,9 +111,11 @@ func (s *source) describe() {
 		s.first = 0
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{}}
+	wall := s.l.epoch.wall(int64(s.first), s.o.Report)
+	start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
 	s.info = ntconv.Info{
 		Format: format, PointerSize: 8,
-		Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first, Wall: s.l.epoch.wall(int64(s.first), s.o.Report)},
+		Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first - ntconv.Ticks(wall.Sub(start)), Wall: start},
 	}
 }
 
