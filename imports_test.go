@@ -214,6 +214,20 @@ var importRules = []importRule{
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
 	},
 	{
+		of: []string{"./importers/chrome"}, only: []string{
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/spool", "./internal/tempfile",
+		},
+		why: "an importer is a source: what becomes of its events is for others to know",
+	},
+	{
+		of: []string{"./importers/firefox"}, only: profileImporter("./importers/firefox"),
+		why: "an importer is a source: what becomes of its events is for others to know",
+	},
+	{
+		of: []string{"./importers/speedscope"}, only: profileImporter("./importers/speedscope"),
+		why: "an importer is a source: what becomes of its events is for others to know",
+	},
+	{
 		of: []string{"./exporters/chrome"}, only: timelineExporter("./exporters/chrome", "github.com/go-json-experiment/json/..."),
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
@@ -444,6 +458,12 @@ func TestImportRules(t *testing.T) {
 			t.Errorf("no package matches %q: the rule is out of date", rule.of)
 		}
 	}
+}
+
+// profileImporter returns what importers of profiles in JSON may import, and more.
+func profileImporter(more ...string) []string {
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool",
+		"./internal/tempfile", "github.com/go-json-experiment/json/...")
 }
 
 // timelineExporter returns what an exporter on package timeline may import.

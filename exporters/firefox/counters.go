@@ -79,7 +79,7 @@ func (c *counter) write(w *jsoncolumns.Writer, index int) {
 		`","markerSchemaLocation":null,"sortWeight":50,"label":`)
 	w.String(c.track.Name)
 	w.Text(`,"tooltipRows":[{"type":"value","source":"accumulated","format":{"unit":"` + format + `"},"label":`)
-	w.String(unitText(c.track.Unit))
+	w.String(c.track.Name)
 	w.Text(`}]},"samples":{"length":`)
 	w.Int(int64(c.times.Len))
 	w.Text(`,"time":`)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // A clock converts ticks to the times of rows.
@@ -25,7 +26,7 @@ func newClock(c ntconv.Clock) clock {
 
 // at returns a time in microseconds, rounded down, and in nanoseconds since 1970-01-01. Times out of range are clamped.
 func (k *clock) at(t ntconv.Ticks) (micros, nanos int64) {
-	nanos = addClamped(k.start, k.Nanos(t))
+	nanos = bin.AddClamped(k.start, k.Nanos(t))
 	micros = nanos / 1000
 	if nanos%1000 < 0 {
 		micros--
@@ -35,7 +36,7 @@ func (k *clock) at(t ntconv.Ticks) (micros, nanos int64) {
 
 // restores reports whether the ticks of an event follow from its time in nanoseconds.
 func (k *clock) restores(t ntconv.Ticks, nanos int64) bool {
-	rel := addClamped(nanos, -k.start)
+	rel := bin.AddClamped(nanos, -k.start)
 	if k.exact && !extreme(nanos) && !extreme(rel) {
 		return true
 	}
@@ -44,15 +45,3 @@ func (k *clock) restores(t ntconv.Ticks, nanos int64) bool {
 
 // extreme reports whether a value may have been clamped.
 func extreme(n int64) bool { return n == math.MaxInt64 || n == math.MinInt64 }
-
-// addClamped returns a+b, clamped to the range of int64.
-func addClamped(a, b int64) int64 {
-	s := a + b
-	switch {
-	case b > 0 && s < a:
-		return math.MaxInt64
-	case b < 0 && s > a:
-		return math.MinInt64
-	}
-	return s
-}

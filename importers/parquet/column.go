@@ -127,7 +127,7 @@ func (c *fileColumn) nanos(v parquetreader.Value) (int64, bool) {
 		}
 		days := int64(binary.LittleEndian.Uint32(b[8:])) - julianEpoch
 		start, ok := scale(days, nanosPerDay)
-		sum := addClamped(start, int64(binary.LittleEndian.Uint64(b)))
+		sum := bin.AddClamped(start, int64(binary.LittleEndian.Uint64(b)))
 		return sum, ok && sum != math.MaxInt64 && sum != math.MinInt64
 	case c.Logical == parquetreader.Date:
 		return scale(v.Int64(), nanosPerDay)

@@ -298,7 +298,7 @@ func (s *foreign) endOf(start int64) (int64, bool) {
 	if s.duration != nil {
 		v, _ := s.reader.value(s.roles.at[roleDuration])
 		if n, ok := s.duration.number(v); ok && n >= 0 {
-			return addClamped(start, n), start+n != math.MaxInt64
+			return bin.AddClamped(start, n), start+n != math.MaxInt64
 		}
 	}
 	if s.end != nil {

@@ -61,23 +61,33 @@ func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
 // inOrder reports whether the values of a column never decrease. A file that cannot be read counts as in order: reading its rows gives
 // the error, after the rows before it.
 func inOrder(file *parquetreader.File, column string) bool {
-	at := slices.IndexFunc(file.Columns(), func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == column })
+	at := columnAt(file, column)
 	if at < 0 {
 		return true
 	}
-	r := parquetreader.NewColumnsReader(file, []int{at})
+	last, sorted := int64(math.MinInt64), true
+	_ = eachInt(file, at, func(n int64) bool {
+		sorted, last = n >= last, n
+		return sorted
+	})
+	return sorted
+}
+
+// eachInt calls visit with the values of a column of integers, which is not nested, until visit returns false.
+func eachInt(file *parquetreader.File, column int, visit func(int64) bool) error {
+	r := parquetreader.NewColumnsReader(file, []int{column})
+	defer r.Close()
 	var batch parquetreader.Columns
-	last := int64(math.MinInt64)
 	for {
-		if err := r.Read(&batch, batchRows); err != nil {
-			return true
+		if err := r.Read(&batch, batchRows); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
 		}
 		for i := range batch.Rows {
-			n := batch.Row(0, i)[0].Int64()
-			if n < last {
-				return false
+			if !visit(batch.Row(0, i)[0].Int64()) {
+				return nil
 			}
-			last = n
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -69,26 +68,19 @@ func (f *files) times(table string) (first int64, sorted bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	r := parquetreader.NewColumnsReader(file, []int{columnAt(file, "ts_ns")})
-	defer r.Close()
-	var batch parquetreader.Columns
-	sorted = true
-	for last, any := int64(math.MinInt64), false; ; any = true {
-		switch err := r.Read(&batch, batchRows); {
-		case err == io.EOF:
-			return first, sorted, nil
-		case err != nil:
-			return 0, false, inTable(table, err)
+	last, any, sorted := int64(math.MinInt64), false, true
+	err = eachInt(file, columnAt(file, "ts_ns"), func(at int64) bool {
+		if !any {
+			first, any = at, true
 		}
-		for i := range batch.Rows {
-			at := batch.Row(0, i)[0].Int64()
-			if !any && i == 0 {
-				first = at
-			}
-			sorted = sorted && at >= last
-			first, last = min(first, at), at
-		}
+		sorted = sorted && at >= last
+		first, last = min(first, at), at
+		return true
+	})
+	if err != nil {
+		return 0, false, inTable(table, err)
 	}
+	return first, sorted, nil
 }
 
 // A numbered source numbers the events of each thread as they come, after they were sorted.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 )
@@ -152,19 +153,7 @@ func (t *trace) time(nanos int64, ticks *int64) ntconv.Ticks {
 	if ticks != nil {
 		return ntconv.Ticks(*ticks)
 	}
-	return t.info.Clock.TicksAt(time.Duration(addClamped(nanos, -t.start)))
-}
-
-// addClamped returns a+b, clamped to the range of int64.
-func addClamped(a, b int64) int64 {
-	s := a + b
-	switch {
-	case b > 0 && s < a:
-		return math.MaxInt64
-	case b < 0 && s > a:
-		return math.MinInt64
-	}
-	return s
+	return t.info.Clock.TicksAt(time.Duration(bin.AddClamped(nanos, -t.start)))
 }
 
 // eventOf makes the event of a row.
@@ -230,17 +219,9 @@ func (t *trace) typeOf(n int32) *typeOf {
 	if def := t.d.types.Get(id(n)); def != nil {
 		return def
 	}
-	t.o.Report.Note(ntconv.CodeUnknownType, 1, -1, fmt.Sprintf("type_id %d", n))
-	t.event.Flags |= ntconv.FlagPlaceholder
-	def := t.unknownTypes[n]
-	if def == nil {
-		if len(t.unknownTypes) >= maxPlaceholders {
-			clear(t.unknownTypes)
-		}
-		def = &typeOf{unknown: true, Type: &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)}}
-		t.unknownTypes[n] = def
-	}
-	return def
+	return placeholder(t, t.unknownTypes, n, ntconv.CodeUnknownType, "type_id", func() *typeOf {
+		return &typeOf{unknown: true, Type: &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)}}
+	})
 }
 
 // thread returns the thread of an ID, a placeholder if it has no row.
@@ -251,17 +232,24 @@ func (t *trace) thread(n int32) *ntconv.Thread {
 	if th := t.d.threads.Get(id(n)); th != nil {
 		return th
 	}
-	t.o.Report.Note(ntconv.CodeUnknownThread, 1, -1, fmt.Sprintf("thread_id %d", n))
+	return placeholder(t, t.unknownThreads, n, ntconv.CodeUnknownThread, "thread_id", func() *ntconv.Thread {
+		return &ntconv.Thread{TID: ntconv.TIDUnknown}
+	})
+}
+
+// placeholder returns the placeholder of an ID that has no row, the same one for each event, and flags the event.
+func placeholder[T any](t *trace, known map[int32]*T, n int32, code ntconv.Code, column string, make func() *T) *T {
+	t.o.Report.Note(code, 1, -1, fmt.Sprintf("%s %d", column, n))
 	t.event.Flags |= ntconv.FlagPlaceholder
-	th := t.unknownThreads[n]
-	if th == nil {
-		if len(t.unknownThreads) >= maxPlaceholders {
-			clear(t.unknownThreads)
+	x := known[n]
+	if x == nil {
+		if len(known) >= maxPlaceholders {
+			clear(known)
 		}
-		th = &ntconv.Thread{TID: ntconv.TIDUnknown}
-		t.unknownThreads[n] = th
+		x = make()
+		known[n] = x
 	}
-	return th
+	return x
 }
 
 // maxPlaceholders bounds the placeholders that are remembered.

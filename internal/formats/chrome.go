@@ -20,6 +20,7 @@ func chromeFormat() *Format {
 		Name: "chrome",
 		Exts: []string{".json"},
 		Doc:  "Chrome's trace event format (JSON), which Perfetto, chrome://tracing, DevTools, speedscope and the Firefox Profiler open",
+		In:   chromeIn(),
 		Out: &Out{
 			Doc:          "the whole trace as a timeline in JSON, for Perfetto, chrome://tracing, DevTools, speedscope and the Firefox Profiler",
 			Help:         chromeHelp,

@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"encoding/binary"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/procinfo"
 )
@@ -96,6 +98,7 @@ func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
 	rec, ok := t.opts.Raw(t.rec, e)
 	t.rec = rec
 	if ok {
+		t.rec = binary.LittleEndian.AppendUint32(t.rec, t.stacks.number(e))
 		t.counts.Raw++
 		t.add(at, rankOther)
 	}

@@ -164,5 +164,5 @@ func (c *chromeReader) end(d *chromeevent.Event, track uint32, flags flowFlags, 
 	rec := append(appendHead(t.rec[:0], recordFlow, track), byte(flags))
 	rec = binary.LittleEndian.AppendUint64(rec, c.arrows)
 	t.rec = t.titles.append(rec, cmp.Or(d.Name, CategoryFlow), CategoryFlow)
-	t.add(at, rankInner)
+	t.put(at, rankInner) // no item may come of it
 }

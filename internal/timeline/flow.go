@@ -103,6 +103,7 @@ func (l *layout) endWaiting(r *row) error {
 
 // finish ends what is open after the last record. Arrows whose slice did not begin end outside of slices.
 func (l *layout) finish() error {
+	l.item.Time = min(l.item.Time, l.t.End()) // that of a record without an item may be later
 	for i := range l.rows {
 		if err := l.endWaiting(&l.rows[i]); err != nil {
 			return err

@@ -62,7 +62,7 @@ type Item struct {
 	Thread *Track
 	// Encoded is what Options.Args or Options.Raw appended for the item, nil if nothing.
 	Encoded []byte
-	// Stack is the stack of an Instant or a Sample, or of the event that begins a slice; NoStack if there is none.
+	// Stack is the stack of an Instant, a Sample or a Raw, or of the event that begins a slice; NoStack if there is none.
 	Stack Node
 	// Bytes is the number of allocated bytes that an Instant stands for, 0 if it is no allocation.
 	Bytes int64

@@ -229,7 +229,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestStateOfProcess: names are those that events state.
+// TestProcessName: names are those that events state.
 func TestProcessName(t *testing.T) {
 	s := newScript(t)
 	events := s.events("100 7.1 event Tick\n101 7.1 event Info")

@@ -120,7 +120,11 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 	case recordFlow:
 		return l.arrow(&c, r, key.Time)
 	case recordRaw:
-		it.Kind, it.Thread, it.Encoded = Raw, threadOf(r.track), c.rest()
+		it.Kind, it.Thread = Raw, threadOf(r.track)
+		it.Encoded = c.bytes(len(c.b) - 4)
+		if b := c.bytes(4); b != nil {
+			l.stack(&c, it, binary.LittleEndian.Uint32(b))
+		}
 	default:
 		c.failed = true
 	}

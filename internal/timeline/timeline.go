@@ -196,6 +196,11 @@ func (t *Timeline) Counts() Counts { return t.counts }
 // add puts the record in t.rec into the spool. The rank orders records of one time.
 func (t *Timeline) add(at, rank int64) {
 	t.start, t.end = min(t.start, at), max(t.end, at)
+	t.put(at, rank)
+}
+
+// put is add for a record that does not decide when the timeline begins and ends.
+func (t *Timeline) put(at, rank int64) {
 	if err := t.spool.Add(spool.Key{Time: at, Rank: rank}, t.rec); err != nil && t.err == nil {
 		t.err = err
 	}

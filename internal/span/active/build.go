@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -130,7 +131,7 @@ func (x *Index) calibrate(all []facts) {
 	}
 	for i, n := range order {
 		f := &all[n]
-		f.from, f.to = plus(f.from, moves[i]), plus(f.to, moves[i])
+		f.from, f.to = bin.AddClamped(f.from, moves[i]), bin.AddClamped(f.to, moves[i])
 		if minus(f.endEvent, f.to) <= slack {
 			f.to = f.endEvent
 		}
@@ -147,18 +148,6 @@ func minus(a, b ntconv.Ticks) ntconv.Ticks {
 		return math.MaxInt64
 	}
 	return d
-}
-
-// plus returns a+b, or the nearest value that a Ticks can hold.
-func plus(a, b ntconv.Ticks) ntconv.Ticks {
-	s := a + b
-	switch {
-	case b > 0 && s < a:
-		return math.MaxInt64
-	case b < 0 && s > a:
-		return math.MinInt64
-	}
-	return s
 }
 
 // sortIDs makes the index by span ID.

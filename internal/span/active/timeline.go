@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -75,7 +76,7 @@ func (x *Index) makeTimelines(all []facts) {
 	intervals := map[threadKey][]interval{}
 	put := func(on threadKey, n int32, from, to ntconv.Ticks) {
 		if from <= to {
-			intervals[on] = append(intervals[on], interval{window{from, plus(to, 1)}, n})
+			intervals[on] = append(intervals[on], interval{window{from, bin.AddClamped(to, 1)}, n})
 		}
 	}
 	ends := x.endsByThread(all)
