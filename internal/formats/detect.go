@@ -62,11 +62,9 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{prefix("\xdc\xdfJSLB"), "a binary profile of the Firefox Profiler (JSLB)", "profiler.firefox.com shows it"},
 		{hasPaths("snapshot.meta"), "a heap snapshot of V8", "Chrome DevTools shows it"},
 		{hasPaths("head.callFrame"), "a heap profile of V8 (.heapprofile)", throughSpeedscope},
-		{hasPaths("nodes[].callFrame"), "a CPU profile of V8 (.cpuprofile)", throughSpeedscope},
 		{hasPaths("recording", "version"), "a recording of Safari", throughSpeedscope},
 		{hasPaths("label", "duration", "ticks"), "a recording of Firefox's former performance tool", throughSpeedscope},
 		{hasPaths("log.version"), "an HTTP archive (HAR), which is no trace", "a browser's developer tools show it"},
-		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
 			"give the objects with the field resourceSpans, one per line"},
 	}
