@@ -272,7 +272,7 @@ func (c *comparison) compareSamples() {
 // text returns the frames of a node as readTrace.stack does.
 func (c *comparison) text(n timeline.Node) []string {
 	if n == timeline.NoStack {
-		return []string{"(no stack)"}
+		return []string{"[no stack]"}
 	}
 	list, ok := c.texts[n]
 	if ok {

@@ -286,6 +286,8 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
 		}
+	case "chrome":
+		checkChrome(t, out, r.Items)
 	case "firefox":
 		checkFirefox(t, out, r.Items)
 	default:
@@ -360,8 +362,8 @@ func TestDetect(t *testing.T) {
 		{"a.binlog", "\x12\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
 		{"a", "\x15\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
 		{"a", `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":1}`, "speedscope"},
-		{"a", ` [ {"ph":"X","ts":1}`, "Chrome"},
-		{"a", `{"traceEvents":[]}`, "Chrome"},
+		{"a", ` [ {"ph":"X","ts":1}`, "chrome"},
+		{"a", `{"traceEvents":[]}`, "chrome"},
 		{"a", `{"requests":[{"resourceSpans":[]}]}`, "OTLP"},
 		{"a", `{"a":1}`, "JSON"},
 		{"a", "\ufeff{}", "JSON"},
