@@ -21,7 +21,8 @@ var wants = []struct {
 }{
 	{"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)", []string{"reference data", "NTCONV_SHARED", "reference output"}},
 	{"Microsoft's reader, an external program that lies there too", []string{"reference reader", "runs another program"}},
-	{"Node and the packages of e2e/package.json", []string{"no Node", "npm --prefix e2e ci"}},
+	{"Node and the packages of e2e/package.json and e2e/firefox/package.json", []string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci"}},
+	{"Chromium, for consumers that are web pages", []string{"no Chromium"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"the time that it takes: a flag asks for it, or -short does without", []string{"-big converts", "short mode"}},

@@ -94,9 +94,6 @@ func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
 // convertFor converts a trace to a temporary file. partial is an error of an input that could be read in part.
 func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file *viewer.File, partial, err error) {
 	to := formats.ByName(formats.Writable(), w.Format)
-	if to == nil {
-		return nil, nil, failf(exitUsage, "--in %s: the format %s cannot be written", w.Name, w.Format)
-	}
 	dir, err := a.temps.createDir()
 	if err != nil {
 		return nil, nil, noTemp(err)
@@ -127,16 +124,21 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file
 	return nil, nil, err
 }
 
-// openBrowser opens an address in the default browser. It does not wait for the browser.
-func openBrowser(address string) error {
-	name, args := "xdg-open", []string(nil)
+// browserCommand returns the command that opens an address in the default browser.
+func browserCommand(address string) []string {
 	switch runtime.GOOS {
 	case "darwin":
-		name = "open"
+		return []string{"open", address}
 	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler"}
+		return []string{"rundll32", "url.dll,FileProtocolHandler", address}
 	}
-	program := exec.Command(name, append(args, address)...)
+	return []string{"xdg-open", address}
+}
+
+// openBrowser opens an address in the default browser. It does not wait for the browser.
+func openBrowser(address string) error {
+	command := browserCommand(address)
+	program := exec.Command(command[0], command[1:]...)
 	if err := program.Start(); err != nil {
 		return err
 	}

@@ -17,12 +17,14 @@ import (
 // A Sink writes a trace in Chrome's format. It is not safe for concurrent use. Close or Abort must be called, also after an error: they
 // remove the temporary files.
 type Sink struct {
-	o     Options
-	lines *timeline.Timeline
-	args  argEncoder
-	out   output
-	done  Summary
-	ended bool
+	o        Options
+	lines    *timeline.Timeline
+	clock    ntconv.Clock
+	args     argEncoder
+	imported *importedEvents
+	out      output
+	done     Summary
+	ended    bool
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -42,7 +44,7 @@ func NewSplit(create func(part int) (io.WriteCloser, error), size int64, info *n
 }
 
 func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
-	s := &Sink{out: output{create: create, limit: limit}}
+	s := &Sink{out: output{create: create, limit: limit}, clock: info.Clock}
 	if o != nil {
 		s.o = *o
 	}
@@ -53,6 +55,8 @@ func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *n
 		Report: s.o.Report, Dir: s.o.TempDir, SpanIDReversed: s.o.SpanIDReversed, NoSamples: s.o.Samples == NoSamples, Rundown: s.o.Rundown,
 		MinDuration: s.o.MinDuration,
 	}
+	s.imported = newImportedEvents(s.o.Report)
+	t.Raw = s.imported.append
 	t.Show(timeline.Tracks(s.o.Tracks))
 	if !s.o.NoArgs {
 		t.Args = s.args.append
@@ -93,6 +97,10 @@ func (s *Sink) write() error {
 		return err
 	}
 	e := newEncoder(&s.o, s.lines, &s.out)
+	e.imported, e.hasSamples = s.imported, s.lines.Counts().Samples > 0 && s.o.Samples == V8
+	if e.whole = s.imported.isWhole(s.lines.Counts()); e.whole {
+		e.shift = s.imported.shift(&s.clock, s.lines.Start())
+	}
 	err := e.write()
 	s.done = Summary{
 		Counts: s.lines.Counts(), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,

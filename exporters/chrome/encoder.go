@@ -21,16 +21,22 @@ type trace interface {
 
 // An encoder writes the items of a trace.
 type encoder struct {
-	o       *Options
-	trace   trace
-	out     *output
-	now     int64 // time of the latest event
-	tracks  map[*timeline.Track]*track
-	list    []*track // in the order of their first slices
-	last    *track
-	held    heldSlice
-	samples sampler
-	frames  nodeSet // nodes that the part refers to with sf
+	o     *Options
+	trace trace
+	out   *output
+	now   int64 // time of the latest item
+	// imported are the members of an imported file, whole means that the trace is nothing else, and shift is what its times have in
+	// addition to those of the timeline, in nanoseconds.
+	imported   *importedEvents
+	whole      bool
+	hasSamples bool // samples are written as profiles of V8
+	shift      int64
+	tracks     map[*timeline.Track]*track
+	list       []*track // in the order of their first slices
+	last       *track
+	held       heldSlice
+	samples    sampler
+	frames     nodeSet // nodes that the part refers to with sf
 	// stackless means that a sample refers to the frame of samples without a stack.
 	stackless bool
 	scratch   []timeline.Node
@@ -51,7 +57,6 @@ type sliceForm byte
 
 const (
 	complete sliceForm = 'X'
-	duration sliceForm = 'B'
 	async    sliceForm = 'b'
 )
 
@@ -78,7 +83,7 @@ type sampler interface {
 }
 
 func newEncoder(o *Options, t trace, out *output) *encoder {
-	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*track{}}
+	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*track{}, imported: &importedEvents{}}
 	switch o.Samples {
 	case V8:
 		e.samples = newV8Sampler(e)
@@ -126,23 +131,54 @@ func (e *encoder) begin() error {
 	} else {
 		e.header()
 	}
-	e.writeNames()
+	if e.needsNames() {
+		e.writeNames()
+	}
+	e.out.head = e.out.bytes()
 	return e.out.drain()
 }
 
-// header writes the beginning of the object form. What Perfetto needs of it comes first.
+// needsNames reports whether names are written: an imported file has them among its events. speedscope needs a first event with certain
+// members to find samples.
+func (e *encoder) needsNames() bool {
+	return !e.whole || e.out.limit > 0 || e.hasSamples && !e.imported.complete
+}
+
+// header writes the beginning of the object form.
 func (e *encoder) header() {
-	b := append(e.out.buf, `{"displayTimeUnit":"ns","metadata":{"exporter":"ntconv`...)
-	if e.o.Version != "" {
-		b = append(b, ' ')
-		quoted, _ := appendString(nil, e.o.Version)
-		b = append(b, quoted[1:len(quoted)-1]...)
+	e.out.buf = append(e.out.buf, '{')
+	if e.whole {
+		e.importedHeader()
 	}
-	b = append(b, '"')
+	if !e.whole || !e.imported.has("displayTimeUnit") {
+		e.out.buf = append(e.member(), `"displayTimeUnit":"ns"`...)
+	}
+	if !e.whole || !e.imported.has("metadata") {
+		e.metadata()
+	}
+	e.out.buf = append(e.out.buf, `,"traceEvents":[`...)
+}
+
+// member returns the buffer, ready for a member of the outermost object.
+func (e *encoder) member() []byte {
+	if b := e.out.buf; b[len(b)-1] != '{' {
+		return append(b, ',')
+	}
+	return e.out.buf
+}
+
+// metadata writes the member of that name.
+func (e *encoder) metadata() {
+	b := append(e.member(), `"metadata":{"exporter":"ntconv`...)
+	if e.o.Version != "" {
+		b = append(e.inner(append(b, ' '), e.o.Version), '"')
+	} else {
+		b = append(b, '"')
+	}
 	if e.o.Source != "" {
 		b = e.text(append(b, `,"source":`...), e.o.Source)
 	}
-	if start := e.trace.Start(); !start.IsZero() {
+	if start := e.trace.Start(); !start.IsZero() && !e.whole {
 		// A string, because a float64 does not hold it.
 		b = strconv.AppendInt(append(b, `,"ntconv.trace_start_unix_ns":"`...), start.UnixNano(), 10)
 		b = append(b, '"')
@@ -150,7 +186,7 @@ func (e *encoder) header() {
 	if e.out.limit > 0 {
 		b = strconv.AppendInt(append(b, `,"ntconv.part":`...), int64(e.out.parts), 10)
 	}
-	e.out.buf = append(b, `},"traceEvents":[`...)
+	e.out.buf = append(b, '}')
 }
 
 // end ends a part.
@@ -163,7 +199,7 @@ func (e *encoder) end() {
 	if e.o.Samples == StackFrames {
 		e.sampleList()
 	}
-	if e.o.Samples == StackFrames || e.o.Stacks {
+	if e.o.Samples == StackFrames || e.o.Stacks || !e.frames.empty() {
 		e.stackFrames()
 	}
 	e.out.buf = append(e.out.buf, '}', '\n')
@@ -189,6 +225,8 @@ func (e *encoder) item(it *timeline.Item) error {
 		e.sliceEnd(it)
 	case timeline.Instant:
 		e.instant(it)
+	case timeline.Raw:
+		e.raw(it)
 	case timeline.Counter:
 		e.counter(it)
 	case timeline.Sample:
@@ -255,7 +293,7 @@ func (e *encoder) instant(it *timeline.Item) {
 	default:
 		b = append(b, e.trackOf(it.Track).where...)
 	}
-	b = append(appendMicros(b, it.Time), `,"s":"`...)
+	b = append(e.time(b, it.Time), `,"s":"`...)
 	b = append(b, scope, '"')
 	if e.o.Stacks {
 		b = e.stack(b, it.Stack)
@@ -340,5 +378,6 @@ func (e *encoder) cut(now int64) error {
 		e.continueSlices(t, now)
 	}
 	e.samples.resume(now)
+	e.out.head = e.out.bytes()
 	return nil
 }

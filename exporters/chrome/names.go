@@ -21,7 +21,9 @@ const (
 // writeNames writes the events that name processes and threads and sort them.
 func (e *encoder) writeNames() {
 	for i, p := range e.trace.Processes() {
-		e.meta(p.PID, p.PID, "process_name", "name", p.Name)
+		if p.Name != "" {
+			e.meta(p.PID, p.PID, "process_name", "name", p.Name)
+		}
 		if p.Command != "" {
 			e.meta(p.PID, p.PID, "process_labels", "labels", p.Command)
 		}

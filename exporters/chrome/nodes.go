@@ -32,6 +32,9 @@ func (s *nodeSet) add(n timeline.Node) bool {
 	return true
 }
 
+// empty reports whether the set has no node.
+func (s *nodeSet) empty() bool { return len(s.pages) == 0 }
+
 // addStack adds a node and its callers, and appends those that are new, callers first.
 func (s *nodeSet) addStack(t trace, n timeline.Node, dst []timeline.Node) []timeline.Node {
 	start := len(dst)

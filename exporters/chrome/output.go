@@ -17,6 +17,7 @@ type output struct {
 	parts  int
 	buf    []byte
 	size   int64 // bytes of the part that were flushed
+	head   int64 // bytes of the part before its first item
 	events bool  // the part has an event
 }
 
@@ -36,8 +37,12 @@ func (o *output) open() error {
 	return nil
 }
 
-// full reports whether the part has reached its size.
-func (o *output) full() bool { return o.limit > 0 && o.size+int64(len(o.buf)) >= o.limit }
+// full reports whether the part has reached its size. Half of it is for items, also if names and what is continued take more: otherwise
+// there would be a part per item.
+func (o *output) full() bool { return o.limit > 0 && o.bytes() >= max(o.limit, o.head+o.limit/2) }
+
+// bytes returns the size of the part so far.
+func (o *output) bytes() int64 { return o.size + int64(len(o.buf)) }
 
 // next returns the buffer, ready for an event.
 func (o *output) next() []byte {

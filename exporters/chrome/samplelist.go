@@ -35,7 +35,7 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 		track = it.Thread
 	}
 	b = e.text(append(b, `{"name":`...), it.Weight.Kind.String())
-	b = appendMicros(append(b, e.trackOf(track).where...), it.Time)
+	b = e.time(append(b, e.trackOf(track).where...), it.Time)
 	sf := uint64(it.Stack)
 	if it.Stack == timeline.NoStack { // chrome://tracing needs a frame
 		e.stackless, sf = true, e.stacklessFrame()

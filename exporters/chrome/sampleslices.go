@@ -116,7 +116,7 @@ func (s *sliceSampler) write(phase byte, t *sampleTrack, n timeline.Node, at int
 	_, frame := s.e.trace.Node(n)
 	f := s.e.trace.Frame(frame)
 	b := append(s.e.head(phase, functionName(&f), t.category), t.where...)
-	s.e.out.buf = append(appendMicros(b, at), '}')
+	s.e.out.buf = append(s.e.time(b, at), '}')
 }
 
 // advance ends the slices of tracks that have had no other sample.

@@ -53,7 +53,7 @@ func appendEscape(dst []byte, c byte) []byte {
 }
 
 // appendMicros appends nanoseconds as microseconds with the decimals that they need, and without an exponent: viewers parse it as a
-// float64, which restores the nanosecond for 104 days.
+// float64, which restores the nanosecond for 101 days.
 func appendMicros(dst []byte, ns int64) []byte {
 	if ns < 0 {
 		dst, ns = append(dst, '-'), -ns

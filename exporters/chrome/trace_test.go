@@ -3,14 +3,19 @@ package chrome_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
+	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -97,7 +102,96 @@ func TestTraces(t *testing.T) {
 		if f.samples != s.Samples {
 			t.Errorf("found %d samples, summary %+v", f.samples, s)
 		}
+		for _, finding := range perfettocheck.Check(bytes.NewReader(out)).Findings {
+			t.Errorf("Perfetto: %+v", finding)
+		}
 		f.weights = nil
 		t.Logf("%d bytes, %+v, %+v", len(out), s, f)
 	})
+}
+
+// TestWeights: the times of threads and functions that viewers compute from the V8 profiles are those of the pprof profile, to within
+// 1 µs per sample, because V8 counts microseconds.
+func TestWeights(t *testing.T) {
+	traces(t, func(t *testing.T, data []byte) {
+		var out, wall, cpu bytes.Buffer
+		var sink *chrome.Sink
+		var kinds [2]*pprof.Sink
+		copyTo(t, data, func(info *ntconv.Info, names ntconv.Namer) []ntconv.Sink {
+			sink = chrome.New(&out, info, names, &chrome.Options{TempDir: t.TempDir(), NoArgs: true, Tracks: chrome.Flows})
+			kinds[0] = pprof.New(&wall, info, names, &pprof.Options{Kind: pprof.Wall, Uncompressed: true})
+			kinds[1] = pprof.New(&cpu, info, names, &pprof.Options{Kind: pprof.CPU, Uncompressed: true})
+			return []ntconv.Sink{sink, kinds[0], kinds[1]}
+		})
+		s := sink.Summary()
+		if s.Renumbered > 0 {
+			t.Skip("numbers of threads differ")
+		}
+		f := check(t, parse(t, out.Bytes()))
+		want, n := weightsOf(t, wall.Bytes())
+		isCPU := n == 0
+		if isCPU {
+			want, n = weightsOf(t, cpu.Bytes())
+		}
+		if n != s.Samples {
+			t.Skipf("%d samples of one kind, %d in total", n, s.Samples)
+		}
+		var total, sum int64
+		for key, w := range want {
+			got, slack := f.weights[key], w.samples*1000
+			total, sum = total+w.time, sum+got
+			if isCPU { // each lasts for the nominal interval, see v8Sampler.end; the real ones vary
+				slack += w.time / 10
+			}
+			if got-w.time > slack || w.time-got > slack && !isCPU {
+				t.Errorf("%s: %d ns, want %d ns of %d samples", key, got, w.time, w.samples)
+			}
+		}
+		if diff := sum - total; diff > total/20 || -diff > total/20 {
+			t.Errorf("%d ns in total, want %d ns", sum, total)
+		}
+	})
+}
+
+type weight struct{ time, samples int64 }
+
+// weightsOf returns the times of a profile by thread and function, and the number of its samples.
+func weightsOf(t *testing.T, data []byte) (map[string]weight, int64) {
+	t.Helper()
+	p, err := profile.ParseData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Sample) == 0 {
+		return nil, 0
+	}
+	count, ns := -1, -1
+	for i, st := range p.SampleType {
+		switch {
+		case st.Type == "samples":
+			count = i
+		case st.Unit == "nanoseconds":
+			ns = i
+		}
+	}
+	all, n := map[string]weight{}, int64(0)
+	for _, s := range p.Sample {
+		n += s.Value[count]
+		tid := s.NumLabel["thread id"]
+		if len(tid) != 1 {
+			t.Fatalf("sample with the labels %v", s.NumLabel)
+		}
+		seen := map[string]bool{}
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				key := fmt.Sprint(tid[0], " ", line.Function.Name)
+				if !seen[key] {
+					seen[key] = true
+					w := all[key]
+					all[key] = weight{w.time + s.Value[ns], w.samples + s.Value[count]}
+				}
+			}
+		}
+	}
+	return all, n
 }

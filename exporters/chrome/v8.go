@@ -105,7 +105,7 @@ func (s *v8Sampler) end(p *v8Profile, now int64) {
 
 // push appends a sample. Times are rounded down to microseconds before they are subtracted, so that the deltas do not drift.
 func (s *v8Sampler) push(p *v8Profile, node uint64, at int64) {
-	micros := at / 1000
+	micros := floorMicros(at + s.e.shift)
 	if !p.open {
 		p.open, p.micros = true, micros
 		s.profile(p, at)
@@ -113,6 +113,14 @@ func (s *v8Sampler) push(p *v8Profile, node uint64, at int64) {
 	p.samples = append(p.samples, node)
 	p.deltas = append(p.deltas, micros-p.micros)
 	p.micros = micros
+}
+
+// floorMicros rounds down, also before 0.
+func floorMicros(ns int64) int64 {
+	if ns < 0 {
+		return -((-ns + 999) / 1000)
+	}
+	return ns / 1000
 }
 
 // profileCategory is the category of the events of V8's profiler.
@@ -123,13 +131,13 @@ func (s *v8Sampler) eventHead(p *v8Profile, name string, at int64) []byte {
 	b := append(append(s.e.out.next(), `{"ph":"P","name":"`...), name...)
 	b = strconv.AppendInt(append(b, `",`+profileCategory+`,"id":"0x`...), int64(p.id), 16)
 	b = append(append(b, '"'), s.e.trackOf(p.track).where...)
-	return append(appendMicros(b, at), `,"args":{"data":{`...)
+	return append(s.e.time(b, at), `,"args":{"data":{`...)
 }
 
 // profile writes the event that begins a profile.
 func (s *v8Sampler) profile(p *v8Profile, at int64) {
 	b := append(s.eventHead(p, "Profile", at), `"startTime":`...)
-	b = strconv.AppendInt(b, at/1000, 10)
+	b = strconv.AppendInt(b, floorMicros(at+s.e.shift), 10)
 	s.e.out.buf = append(b, '}', '}', '}')
 }
 
@@ -264,7 +272,7 @@ func (s *v8Sampler) finish() {
 	}
 	slices.SortStableFunc(s.due, func(a, b *v8Profile) int { return cmp.Compare(a.micros, b.micros) })
 	for _, p := range s.due {
-		s.e.now = max(s.e.now, p.micros*1000)
+		s.e.now = max(s.e.now, p.micros*1000-s.e.shift)
 		s.chunk(p, s.e.now)
 	}
 }

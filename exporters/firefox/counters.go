@@ -25,7 +25,7 @@ func (e *encoder) counter(i *timeline.Item) {
 	}
 	c := e.counters[i.Track]
 	if c == nil {
-		number := counterKeys + e.order[i.Track]
+		number := counterKeys + e.number(i.Track)
 		c = &counter{track: i.Track, times: e.set.Column(spool.Key{Time: number}), diff: e.set.Column(spool.Key{Time: number, Rank: 1})}
 		c.unit, c.scale = counterUnit(i.Track.Unit)
 		e.counters[i.Track] = c
@@ -79,7 +79,7 @@ func (c *counter) write(w *jsoncolumns.Writer, index int) {
 		`","markerSchemaLocation":null,"sortWeight":50,"label":`)
 	w.String(c.track.Name)
 	w.Text(`,"tooltipRows":[{"type":"value","source":"accumulated","format":{"unit":"` + format + `"},"label":`)
-	w.String(unitText(c.track.Unit))
+	w.String(c.track.Name)
 	w.Text(`}]},"samples":{"length":`)
 	w.Int(int64(c.times.Len))
 	w.Text(`,"time":`)

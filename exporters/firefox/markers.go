@@ -166,7 +166,7 @@ func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
 		if n == labelFields {
 			break
 		}
-		if !plainKey(text) {
+		if !plainKey(text) || identifiers[text] {
 			continue
 		}
 		if n > 0 {
@@ -179,6 +179,11 @@ func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
 		w.Text(`,"tableLabel":`)
 		w.String(label)
 	}
+}
+
+// identifiers are keys that say nothing in a row of the table.
+var identifiers = map[string]bool{
+	"trace_id": true, "span_id": true, "parent_id": true, "activity_id": true, "related_activity_id": true, "ClrInstanceID": true,
 }
 
 // plainKey reports whether a label can refer to a key.

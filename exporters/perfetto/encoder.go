@@ -22,6 +22,7 @@ type encoder struct {
 	stacks     *stacks
 	defined    defined // on the sequence of events
 	held       []byte  // the open packet while another is written before it
+	deflate    deflater
 	described  map[*timeline.Track]struct{}
 	samples    sampleEncoder
 	counts     encoded
@@ -47,7 +48,7 @@ type encoded struct {
 }
 
 // maxBuffer is the size from which packets are written.
-const maxBuffer = 64 << 10
+const maxBuffer = 128 << 10
 
 var errOrder = errors.New("perfetto: items are not in the order of time")
 
@@ -114,8 +115,13 @@ func (e *encoder) finish() error {
 	return e.flush()
 }
 
+// flush writes the packets in buf.
 func (e *encoder) flush() error {
-	_, err := e.w.Write(e.buf)
+	b := e.buf
+	if !e.options.Plain {
+		b = e.deflate.pack(b)
+	}
+	_, err := e.w.Write(b)
 	e.buf = e.buf[:0]
 	return err
 }

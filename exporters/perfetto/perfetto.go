@@ -50,6 +50,9 @@ type Options struct {
 	NoArgs bool
 	// NoStacks omits the stacks of slices and instants, which Perfetto shows since version 53 (2025-11).
 	NoStacks bool
+	// Plain writes packets without compression. Otherwise most packets are in packets with the field compressed_packets, which Perfetto
+	// reads and protoc --decode shows as bytes.
+	Plain bool
 	// SpanIDReversed states that the bytes of the label SpanId are in the reverse of the order of the W3C text form.
 	SpanIDReversed bool
 	// Report counts payloads that cannot be decoded. It may be nil.

@@ -3,7 +3,6 @@ package perfetto
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,6 +26,7 @@ const (
 	packetInternedData     = 12
 	packetSequenceFlags    = 13
 	packetThreadDescriptor = 44
+	packetCompressed       = 50 // compressed_packets
 	packetStreamingProfile = 54
 	packetDefaults         = 59
 	packetTrackDescriptor  = 60
@@ -226,6 +226,3 @@ func closeMessage(dst []byte, start int) []byte {
 	copy(dst[start-1:], length[:n])
 	return dst
 }
-
-// sizeOfVarint returns the number of bytes of a varint.
-func sizeOfVarint(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }

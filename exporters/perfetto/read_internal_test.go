@@ -1,10 +1,13 @@
 package perfetto
 
 import (
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -82,6 +85,7 @@ type sequence struct {
 	thread    message // thread_descriptor
 	reference uint64  // µs
 	defaults  message // of stack samples
+	stacks    map[uint64][]string
 }
 
 type readTrack struct {
@@ -135,11 +139,31 @@ type readTrace struct {
 func read(t testing.TB, b []byte) *readTrace {
 	t.Helper()
 	r := &readTrace{t: t, sequences: map[uint64]*sequence{}, tracks: map[uint64]*readTrack{}}
-	for _, f := range parse(t, b)[1] {
-		r.packets++
-		r.packet(parse(t, f.bytes))
-	}
+	r.trace(b)
 	return r
+}
+
+func (r *readTrace) trace(b []byte) {
+	for _, f := range parse(r.t, b)[1] {
+		p := parse(r.t, f.bytes)
+		if !p.has(50) {
+			r.packets++
+			r.packet(p)
+			continue
+		}
+		if len(f.bytes) >= 512<<10 || len(p) != 1 {
+			r.t.Fatalf("compressed packets of %d bytes and %d fields", len(f.bytes), len(p))
+		}
+		z, err := zlib.NewReader(strings.NewReader(p.text(50)))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		inner, err := io.ReadAll(z)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.trace(inner)
+	}
 }
 
 func (r *readTrace) packet(p message) {
@@ -154,7 +178,7 @@ func (r *readTrace) packet(p message) {
 		r.sequences[id] = s
 	}
 	if p.number(13)&1 != 0 {
-		s.cleared, s.interned = true, map[protowire.Number]map[uint64][]byte{}
+		s.cleared, s.interned, s.stacks = true, map[protowire.Number]map[uint64][]byte{}, map[uint64][]string{}
 	}
 	if !s.cleared {
 		t.Fatalf("packet %d: sequence %d has no SEQ_INCREMENTAL_STATE_CLEARED before", r.packets, id)
@@ -327,6 +351,10 @@ func (r *readTrace) annotation(s *sequence, m message) (name string, value any) 
 
 // stack returns the frames of a callstack, root first, as "function file:line (mapping)".
 func (r *readTrace) stack(s *sequence, iid uint64) (list []string) {
+	if list, ok := s.stacks[iid]; ok {
+		return list
+	}
+	defer func() { s.stacks[iid] = list }()
 	for _, f := range r.lookup(s, 7, iid)[2] {
 		frame := r.lookup(s, 6, f.number)
 		if !frame.has(3) || !frame.has(4) {

@@ -118,15 +118,16 @@ func (t *tree) appendFrames(dst []ntconv.Frame, i int32, limit int) (frames []nt
 
 // A stackCache has the latest stacks: nodes are many, and each would need a list of its frames.
 type stackCache [1 << 12]struct {
-	tree  *tree
-	node  int32
-	stack *ntconv.Stack
+	tree         *tree
+	node         int32
+	line, column int32
+	stack        *ntconv.Stack
 }
 
-// stackOf returns the stack of a node, nil if it has no frames.
-func (l *loader) stackOf(t *tree, i int32) *ntconv.Stack {
-	c := &l.cache[uint32(i)%uint32(len(l.cache))]
-	if c.stack != nil && c.tree == t && c.node == i {
+// stackOf returns the stack of a node, nil if it has no frames. line and column are those in the leaf, 0 if unknown.
+func (l *loader) stackOf(t *tree, i, line, column int32) *ntconv.Stack {
+	c := &l.cache[(uint32(i)^uint32(line)<<6)%uint32(len(l.cache))]
+	if c.stack != nil && c.tree == t && c.node == i && c.line == line && c.column == column {
 		return c.stack
 	}
 	frames, cut := t.appendFrames(nil, i, l.o.Limits.Stack)
@@ -136,7 +137,10 @@ func (l *loader) stackOf(t *tree, i int32) *ntconv.Stack {
 	if len(frames) == 0 {
 		return nil
 	}
-	c.tree, c.node, c.stack = t, i, &ntconv.Stack{Frames: frames}
+	if line > 0 {
+		frames[0].Line, frames[0].Column = line, column
+	}
+	c.tree, c.node, c.line, c.column, c.stack = t, i, line, column, &ntconv.Stack{Frames: frames}
 	return c.stack
 }
 
@@ -145,7 +149,7 @@ func (s *source) stack(e *chromeevent.Event, like *ntconv.Event) {
 	if e.StackID != nil {
 		i, ok := s.l.frames.ids[string(unquoted(e.StackID))]
 		if ok && s.l.frames.nodes[i].frame != undefinedFrame {
-			like.Stack = s.l.stackOf(s.l.frames, i)
+			like.Stack = s.l.stackOf(s.l.frames, i, 0, 0)
 		} else {
 			s.o.Report.Note(ntconv.CodeUnknownStack, 1, like.Offset, "sf of events")
 			addOther(e, `"sf":`, e.StackID)

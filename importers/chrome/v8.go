@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"encoding/binary"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/spool"
 )
 
 // A v8Profile is a profile of V8: Profile begins it, ProfileChunk events have its nodes and samples.
@@ -33,6 +33,7 @@ type v8Profile struct {
 type v8Sample struct {
 	time, offset int64
 	node         int32
+	line, column int32 // in the leaf, 0 if unknown
 }
 
 // isV8 reports whether an event holds a part of a profile.
@@ -53,7 +54,7 @@ func isV8(e *chromeevent.Event) bool {
 type v8Data struct {
 	start, end             []byte // µs
 	nodes, samples, deltas []byte
-	lines                  []byte
+	lines, columns         []byte // per sample: where in its leaf the thread was, from 1; 0 if unknown
 }
 
 // read takes the members of an object, and of those in it that have members of a profile.
@@ -79,6 +80,8 @@ func (d *v8Data) read(object []byte) {
 			d.deltas = v
 		case `"lines"`:
 			d.lines = v
+		case `"columns"`:
+			d.columns = v
 		}
 	}
 }
@@ -97,11 +100,9 @@ func (l *loader) readProfiles() error {
 	}
 	r, err := l.profiles.Read()
 	for err == nil {
+		var key spool.Key
 		var data []byte
-		var key struct{ Time int64 }
-		k, d, e := r.Next()
-		key.Time, data, err = k.Time, d, e
-		if err != nil {
+		if key, data, err = r.Next(); err != nil {
 			break
 		}
 		offset, n := binary.Uvarint(data[1:])
@@ -154,9 +155,6 @@ func (l *loader) profileData(p *v8Profile, d *v8Data, offset int64) error {
 	if n, ok := nanos(d.end); ok {
 		p.end = n
 	}
-	if d.lines != nil {
-		l.o.Report.Note(ntconv.CodeNotCarried, 1, offset, "line numbers of samples of V8")
-	}
 	if err := l.v8Nodes(p.tree, d.nodes); err != nil {
 		return located(offset, "nodes", err)
 	}
@@ -175,6 +173,7 @@ func (l *loader) profileData(p *v8Profile, d *v8Data, offset int64) error {
 // v8Samples returns the samples of a chunk in time order.
 func (l *loader) v8Samples(p *v8Profile, d *v8Data, offset int64) (list []v8Sample, err error) {
 	ids, deltas := jsonscan.ElementsOf(d.samples), jsonscan.ElementsOf(d.deltas)
+	lines, columns := jsonscan.ElementsOf(d.lines), jsonscan.ElementsOf(d.columns)
 	unmatched := false
 	for {
 		id, ok := ids.Next()
@@ -187,7 +186,9 @@ func (l *loader) v8Samples(p *v8Profile, d *v8Data, offset int64) (list []v8Samp
 			n, _ := m.Round()
 			p.now += n
 		}
-		s := v8Sample{time: p.now, offset: offset}
+		line, _ := lines.Next()
+		column, _ := columns.Next()
+		s := v8Sample{time: p.now, offset: offset, line: int32Of(line), column: int32Of(column)}
 		if s.node, err = p.tree.node(unquoted(id)); err != nil {
 			return nil, err
 		}
@@ -234,176 +235,6 @@ func (l *loader) emit(p *v8Profile, weight int64) error {
 		return nil
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
-		kind: l.sampleType("wall"), tree: p.number, node: p.held.node, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+		kind: l.sampleType(v8Name), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
 	})
-}
-
-// v8Nodes takes the nodes of a profile. Those of chunks have their parents, those of whole profiles their children.
-func (l *loader) v8Nodes(t *tree, nodes []byte) error {
-	list := jsonscan.ElementsOf(nodes)
-	for {
-		v, ok := list.Next()
-		if !ok {
-			return nil
-		}
-		if err := l.v8Node(t, v); err != nil {
-			return err
-		}
-	}
-}
-
-func (l *loader) v8Node(t *tree, value []byte) error {
-	var id, parent, frame, children []byte
-	members := jsonscan.MembersOf(value)
-	for {
-		name, v, ok := members.Next()
-		if !ok {
-			break
-		}
-		switch string(name) {
-		case `"id"`:
-			id = v
-		case `"parent"`:
-			parent = v
-		case `"callFrame"`:
-			frame = v
-		case `"children"`:
-			children = v
-		}
-	}
-	if isNull(id) {
-		return nil
-	}
-	i, err := t.node(unquoted(id))
-	if err != nil {
-		return err
-	}
-	t.nodes[i].frame = l.callFrame(frame)
-	if !isNull(parent) {
-		if t.nodes[i].parent, err = t.node(unquoted(parent)); err != nil {
-			return err
-		}
-	}
-	elements := jsonscan.ElementsOf(children)
-	for {
-		c, ok := elements.Next()
-		if !ok {
-			return nil
-		}
-		child, err := t.node(unquoted(c))
-		if err != nil {
-			return err
-		}
-		t.nodes[child].parent = i
-	}
-}
-
-// callFrame returns the frame of a function. Lines and columns of V8 count from 0.
-func (l *loader) callFrame(value []byte) int32 {
-	var name, url []byte
-	line, column := int32(0), int32(0)
-	position := func(v []byte) int32 {
-		n, err := strconv.ParseInt(string(v), 10, 32)
-		if err != nil || n < 0 || n == math.MaxInt32 {
-			return 0
-		}
-		return int32(n + 1)
-	}
-	members := jsonscan.MembersOf(value)
-	for {
-		key, v, ok := members.Next()
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case `"functionName"`:
-			name = unquoted(v)
-		case `"url"`:
-			url = unquoted(v)
-		case `"lineNumber"`:
-			line = position(v)
-		case `"columnNumber"`:
-			column = position(v)
-		}
-	}
-	switch string(name) {
-	case "(root)":
-		return rootFrame
-	case "(idle)":
-		return idleFrame
-	case "":
-		name = []byte("(anonymous)") // as DevTools calls it
-	}
-	return l.names.frame(name, url, nil, line, column)
-}
-
-// A cpuProfile is a file that is one profile: .cpuprofile.
-type cpuProfile struct {
-	data    v8Data
-	samples []byte // as JSON, without its end
-}
-
-// take takes a member of the outermost object if it is one of a profile.
-func (c *cpuProfile) take(name string, value []byte) bool {
-	var to *[]byte
-	switch name {
-	case "nodes":
-		to = &c.data.nodes
-	case "timeDeltas":
-		to = &c.data.deltas
-	case "startTime":
-		to = &c.data.start
-	case "endTime":
-		to = &c.data.end
-	default:
-		return false
-	}
-	*to = bytes.Clone(value)
-	return true
-}
-
-// sample takes the node of a sample.
-func (c *cpuProfile) sample(id []byte, limit int) error {
-	if len(c.samples)+len(id) > limit {
-		return &ntconv.LimitError{Limit: LimitValue, Value: int64(limit), Asked: int64(len(c.samples) + len(id)), Unit: "bytes"}
-	}
-	open := byte(',')
-	if len(c.samples) == 0 {
-		open = '['
-	}
-	c.samples = append(append(c.samples, open), id...)
-	return nil
-}
-
-// finishCPUProfile makes samples of a file that is one profile.
-func (l *loader) finishCPUProfile() error {
-	d := l.cpu.data
-	if d.nodes == nil || l.cpu.samples == nil {
-		return l.keepMembers()
-	}
-	d.samples = append(l.cpu.samples, ']')
-	l.cpu = cpuProfile{}
-	p := &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread([]byte("1"), []byte("1"))]}
-	l.profileList = append(l.profileList, p)
-	p.now, _ = nanos(d.start)
-	if err := l.profileData(p, &d, 0); err != nil {
-		return err
-	}
-	return l.flushProfile(p)
-}
-
-// keepMembers keeps members that might have been those of a profile as what they are in other files.
-func (l *loader) keepMembers() error {
-	for _, m := range [...]struct {
-		name  string
-		value []byte
-	}{{"nodes", l.cpu.data.nodes}, {"timeDeltas", l.cpu.data.deltas}, {"startTime", l.cpu.data.start}, {"endTime", l.cpu.data.end}} {
-		if m.value == nil {
-			continue
-		}
-		if err := l.addTopLevel(m.name, m.value, 0); err != nil {
-			return err
-		}
-	}
-	return nil
 }

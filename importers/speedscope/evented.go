@@ -13,6 +13,7 @@ type open struct {
 	frames []uint32 // that are open, from the root
 	start  int64    // of the profile in the trace
 	last   int64    // value up to which there are samples
+	slices []slice  // that are open, of files that ntconv wrote
 }
 
 var eventMembers = []string{"type", "frame", "at"}
@@ -76,6 +77,9 @@ func (p *profile) apply(e pendingEvent) error {
 	if err != nil {
 		return err
 	}
+	if p.hasSlices() {
+		return p.applySlice(&e, at)
+	}
 	if err := p.until(at); err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func (p *profile) apply(e pendingEvent) error {
 
 func (p *profile) beginEvents() (err error) {
 	p.open.begun = true
-	if err := p.prepare(); err != nil {
+	if err := p.prepare(!p.hasSlices()); err != nil {
 		return err
 	}
 	if p.open.start, err = p.begin(); err != nil {
@@ -133,7 +137,7 @@ func (p *profile) closeFrame(frame uint32) {
 		n--
 	}
 	if n < len(o.frames)-1 || n < 0 {
-		p.o.Report.Note(ntconv.CodeRepaired, 1, p.Place().Offset, "frames that are closed while others are open in them, or are not open")
+		p.noteUnbalanced()
 	}
 	if n < 0 {
 		return
@@ -141,6 +145,10 @@ func (p *profile) closeFrame(frame uint32) {
 	for ; len(o.frames) > n; o.frames = o.frames[:len(o.frames)-1] {
 		o.node = p.b.Caller(o.node)
 	}
+}
+
+func (p *profile) noteUnbalanced() {
+	p.o.Report.Note(ntconv.CodeRepaired, 1, p.Place().Offset, "frames that are closed while others are open in them, or are not open")
 }
 
 // finishEvented applies what has waited, and closes what is open.
@@ -160,9 +168,13 @@ func (p *profile) finishEvented() error {
 		end = jsonread.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
 	}
 	at, err := p.value(end, "endValue")
-	if err != nil || p.open.node == sampled.NoStack {
+	if err != nil || p.open.node == sampled.NoStack && len(p.open.slices) == 0 {
 		return err
 	}
 	p.o.Report.Note(ntconv.CodeRepaired, 1, p.events.Offset, "frames that are not closed; they end with their profile")
+	if p.open.slices != nil {
+		p.open.last = max(at, p.open.last)
+		return p.endSlices(0)
+	}
 	return p.until(max(at, p.open.last))
 }

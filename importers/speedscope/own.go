@@ -16,7 +16,14 @@ const (
 	allThreads  = "all threads: "
 )
 
-var ownName = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`)
+var (
+	ownName = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`)
+	// ownTrack is the name of the profile of a track that is no thread.
+	ownTrack = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
+)
+
+// firstTrack is the ID of the first thread that is made for a track.
+const firstTrack = 1 << 32
 
 // ownThreads are the threads of a file that exporters/speedscope wrote.
 type ownThreads struct {
@@ -24,7 +31,10 @@ type ownThreads struct {
 	threads   map[ownThread]summary
 }
 
-type ownThread struct{ pid, tid uint64 }
+type ownThread struct {
+	pid, tid uint64
+	name     string // of a track
+}
 
 func newOwnThreads() *ownThreads {
 	return &ownThreads{map[uint64]*ntconv.Process{}, map[ownThread]summary{}}
@@ -38,33 +48,50 @@ func (p *profile) isSum() bool { return p.isOwn() && strings.HasPrefix(p.name, a
 
 // adopt makes the profile one of a thread that its name states, and of the sample type that it states. It returns false if it states none.
 func (p *profile) adopt() (ok bool, err error) {
-	m := ownName.FindStringSubmatch(p.name)
-	if m == nil || !p.isOwn() {
+	if !p.isOwn() {
 		return false, nil
 	}
-	pid, err1 := strconv.ParseUint(m[1]+m[3], 10, 32)
-	tid, err2 := strconv.ParseUint(m[4]+m[6], 10, 32)
-	if err1 != nil || err2 != nil {
+	if m := ownName.FindStringSubmatch(p.name); m != nil {
+		pid, err1 := strconv.ParseUint(m[1]+m[3], 10, 32)
+		tid, err2 := strconv.ParseUint(m[4]+m[6], 10, 32)
+		if err1 != nil || err2 != nil {
+			return false, nil
+		}
+		p.values = origin.ValueType{Type: m[7], Unit: p.unit.values.Unit}
+		if m[8] != "" && p.unit.name == "none" {
+			p.values.Unit = m[8]
+		}
+		return true, p.adoptThread(ownThread{pid: pid, tid: tid}, m[2], m[5])
+	}
+	m := ownTrack.FindStringSubmatch(p.name)
+	if m == nil {
 		return false, nil
 	}
-	p.values = origin.ValueType{Type: m[7], Unit: p.unit.values.Unit}
-	if m[8] != "" && p.unit.name == "none" {
-		p.values.Unit = m[8]
+	pid, err := strconv.ParseUint(m[1]+m[3], 10, 32)
+	if err != nil {
+		return false, nil
 	}
-	key := ownThread{pid, tid}
+	return true, p.adoptThread(ownThread{pid: pid, name: m[4]}, m[2], m[4])
+}
+
+// adoptThread makes the profile one of a thread of ntconv.
+func (p *profile) adoptThread(key ownThread, process, name string) (err error) {
 	s, ok := p.own.threads[key]
 	if !ok {
-		process := p.own.processes[pid]
-		if process == nil {
-			process = &ntconv.Process{PID: pid, Name: m[2], PointerSize: 8}
-			p.own.processes[pid] = process
+		owner := p.own.processes[key.pid]
+		if owner == nil {
+			owner = &ntconv.Process{PID: key.pid, Name: process, PointerSize: 8}
+			p.own.processes[key.pid] = owner
 		}
-		s.thread = &ntconv.Thread{TID: tid, Name: m[5], Process: process}
+		s.thread = &ntconv.Thread{TID: key.tid, Name: name, Process: owner}
+		if key.tid == 0 {
+			s.thread.TID = firstTrack + uint64(len(p.own.threads))
+		}
 		if s.number, err = p.b.AddThread(s.thread, nil); err != nil {
-			return false, p.Fail(p.Place(), err)
+			return p.Fail(p.Place(), err)
 		}
 		p.own.threads[key] = s
 	}
 	p.thread, p.number = s.thread, s.number
-	return true, nil
+	return nil
 }

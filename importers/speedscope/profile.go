@@ -103,8 +103,8 @@ func (p *profile) readSamples(member int) error {
 	return p.readEvents()
 }
 
-// prepare finds the thread and the sample type, when the name, the unit and the start are known.
-func (p *profile) prepare() error {
+// prepare finds the thread and, unless the profile has slices, the sample type, when the name, the unit and the start are known.
+func (p *profile) prepare(hasSamples bool) error {
 	if p.ready {
 		return nil
 	}
@@ -120,8 +120,10 @@ func (p *profile) prepare() error {
 			return p.Fail(p.Place(), err)
 		}
 	}
-	if p.column, err = p.b.Column(p.values); err != nil {
-		return p.Fail(p.Place(), err)
+	if hasSamples {
+		if p.column, err = p.b.Column(p.values); err != nil {
+			return p.Fail(p.Place(), err)
+		}
 	}
 	return nil
 }
@@ -250,7 +252,7 @@ func (p *profile) finishSampled() error {
 	if len(p.samples) != len(p.weights) {
 		return p.Corrupt("%d samples, but %d weights", len(p.samples), len(p.weights))
 	}
-	if err := p.prepare(); err != nil {
+	if err := p.prepare(true); err != nil {
 		return err
 	}
 	at, err := p.begin()

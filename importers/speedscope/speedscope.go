@@ -2,7 +2,8 @@
 // write it, dotnet-trace, py-spy and rbspy among them.
 //
 // Each profile of a file becomes a thread, each of its samples an event Universal.Events/cpu, as importers/pprof and importers/folded make
-// them. An evented profile has a sample for each time between two of its events in which frames are open. Attributes of the events'
+// them. An evented profile has a sample for each time between two of its events in which frames are open; those that exporters/speedscope
+// writes are slices instead (package internal/chromeevent), and its profiles of all threads are skipped. Attributes of the events'
 // type describe the sample types: time in nanoseconds, bytes, or a number of samples, depending on the units of the profiles.
 // docs/speedscope.md says what is read, and how defects are treated.
 //
@@ -21,6 +22,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/jsonread"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/sampled"
@@ -222,17 +224,22 @@ func (f *file) source() (Source, error) {
 			}
 		}
 	}
-	return f.b.Source(sampled.Profile{
+	e := &events{f: f, encoder: chromeevent.NewEncoder()}
+	src, err := f.b.Source(sampled.Profile{
 		Format: "speedscope", Origin: o, Aggregate: !f.timed,
-		Frame: func(n uint32) ntconv.Frame { return f.frames[n] },
+		Frame: func(n uint32) ntconv.Frame { return f.frames[n] }, Event: e.next,
 	})
+	e.src = src
+	return src, err
 }
 
 // labelsOf returns labels that name a thread, for formats that have no threads.
 func labelsOf(t *ntconv.Thread) *ntconv.Labels {
-	return ntconv.NewLabels([]ntconv.Label{
-		{Kind: ntconv.LabelString, Key: "thread", Str: t.Name}, {Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"},
-	})
+	var list []ntconv.Label
+	if t.Name != "" {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
+	}
+	return ntconv.NewLabels(append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}))
 }
 
 func (f *file) shared() error {

@@ -48,10 +48,13 @@ func NewDecoder(report *ntconv.Report) *Decoder {
 }
 
 // Decode borrows an event for whose type Of returns true until it returns. ok is false if it is a part of an event that is still
-// incomplete, or invalid; the caller then writes nothing for it. Event and its byte slices are borrowed until the next call of Decode.
+// incomplete, invalid, or only the definition of a type; the caller then writes nothing for it. Event and its byte slices are borrowed until the next call of Decode.
 //
 // Time is the member ts, in nanoseconds of the clock of the file that was read. A caller that writes other times sets it.
 func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
+	if e.Kind != ntconv.KindEvent {
+		return nil, false
+	}
 	p := d.planOf(e.Type)
 	if p.invalid {
 		return d.bad(e, "fields of an event of Chrome's format do not fit its layout")

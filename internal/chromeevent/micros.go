@@ -66,12 +66,12 @@ func unquote(text []byte) []byte {
 	return text
 }
 
-// A decimal is digits × 10^exponent, with up to 19 significant digits. Of more digits, tail says whether one is not 0.
+// A decimal is (digits + tail) × 10^exponent, with up to 19 digits. tail is what further digits add: at least 0 and below 1.
 type decimal struct {
 	digits   uint64
 	exponent int
 	negative bool
-	tail     bool
+	tail     float64
 }
 
 // maxExponent bounds what is added to an exponent: beyond it every number is 0 or too large.
@@ -79,7 +79,7 @@ const maxExponent = 10_000
 
 // parseDecimal reads a number as JSON spells it; leading zeros and a plus sign are accepted.
 func parseDecimal(b []byte) (d decimal, ok bool) {
-	i, n, point := 0, 0, false
+	i, n, point, place := 0, 0, false, 0.1
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
 		d.negative = b[i] == '-'
 		i++
@@ -101,7 +101,8 @@ func parseDecimal(b []byte) (d decimal, ok bool) {
 				d.exponent--
 			}
 		default:
-			d.tail = d.tail || c != '0'
+			d.tail += float64(c-'0') * place
+			place /= 10
 			if !point {
 				d.exponent++
 			}
@@ -154,29 +155,26 @@ func (d decimal) nanos() (m Micros, ok bool) {
 	case e >= len(powers):
 		return m, false
 	case e >= 0:
+		more, rest := math.Modf(d.tail * float64(powers[e]))
 		hi, lo := bits.Mul64(d.digits, powers[e])
-		if whole = lo; hi != 0 {
+		if whole, m.Rest = lo+uint64(more), rest; hi != 0 || whole < lo {
 			return m, false
 		}
 	case -e < len(powers):
-		var rest uint64
-		whole, rest = d.digits/powers[-e], d.digits%powers[-e]
-		m.Rest = float64(rest) / float64(powers[-e])
+		whole = d.digits / powers[-e]
+		m.Rest = (float64(d.digits%powers[-e]) + d.tail) / float64(powers[-e])
 	default:
-		m.Rest = math.SmallestNonzeroFloat64
-	}
-	if d.tail && m.Rest == 0 {
 		m.Rest = math.SmallestNonzeroFloat64
 	}
 	if whole > math.MaxInt64 {
 		return m, false
 	}
-	if m.Nanos = int64(whole); d.negative {
+	m.Nanos, m.Rest = int64(whole), belowOne(m.Rest)
+	if d.negative {
 		if m.Nanos = -m.Nanos; m.Rest != 0 {
 			m.Nanos, m.Rest = m.Nanos-1, belowOne(1-m.Rest)
 		}
 	}
-	m.Rest = belowOne(m.Rest)
 	return m, true
 }
 

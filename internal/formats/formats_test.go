@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -46,7 +47,7 @@ func TestTable(t *testing.T) {
 			if ByFile(All(), "dir.x/TRACE"+strings.ToUpper(e)) != ByName(All(), f.Name) && ByFile(All(), "TRACE"+e).Name != f.Name {
 				t.Errorf("%s: not found by %s", f.Name, e)
 			}
-			if ByFile(All(), e) != nil {
+			if g := ByFile(All(), e); g != nil && g.Name == f.Name {
 				t.Errorf("%s: a file without a name is not of the format", e)
 			}
 		}
@@ -167,9 +168,20 @@ func countPerfetto(t *testing.T, b []byte) (n int64) {
 		_, size := binary.Uvarint(value)
 		return value[size:]
 	}
-	fields(b, func(_ protowire.Number, packet []byte) {
-		fields(message(packet), func(number protowire.Number, data []byte) {
+	var trace func(b []byte)
+	packet := func(packet []byte) {
+		fields(packet, func(number protowire.Number, data []byte) {
 			switch number {
+			case 50: // compressed_packets
+				z, err := zlib.NewReader(bytes.NewReader(message(data)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				inner, err := io.ReadAll(z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trace(inner)
 			case 11: // track_event
 				kind, flow := byte(0), false
 				fields(message(data), func(number protowire.Number, value []byte) {
@@ -191,7 +203,9 @@ func countPerfetto(t *testing.T, b []byte) (n int64) {
 				n++
 			}
 		})
-	})
+	}
+	trace = func(b []byte) { fields(b, func(_ protowire.Number, value []byte) { packet(message(value)) }) }
+	trace(b)
 	return n
 }
 
@@ -272,6 +286,8 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
 		}
+	case "chrome":
+		checkChrome(t, out, r.Items)
 	case "firefox":
 		checkFirefox(t, out, r.Items)
 	default:
@@ -346,8 +362,28 @@ func TestDetect(t *testing.T) {
 		{"a.binlog", "\x12\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
 		{"a", "\x15\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
 		{"a", `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":1}`, "speedscope"},
-		{"a", ` [ {"ph":"X","ts":1}`, "Chrome"},
-		{"a", `{"traceEvents":[]}`, "Chrome"},
+		{"a", ` [ {"ph":"X","ts":1}`, "chrome"},
+		{"a", `{"traceEvents":[]}`, "chrome"},
+		{"a", "\ufeff{\"metadata\":{\"source\":\"DevTools\"},\n\"traceEvents\": [", "chrome"},
+		{"a", `{"metadata":{"source":"DevTools","modifications":{"a":`, "chrome"},
+		{"a", `{"nodes":[{"id":1,"callFrame":{}}]`, "chrome"},
+		{"a", `[{"id":1}]`, "JSON"},
+		{"a", `{"nodes":[{"id":1}]}`, "JSON"},
+		{"a", "\ufeff\n{\"version\":\"1.0\", \"profiles\": [ {\"name\":\"x\",\"type\":\"evented\"", "speedscope"},
+		{"a", `{"shared":{"frames":[{"name":"main"},{"name":"x`, "speedscope"},
+		{"a", `{"meta":{"preprocessedProfileVersion":57`, "firefox"},
+		{"a", `{"meta":{"version":31,"startTime":1,"interval":1}}`, "firefox"},                       // as recorded: the importer refuses it
+		{"a", `{"meta":{"interval":1,"categories":[{"name":"speedscope"}],"product":"x"`, "firefox"}, // a word does not decide
+		{"a", `{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":{"stringValue":"https://www.speedscope.app/file-format-schema.json"}}]}}]}`, "otlp"},
+		{"a", `{"meta":{"startTime":1,"author":"me","title":"x"}}`, "JSON"},
+		{"a", `{"profiles":[{"type":"admin"}]}`, "JSON"},
+		{"a", `{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"`, "chrome"},
+		{"a", `{"head":{"callFrame":{"functionName":"(root)"`, "heap profile of V8"},
+		{"a", `{"snapshot":{"meta":{"node_fields":[`, "heap snapshot"},
+		{"a", `{"version":1,"recording":{"displayName":"x"`, "Safari"},
+		{"a", `{"label":"x","duration":49.4,"markers":[],"ticks":[]`, "former performance tool"},
+		{"a", `{"log":{"version":"1.2","creator":{}`, "HAR"},
+		{"a", "\xdc\xdfJSLB\x01\x00\x00\x00", "JSLB"},
 		{"a", `{"requests":[{"resourceSpans":[]}]}`, "OTLP"},
 		{"a", `{"a":1}`, "JSON"},
 		{"a", "\ufeff{}", "JSON"},

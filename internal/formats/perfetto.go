@@ -36,6 +36,9 @@ func perfettoFormat() *Format {
 const perfettoHelp = `Open the file with https://ui.perfetto.dev, or query it with trace_processor. The UI reads files in the browser and uploads
 nothing. ntconv view --in perfetto converts a trace and opens it there.
 
+Packets are compressed as Perfetto itself does it. --plain writes them as they are; a file whose name ends in .gz is compressed as a
+whole.
+
 --samples streaming is the form of stack samples that all versions of Perfetto read. Its times have microseconds, and a sample has no
 weight. If a trace has samples of two profile kinds, those that begin later are written in the form stack-sample. That form has exact
 times and weights; Perfetto reads it since version 58 (August 2026).`
@@ -56,6 +59,7 @@ func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
 	}}, "samples", "form of stack samples: streaming, stack-sample (exact times and weights, Perfetto 58 and later) or none")
 	flags.BoolVar(&o.NoArgs, "no-args", false, "omit payloads, labels and attributes")
 	flags.BoolVar(&o.NoStacks, "no-stacks", false, "omit the stacks of slices and instants, which Perfetto shows since version 53")
+	flags.BoolVar(&o.Plain, "plain", false, "do not compress packets, so that protoc --decode shows them")
 	return c
 }
 
@@ -68,6 +72,9 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 		return nil, err
 	}
 	o := c.options
+	if _, compression := CutCompression(out.Name()); compression != "" {
+		o.Plain = true // compressing twice takes more time and space
+	}
 	o.Report, o.Tracks, o.MinDuration = t.Report, perfetto.Tracks(c.tracks), int64(c.minDuration)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
 	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish}, nil
@@ -80,12 +87,15 @@ type perfettoSink struct {
 }
 
 func (s *perfettoSink) Close() error {
-	if err := s.Sink.Close(); err != nil {
-		return err
-	}
-	return s.finish()
+	err := s.Sink.Close()
+	return errors.Join(err, s.finish())
 }
 
 func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
 
 func (s *perfettoSink) Result() Result { return newTimelineResult(s.Summary().Counts) }
+
+var (
+	_ Aborter        = (*perfettoSink)(nil)
+	_ ntconv.Watcher = (*perfettoSink)(nil)
+)

@@ -229,7 +229,7 @@ type Sink interface {
 func All() []*Format {
 	return []*Format{
 		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(),
-		perfettoFormat(), firefoxFormat(), speedscopeFormat(),
+		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(),
 	}
 }
 

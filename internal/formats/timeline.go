@@ -117,6 +117,8 @@ type timelineResult struct {
 	Flows      int64 `json:"flows"`
 	Spans      int64 `json:"spans"` // of Slices
 	Short      int64 `json:"short,omitempty"`
+	Losses     int64 `json:"losses,omitempty"`
+	Unchanged  int64 `json:"unchanged,omitempty"` // events that were imported from the same format
 	Rundown    int64 `json:"rundown,omitempty"`
 	Unfinished int64 `json:"unfinished,omitempty"`
 	Renumbered int64 `json:"renumbered,omitempty"`
@@ -125,11 +127,11 @@ type timelineResult struct {
 
 // newTimelineResult returns the result for what a timeline held. An exporter adds what concerns its format with Remark.
 func newTimelineResult(c timeline.Counts) *timelineResult {
-	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses
+	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses + c.Raw
 	r := &timelineResult{
 		made:   made{Used: c.Events - c.Rundown, Items: items, Unit: eventUnit},
 		Slices: c.Slices, Instants: c.Instants, Counters: c.Counters, Samples: c.Samples, Flows: c.Flows, Spans: c.Spans,
-		Short: c.Short, Rundown: c.Rundown, Unfinished: c.Unfinished, Renumbered: c.Renumbered,
+		Losses: c.Losses, Unchanged: c.Raw, Short: c.Short, Rundown: c.Rundown, Unfinished: c.Unfinished, Renumbered: c.Renumbered,
 	}
 	add := func(n int64, one, many, text string) {
 		if n > 0 {
@@ -138,15 +140,21 @@ func newTimelineResult(c timeline.Counts) *timelineResult {
 	}
 	add(c.Unfinished, "slice", "slices", "without an end in the trace, ended with it")
 	add(c.Renumbered, "thread or process", "threads and processes", "renumbered, because the recorded number has more than 32 bits or is not unique")
+	add(c.Moved, "slice", "slices", "with times far outside of the recording moved to its start or end")
 	add(c.Short, "slice", "slices", "shorter than --"+flagMinDuration+" omitted")
-	add(c.Rundown, "event", "events", "that only describe methods and modules omitted (--"+flagRundown+" includes them)")
+	add(c.Rundown, "event", "events", "of the rundown (methods and modules) omitted (--"+flagRundown+" includes them)")
 	return r
 }
 
-// Empty returns what is missing. A trace of which everything was omitted on request is not empty.
+// Empty returns what is missing, and the flag that includes what was omitted.
 func (t *timelineResult) Empty() string {
-	if t.Items > 0 || t.Short > 0 || t.Rundown > 0 {
+	switch {
+	case t.Items > 0:
 		return ""
+	case t.Short > 0:
+		return fmt.Sprintf("events (%s; a smaller --%s includes them)", message.Count(t.Short, "short slice"), flagMinDuration)
+	case t.Rundown > 0:
+		return fmt.Sprintf("events (%s only describe methods and modules; --%s includes them)", message.Group(t.Rundown), flagRundown)
 	}
 	return t.made.Empty()
 }
@@ -156,7 +164,7 @@ func (t *timelineResult) Line(r Read) string {
 	for _, n := range []struct {
 		count int64
 		unit  string
-	}{{t.Slices, "slice"}, {t.Samples, "sample"}, {t.Counters, "counter value"}, {t.Instants, "instant"}, {t.Flows, "arrow"}} {
+	}{{t.Slices, "slice"}, {t.Samples, "sample"}, {t.Counters, "counter value"}, {t.Instants, "instant"}, {t.Flows, "arrow"}, {t.Unchanged, "unchanged event"}} {
 		if n.count > 0 {
 			line += message.Count(n.count, n.unit) + ", "
 		}

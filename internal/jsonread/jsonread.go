@@ -158,8 +158,8 @@ func kindName(k jsontext.Kind) string {
 // Members with other names are skipped. A second member with a name in names is an error, because readers disagree on which one counts.
 // names has at most 64 elements. Null is an object without members.
 func (j *Reader) Object(names []string, member func(i int) error) error {
-	if j.Null() {
-		return nil
+	if null, err := j.null(); null {
+		return err
 	}
 	if err := j.want('{', "an object"); err != nil {
 		return err
@@ -216,8 +216,8 @@ func index(names []string, name []byte) int {
 
 // Array reads a list. It calls elem for each element with its index; elem must read the value. Null is an empty list.
 func (j *Reader) Array(elem func(i int) error) error {
-	if j.Null() {
-		return nil
+	if null, err := j.null(); null {
+		return err
 	}
 	if err := j.want('[', "a list"); err != nil {
 		return err
@@ -225,30 +225,25 @@ func (j *Reader) Array(elem func(i int) error) error {
 	if _, err := j.dec.ReadToken(); err != nil {
 		return j.fail(err)
 	}
-	for i := 0; j.dec.PeekKind() != ']'; i++ {
-		if j.dec.PeekKind() == 0 {
-			_, err := j.dec.ReadToken()
-			return j.fail(err)
+	for i := 0; ; i++ {
+		if k := j.dec.PeekKind(); k == ']' || k == 0 {
+			if _, err := j.dec.ReadToken(); err != nil {
+				return j.fail(err)
+			}
+			return nil
 		}
 		if err := elem(i); err != nil {
 			return err
 		}
 	}
-	_, err := j.dec.ReadToken()
-	if err != nil {
-		return j.fail(err)
-	}
-	return nil
 }
 
-// Null reads null and reports whether it was the next value; it reads no other one.
-func (j *Reader) Null() bool {
+// null reads null and reports whether it was the next value; it reads no other one.
+func (j *Reader) null() (bool, error) {
 	if j.dec.PeekKind() != 'n' {
-		return false
+		return false, nil
 	}
-	j.begin()
-	_, err := j.dec.ReadToken()
-	return err == nil
+	return true, j.Skip()
 }
 
 // Skip reads any value.
@@ -277,8 +272,7 @@ func (j *Reader) String() (string, error) {
 	case '{', '[', ']', '}', 0:
 		return "", j.want('"', "a string")
 	case 'n':
-		j.Null()
-		return "", nil
+		return "", j.Skip()
 	}
 	text, err := j.dec.ReadValue()
 	if err != nil {
@@ -313,11 +307,12 @@ func (j *Reader) Bool() (bool, error) {
 
 // Number reads a number and returns its text, valid until the next call. ok is false for null.
 func (j *Reader) Number() (text []byte, ok bool, err error) {
-	if j.begin() == 'n' {
+	switch j.begin() {
+	case '0':
+	case 'n':
 		return nil, false, j.Skip()
-	}
-	if err := j.want('0', "a number"); err != nil {
-		return nil, false, err
+	default:
+		return nil, false, j.want('0', "a number")
 	}
 	if text, err = j.dec.ReadValue(); err != nil {
 		return nil, false, j.fail(err)
@@ -350,18 +345,37 @@ func (j *Reader) Scaled(digits int) (v int64, exact, ok bool, err error) {
 
 // Index reads a number that is an integer of at least low and at most high. Null is none.
 func (j *Reader) Index(low, high, none int64) (int64, error) {
-	v, exact, ok, err := j.Scaled(0)
+	text, ok, err := j.Number()
+	if err != nil || !ok {
+		return none, err
+	}
+	if v, ok := digits(text); ok && v >= low && v <= high {
+		return v, nil
+	}
+	v, exact, ok := ParseDecimal(text).Scale(0)
 	switch {
-	case err != nil:
-		return 0, err
 	case !ok:
-		return none, nil
+		return 0, j.Corrupt("the number is out of range")
 	case !exact:
 		return 0, j.Corrupt("want an integer")
 	case v < low || v > high:
 		return 0, j.Corrupt("want %d to %d, got %d", low, high, v)
 	}
 	return v, nil
+}
+
+// digits returns the value of up to 18 digits.
+func digits(text []byte) (v int64, ok bool) {
+	if len(text) > 18 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	return v, true
 }
 
 // End returns an error unless only white space follows.

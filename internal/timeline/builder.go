@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"encoding/binary"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/procinfo"
 )
@@ -17,6 +19,9 @@ func (t *Timeline) Watch(e *ntconv.Event) {
 
 // Write takes a selected event, which it borrows. It fails if temporary files cannot be written.
 func (t *Timeline) Write(e *ntconv.Event) error {
+	if t.finished {
+		return errFinished
+	}
 	switch e.Kind {
 	case ntconv.KindEvent:
 		if e.Type == nil {
@@ -46,6 +51,12 @@ func (t *Timeline) event(e *ntconv.Event) {
 	if t.opts.Raw != nil && t.raw(e, at) {
 		return
 	}
+	if r.chrome {
+		if !t.chrome.add(e, r, at) {
+			t.instantUnless(e, r, at)
+		}
+		return
+	}
 	t.tracker.Add(e)
 	switch {
 	case r.sample:
@@ -72,6 +83,11 @@ func (t *Timeline) event(e *ntconv.Event) {
 		t.counts.Rundown++
 		return
 	}
+	t.instantUnless(e, r, at)
+}
+
+// instantUnless adds an instant unless these are omitted.
+func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
 	if t.opts.NoInstants {
 		t.parts.omitted++
 		return
@@ -85,6 +101,7 @@ func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
 	rec, ok := t.opts.Raw(t.rec, e)
 	t.rec = rec
 	if ok {
+		t.rec = binary.LittleEndian.AppendUint32(t.rec, t.stacks.number(e))
 		t.counts.Raw++
 		t.add(at, rankOther)
 	}
@@ -94,9 +111,12 @@ func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
 // instant adds an event that happened at one time.
 func (t *Timeline) instant(e *ntconv.Event, r *role, at int64) {
 	rec := appendHead(t.rec[:0], recordInstant, t.owners.thread(e.Thread))
-	if r.exception != nil {
+	switch {
+	case r.exception != nil:
 		rec = t.titles.append(rec, t.exceptionType(e, r), CategoryException)
-	} else {
+	case r.chrome:
+		rec = t.titles.append(rec, t.chrome.title.name, t.chrome.title.category)
+	default:
 		rec = appendNumber(rec, r.title)
 	}
 	rec = appendNumber(rec, t.stacks.number(e))

@@ -3,7 +3,6 @@ package timeline_test
 import (
 	"fmt"
 	"hash/maphash"
-	"testing"
 
 	"github.com/ntconv/ntconv/internal/timeline"
 )
@@ -38,13 +37,14 @@ type openSlice struct {
 
 // A checker checks the items of a timeline one after the other.
 type checker struct {
-	testing.TB
+	failer
 	tl      *timeline.Timeline
 	seen    checked
 	time    int64
 	open    map[*timeline.Track][]openSlice
-	ids     map[uint64]bool // of slices and flows
-	flows   map[uint64]bool // that have begun and not ended
+	ids     map[uint64]bool          // of slices and flows
+	flows   map[uint64]bool          // that have begun and not ended
+	stray   map[*timeline.Track]bool // a flow ended outside of a slice: no slice may begin after that
 	tids    map[[2]uint32]*timeline.Track
 	tracks  map[*timeline.Track]bool
 	numbers map[uint32]*timeline.Track
@@ -52,11 +52,19 @@ type checker struct {
 	errors  int
 }
 
+// A failer is a testing.TB or a rapid.T.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	FailNow()
+}
+
 // check reads a timeline and reports every property that does not hold.
-func check(tb testing.TB, tl *timeline.Timeline) checked {
+func check(tb failer, tl *timeline.Timeline) checked {
 	tb.Helper()
 	c := &checker{
-		TB: tb, tl: tl, open: map[*timeline.Track][]openSlice{}, ids: map[uint64]bool{}, flows: map[uint64]bool{},
+		failer: tb, tl: tl, open: map[*timeline.Track][]openSlice{}, ids: map[uint64]bool{}, flows: map[uint64]bool{}, stray: map[*timeline.Track]bool{},
 		tids: map[[2]uint32]*timeline.Track{}, tracks: map[*timeline.Track]bool{}, numbers: map[uint32]*timeline.Track{}, lastDur: -1,
 	}
 	c.owners()
@@ -200,9 +208,10 @@ func (c *checker) kind(it *timeline.Item) {
 		}
 		c.ids[it.ID], c.flows[it.ID] = true, true
 	case timeline.FlowEnd:
-		if !c.flows[it.ID] || len(c.open[it.Track]) == 0 {
-			c.fail("flow %+v ends outside of a slice, or without a begin", it)
+		if !c.flows[it.ID] {
+			c.fail("flow %+v ends without a begin", it)
 		}
+		c.stray[it.Track] = c.stray[it.Track] || len(c.open[it.Track]) == 0
 		delete(c.flows, it.ID)
 	case timeline.Raw:
 		n.Raw++
@@ -212,8 +221,8 @@ func (c *checker) kind(it *timeline.Item) {
 }
 
 func (c *checker) begin(it *timeline.Item) {
-	if it.Duration < 0 || it.ID == 0 || c.ids[it.ID] {
-		c.fail("slice %+v", it)
+	if it.Duration < 0 || it.ID == 0 || c.ids[it.ID] || c.stray[it.Track] {
+		c.fail("slice %+v, or a flow ended before it", it)
 	}
 	c.ids[it.ID] = true
 	list := c.open[it.Track]

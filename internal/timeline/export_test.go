@@ -1,5 +1,21 @@
 package timeline
 
+import (
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// MoveForTest returns where a span of a recording between two times is put, in nanoseconds from the clock's Tick.
+func MoveForTest(tb testing.TB, info *ntconv.Info, start, end uint64, first, latest int64) (from, to int64) {
+	t := New(info, nil, nil)
+	tb.Cleanup(func() { t.Close() })
+	t.first, t.latest = first, latest
+	from, to, _ = t.times(&span.Span{Start: start, End: end, Evidence: span.FromActivity})
+	return from, to
+}
+
 // Accounted returns the number of events that became items, or parts of items, or were omitted on request.
 func (t *Timeline) Accounted() int64 {
 	p, c := &t.parts, &t.counts

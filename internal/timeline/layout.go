@@ -25,10 +25,13 @@ type layout struct {
 	inner map[uint32]*slice       // open ones that records refer to, by number
 	lanes map[*processState]*freeLanes
 	ids   uint64 // of slices and flows
+	// arrows are the numbers of those in the spool that have begun, 0 if they are omitted.
+	arrows map[uint64]uint64
 }
 
 // A slice is one that is open.
 type slice struct {
+	begin  int64
 	end    int64
 	id     uint64
 	title  title
@@ -44,11 +47,15 @@ type row struct {
 	track   *Track
 	process *processState // of a lane
 	top     *slice        // the innermost open slice
+	waiting []arrow       // that end in the next slice
 }
 
-// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It can be
-// called again after it has returned. It ends with the first error of emit.
+// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It is
+// called after Finish, and can be called again after it has returned. It ends with the first error of emit.
 func (t *Timeline) Each(emit func(*Item) error) error {
+	if !t.finished {
+		return errNotFinished
+	}
 	reader, err := t.spool.Read()
 	if err != nil {
 		return err
@@ -57,6 +64,7 @@ func (t *Timeline) Each(emit func(*Item) error) error {
 	l := &layout{
 		t: t, emit: emit, rows: make([]row, len(t.owners.tracks)+1),
 		spans: map[span.Context]*slice{}, inner: map[uint32]*slice{}, lanes: map[*processState]*freeLanes{},
+		arrows: map[uint64]uint64{},
 	}
 	for i, k := range t.owners.tracks {
 		l.rows[i+1].track = k
@@ -64,7 +72,7 @@ func (t *Timeline) Each(emit func(*Item) error) error {
 	for {
 		key, rec, err := reader.Next()
 		if err == io.EOF {
-			return l.endUntil(math.MaxInt64)
+			return l.finish()
 		} else if err != nil {
 			return err
 		}
@@ -103,17 +111,19 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 			it.Value = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		}
 	case recordSample:
-		it.Kind, it.Thread = Sample, threadOf(r.track)
-		l.stack(&c, it, c.number())
-		it.Weight = &l.weight
-		l.t.samples.read(&c, &l.weight)
-		l.weight.Until = sum(it.Time, l.weight.Until)
+		l.sample(&c, it)
 	case recordLoss:
 		l.loss(&c, it)
 	case recordInner:
 		l.innerEvent(&c, it)
+	case recordFlow:
+		return l.arrow(&c, r, key.Time)
 	case recordRaw:
-		it.Kind, it.Thread, it.Encoded = Raw, threadOf(r.track), c.rest()
+		it.Kind, it.Thread = Raw, threadOf(r.track)
+		it.Encoded = c.bytes(len(c.b) - 4)
+		if b := c.bytes(4); b != nil {
+			l.stack(&c, it, binary.LittleEndian.Uint32(b))
+		}
 	default:
 		c.failed = true
 	}
@@ -129,6 +139,13 @@ func threadOf(k *Track) *Track {
 		return nil
 	}
 	return k
+}
+
+func (l *layout) sample(c *cursor, it *Item) {
+	it.Kind, it.Thread, it.Weight = Sample, threadOf(it.Track), &l.weight
+	l.stack(c, it, c.number())
+	l.t.samples.read(c, &l.weight)
+	l.weight.Until = sum(it.Time, l.weight.Until)
 }
 
 func (l *layout) instant(c *cursor, it *Item) {
@@ -174,7 +191,7 @@ func (l *layout) begin(home *row, at int64) error {
 	}
 	parent := l.parent()
 	to := l.choose(home, parent, end)
-	s := l.push(to, end)
+	s := l.push(to, at, end)
 	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), end-at, s.id
 	it.Name, it.Category = r.title.name, r.title.category
 	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
@@ -188,41 +205,10 @@ func (l *layout) begin(home *row, at int64) error {
 	if to.track.Kind == LaneTrack {
 		t.counts.Lanes++
 	}
-	if err := l.emit(it); err != nil || t.opts.NoFlows || r.flags&sliceID == 0 {
+	if err := l.emit(it); err != nil || t.opts.NoFlows {
 		return err
 	}
 	return l.flows(s, parent)
-}
-
-// flows emits the arrows to a slice that has begun: from its parent, and from the spans that it has links to. Both ends are at the time at
-// which it begins, because an item cannot come before those that have been emitted.
-func (l *layout) flows(s, parent *slice) error {
-	if err := l.flow(parent, s); err != nil {
-		return err
-	}
-	for _, k := range l.record.links {
-		if from := l.spans[k]; from != parent {
-			if err := l.flow(from, s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (l *layout) flow(from, to *slice) error {
-	if from == nil || from.row == to.row {
-		return nil
-	}
-	l.ids++
-	l.t.counts.Flows++
-	it := &l.item
-	*it = Item{Kind: FlowBegin, Time: it.Time, ID: l.ids, Track: from.row.track, Name: to.title.name, Category: CategoryFlow}
-	if err := l.emit(it); err != nil {
-		return err
-	}
-	*it = Item{Kind: FlowEnd, Time: it.Time, ID: l.ids, Track: to.row.track, Name: to.title.name, Category: CategoryFlow}
-	return l.emit(it)
 }
 
 // parent returns the open slice of the parent of the slice in l.record, nil if there is none.
@@ -234,7 +220,7 @@ func (l *layout) parent() *slice {
 }
 
 // push opens the slice in l.record.
-func (l *layout) push(to *row, end int64) *slice {
+func (l *layout) push(to *row, at, end int64) *slice {
 	var s *slice
 	if n := len(l.free); n > 0 {
 		s, l.free = l.free[n-1], l.free[:n-1]
@@ -242,7 +228,7 @@ func (l *layout) push(to *row, end int64) *slice {
 		s = new(slice)
 	}
 	l.ids++
-	*s = slice{end: end, id: l.ids, title: l.record.title, row: to, below: to.top}
+	*s = slice{begin: at, end: end, id: l.ids, title: l.record.title, row: to, below: to.top}
 	to.top = s
 	if l.record.flags&sliceID != 0 {
 		s.span, s.isSpan = l.record.context, true

@@ -16,7 +16,7 @@ const (
 	recordCounter                   // track, value
 	recordSample                    // see sampleReader.weighed
 	recordLoss                      // track, thread, args
-	recordRaw                       // track, encoded
+	recordRaw                       // track, encoded, stack in 4 bytes
 	recordInner                     // track, slice, title, args
 	recordFlow                      // track, flow, flowFlags
 )

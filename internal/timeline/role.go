@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/counter"
 	"github.com/ntconv/ntconv/internal/intern"
@@ -30,6 +31,10 @@ type role struct {
 	exception  *schema.Projection // of the type of a thrown exception
 	allocation *schema.Projection // of the bytes of an allocation
 	sampled    bool               // the allocation was chosen at random
+
+	chrome      bool // an event of Chrome's format
+	chromeSlice bool // that begins or ends a slice, or is one
+	hasFlow     bool // and may be an end of an arrow
 }
 
 // roles finds the role of an event.
@@ -97,6 +102,7 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	if s.Provider == clr.Runtime {
 		r.describeRuntime(s)
 	}
+	r.describeChrome(s)
 	return r
 }
 
@@ -112,6 +118,21 @@ func (r *role) describeRuntime(s *schema.Schema) {
 	case "AllocationSampled":
 		r.allocation, _ = s.Project("ObjectSize", "ObjectSize")
 		r.sampled = true
+	}
+}
+
+// describeChrome finds events of Chrome's format.
+func (r *role) describeChrome(s *schema.Schema) {
+	var phase string
+	if phase, r.chrome = chromeevent.Of(r.typ); !r.chrome {
+		return
+	}
+	switch chromeevent.RoleOf(phase) {
+	case chromeevent.RoleComplete, chromeevent.RoleBegin, chromeevent.RoleEnd:
+		r.chromeSlice = true
+	}
+	for i := range s.Fields {
+		r.hasFlow = r.hasFlow || s.Fields[i].Name == "bind_id"
 	}
 }
 

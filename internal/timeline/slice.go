@@ -29,6 +29,7 @@ const (
 	sliceID                    // it is a span, and may be the parent of others
 	sliceParent                // it has a parent
 	sliceNumber                // records of recordInner refer to it
+	sliceQuiet                 // the arrows to it are records of their own
 )
 
 // A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, number, IDs, links, args.
@@ -136,6 +137,18 @@ func (t *Timeline) valueOf(a *span.Attribute) Value {
 	return v
 }
 
+// mayBeParent reports whether the IDs of a span matter: for arrows from parents, and for lanes. Slices of Chrome's format have arrows of
+// their own, and on a thread they nest as they lie.
+func mayBeParent(s *span.Span) bool {
+	switch s.Evidence {
+	case span.FromRuntime:
+		return false
+	case span.FromChrome:
+		return tracker.IsAsync(s)
+	}
+	return true
+}
+
 func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 	if s.Unfinished || open {
 		f |= sliceUnfinished
@@ -143,7 +156,10 @@ func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 	if open {
 		f |= sliceOpen
 	}
-	if s.Evidence != span.FromRuntime {
+	if s.Evidence == span.FromChrome {
+		f |= sliceQuiet
+	}
+	if mayBeParent(s) {
 		f |= sliceID
 		if !s.ParentID.IsZero() {
 			f |= sliceParent
@@ -157,7 +173,7 @@ func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 
 // appendContexts appends the IDs of a span, its parent's, and those of its links.
 func appendContexts(rec []byte, s *span.Span) []byte {
-	if s.Evidence == span.FromRuntime {
+	if !mayBeParent(s) {
 		return rec
 	}
 	rec = append(append(rec, s.TraceID[:]...), s.ID[:]...)
@@ -165,6 +181,9 @@ func appendContexts(rec []byte, s *span.Span) []byte {
 		rec = append(rec, s.ParentID[:]...)
 	}
 	n := min(len(s.Links), maxLinks)
+	if s.Evidence == span.FromChrome {
+		n = 0
+	}
 	rec = append(rec, byte(n))
 	for i := range s.Links[:n] {
 		rec = append(append(rec, s.Links[i].TraceID[:]...), s.Links[i].ID[:]...)
@@ -261,11 +280,11 @@ func (t *Timeline) placeOf(s *span.Span) place {
 		t.owners.ownOf(t.owners.process(s.Process), GCTrack)
 		return onGC
 	}
-	if s.Thread == nil || s.EndThread != s.Thread {
+	if s.Thread == nil || s.EndThread != s.Thread || tracker.IsAsync(s) {
 		return onLane
 	}
 	// Which thread would have ended it is unknown.
-	if s.Unfinished && tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention) == 0 {
+	if s.Unfinished && tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Chrome) == 0 {
 		return onLane
 	}
 	return onThread
@@ -287,6 +306,8 @@ func (t *Timeline) titleOf(s *span.Span) (name, category string) {
 		return s.Name, CategoryRequest
 	case tracker.Exceptions:
 		return s.Name, CategoryException
+	case tracker.Chrome:
+		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
 	}
 	return cmp.Or(s.Name, CategorySpan), CategorySpan // a program may give a span an empty name
 }

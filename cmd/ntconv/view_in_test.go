@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/viewer"
+)
+
+// Every viewer is given a format that can be written, compressed.
+func TestViewerFormats(t *testing.T) {
+	for _, v := range viewer.All() {
+		f := formats.ByName(formats.Writable(), v.Format)
+		if f == nil || !f.Compresses(".gz") {
+			t.Errorf("%s: %v", v.Name, f)
+		}
+	}
+}
+
+// A shown is a run of ntconv view --in that has printed its address.
+type shown struct {
+	cmd     *exec.Cmd
+	address string // of the viewer
+	file    string // that the viewer fetches
+	stderr  *strings.Builder
+	read    chan struct{} // closed after the last of stderr
+}
+
+// showIn starts ntconv view --in.
+func showIn(t *testing.T, dir, in string, args ...string) *shown {
+	t.Helper()
+	cmd := command(t, dir, append([]string{"view", "--in", in}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	s := &shown{cmd: cmd, stderr: new(strings.Builder), read: make(chan struct{})}
+	go func() {
+		defer close(s.read)
+		_, _ = io.Copy(s.stderr, errs) // ends with the process
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		<-s.read
+		t.Fatalf("%v: %s", err, s.stderr)
+	}
+	s.address = strings.TrimSpace(line)
+	_, escaped, _ := strings.Cut(s.address, "http%3A")
+	if s.file, err = url.QueryUnescape("http%3A" + escaped); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fetch returns what a page of an origin gets.
+func (s *shown) fetch(t *testing.T, origin string) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, s.file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Origin", origin)
+	r.Header.Set("Accept-Encoding", "gzip")
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body := io.Reader(resp.Body)
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gzip.NewReader(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, b
+}
+
+func contentOf(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// end returns the exit code and the messages of the run.
+func (s *shown) end(t *testing.T) (code int, stderr string) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() { // before Wait, which closes the pipe
+		<-s.read
+		_ = s.cmd.Wait() // the code says more
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the command does not end")
+	}
+	return s.cmd.ProcessState.ExitCode(), s.stderr.String()
+}
+
+// view --in hands the page of the viewer what ntconv to writes, says the same about it, ends, and leaves nothing behind.
+func TestViewIn(t *testing.T) {
+	for _, v := range viewer.All() {
+		dir := t.TempDir() // also of temporary files
+		in := trace(t, "cpu-env")
+		for _, selection := range [][]string{nil, {"--to-time", "100ms"}} {
+			args := append([]string{in}, selection...)
+			out := filepath.Join(dir, "out")
+			want := invoke(t, dir, nil, append([]string{"to", v.Format, "-f", "-o", out}, args...)...)
+			s := showIn(t, dir, v.Name, args...)
+			if !strings.HasPrefix(s.address, v.Origin+"/") || !strings.HasSuffix(s.file, "/cpu-env"+formats.ByName(formats.Writable(), v.Format).Exts[0]) {
+				t.Errorf("%s: %s", v.Name, s.address)
+			}
+			if resp, b := s.fetch(t, "https://example.com"); resp.StatusCode != http.StatusForbidden {
+				t.Errorf("%s: another origin gets %s, %d bytes", v.Name, resp.Status, len(b))
+			}
+			resp, b := s.fetch(t, v.Origin)
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Encoding") != "gzip" || string(b) != string(contentOf(t, out)) {
+				t.Errorf("%s: %s, %d bytes, or others than in %s", v.Name, resp.Status, len(b), out)
+			}
+			code, stderr := s.end(t)
+			if wantText := strings.Replace(want.stderr, out+": ", "", 1); code != want.code || stderr != wantText {
+				t.Errorf("%s: code %d, %q, want %d, %q", v.Name, code, stderr, want.code, wantText)
+			}
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "ntconv-*")); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v, %v", v.Name, left, err)
+		}
+	}
+}
+
+// The end of a trace may be missing: what there is is shown, and the exit code says so. The summary is JSON if that is asked for.
+func TestViewInPartial(t *testing.T) {
+	dir := t.TempDir()
+	cut := write(t, dir, "cut.nettrace", unpacked(t, "cpu-env")[:200000])
+	s := showIn(t, dir, "speedscope", "--report", "json", cut)
+	if _, b := s.fetch(t, viewer.ByName("speedscope").Origin); !json.Valid(b) {
+		t.Errorf("%.100s", b)
+	}
+	code, stderr := s.end(t)
+	var sum summaryJSON
+	if err := json.Unmarshal([]byte(stderr), &sum); code != exitIncomplete || err != nil || sum.Exit != exitIncomplete || sum.Error == "" || strings.Contains(stderr, "output") {
+		t.Errorf("code %d, %v: %s", code, err, stderr)
+	}
+}
+
+// What makes no sense is refused with a next step, before anything is read.
+func TestViewInRefused(t *testing.T) {
+	dir, in := t.TempDir(), trace(t, "cpu-env")
+	for _, c := range []struct {
+		args []string
+		code int
+		say  string
+	}{
+		{[]string{"--in", "chrome", in}, exitUsage, "pprof|perfetto|firefox|speedscope"},
+		{[]string{"--in", "perfetto", "--port", "8080", in}, exitUsage, "omit --port"},
+		{[]string{"--in", "speedscope", "--port", "-1", in}, exitUsage, "1 to 65535"},
+		{[]string{"--in", "firefox", "--kind", "wall", in}, exitUsage, "--kind"},
+		{[]string{"--in", "speedscope", "nothing.nettrace"}, exitInput, "nothing.nettrace"},
+		{[]string{"--in", "speedscope", trace(t, "empty")}, exitEmpty, "no "},
+	} {
+		r := invoke(t, dir, nil, append([]string{"view"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.say) || r.stdout != "" {
+			t.Errorf("%q: code %d, %q: %s", c.args, r.code, r.stdout, r.stderr)
+		}
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:9001")
+	if err != nil {
+		t.Logf("the port of Perfetto is in use: %v", err) // by another program, which does as well
+	} else {
+		defer ln.Close()
+	}
+	r := invoke(t, dir, nil, "view", "--in", "perfetto", in)
+	if r.code != exitOutput || !strings.Contains(r.stderr, "9001") || !strings.Contains(r.stderr, "no other port") || r.stdout != "" {
+		t.Errorf("port in use: code %d: %s", r.code, r.stderr)
+	}
+}
+
+// --open gives the address to the program that opens it, and a browser that cannot be started is no error.
+func TestViewOpen(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell on this system")
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	opener := filepath.Join(bin, browserCommand("")[0])
+	write(t, bin, filepath.Base(opener), []byte("#!/bin/sh\nfor last; do :; done\nprintf %s \"$last\" > \"$0.tmp\" && mv \"$0.tmp\" \"$0.got\"\n"))
+	if err := os.Chmod(opener, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":/bin:/usr/bin")
+	s := showIn(t, dir, "speedscope", "--open", trace(t, "cpu-env"))
+	for end := time.Now().Add(10 * time.Second); !exists(opener + ".got"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no browser was started")
+		}
+	}
+	if got := string(contentOf(t, opener+".got")); got != s.address {
+		t.Errorf("opens %s, want %s", got, s.address)
+	}
+	t.Setenv("PATH", t.TempDir())
+	s = showIn(t, dir, "speedscope", "-q", "--open", trace(t, "cpu-env"))
+	s.fetch(t, viewer.ByName("speedscope").Origin)
+	if code, stderr := s.end(t); code != exitOK || !strings.Contains(stderr, "open the address yourself") {
+		t.Errorf("code %d: %s", code, stderr)
+	}
+}

@@ -1,0 +1,10 @@
+// Starts the browser for the scripts next to it, and tells them where that is: the environment variable CHROMIUM, or a command that
+// is usual.
+import puppeteer from 'puppeteer-core'
+
+export const launch = (...more) => puppeteer.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  headless: 'new',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+    '--disable-sync', ...more],
+})

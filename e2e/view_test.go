@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A fetched file is what a page in a browser got.
+type fetchedFile struct {
+	Status   int64
+	Type     string
+	Error    string
+	Failures []string
+	Origin   string
+	Name     string
+	Bytes    int64
+	SHA256   string
+}
+
+// play makes a page in a browser fetch what ntconv view offers.
+func play(t *testing.T, address ...string) fetchedFile {
+	t.Helper()
+	return script[fetchedFile](t, 1, "node", append([]string{"play.mjs"}, address...)...)[0]
+}
+
+// A page of the viewer's origin, with the rules of its real page, fetches what ntconv to writes from the address that ntconv view prints.
+// A page of another origin gets nothing, although the user permits it to connect to this machine. Then the command ends.
+func TestViewersFetch(t *testing.T) {
+	needBrowser(t)
+	in := find(t, "cpu-env").path
+	for _, name := range []string{"perfetto", "firefox", "speedscope"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out")
+			if r := run(t, command, "to", name, in, "-o", path); r.code != 0 {
+				t.Fatalf("%s", r.stderr)
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(command, "view", "--in", name, in)
+			var msg bytes.Buffer
+			cmd.Stderr = &msg
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = cmd.Process.Kill() }()
+			lines := bufio.NewReader(out)
+			address, err := lines.ReadString('\n')
+			if err != nil {
+				t.Fatalf("%v: %s", err, msg.Bytes())
+			}
+			address = strings.TrimSpace(address)
+			other := play(t, address, "https://example.com")
+			if other.Error == "" || other.Bytes > 0 || !strings.Contains(strings.Join(other.Failures, "\n"), "Access-Control-Allow-Origin") {
+				t.Errorf("a page of %s gets %+v", other.Origin, other)
+			}
+			got, sum := play(t, address), sha256.Sum256(want)
+			if got.Error != "" || got.Status != 200 || got.Bytes != int64(len(want)) || got.SHA256 != fmt.Sprintf("%x", sum) {
+				t.Errorf("a page of %s gets %+v, want %d bytes with the hash %x", got.Origin, got, len(want), sum)
+			}
+			if !strings.HasPrefix(address, got.Origin+"/") || !strings.HasPrefix(got.Name, "cpu-env.") {
+				t.Errorf("%s: %+v", address, got)
+			}
+			if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
+				t.Errorf("%v: %s", err, rest)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v: %s", err, msg.Bytes())
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package chrome
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzText: every string is JSON that restores it, but for what is not Unicode.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"", "plain", "quote\" back\\ nul\x00 tab\t", "é漢😀", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd", "\u2028</script>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		b, valid := appendString([]byte("x"), s)
+		if valid != utf8.ValidString(s) || b[0] != 'x' {
+			t.Fatalf("%q: valid is %t", s, valid)
+		}
+		var got string
+		if err := json.Unmarshal(b[1:], &got); err != nil || !utf8.Valid(b) {
+			t.Fatalf("%q: %s: %v", s, b, err)
+		}
+		want := ""
+		for _, r := range s { // one U+FFFD per byte that is not UTF-8
+			want += string(r)
+		}
+		if got != want {
+			t.Fatalf("%q: got %q", s, got)
+		}
+	})
+}
+
+// FuzzQuoteLarge: integers beyond 2^63-1 become strings, and nothing else changes.
+func FuzzQuoteLarge(f *testing.F) {
+	for _, s := range []string{
+		"", "0", "9223372036854775807", "9223372036854775808", "18446744073709551615", `{"a":18446744073709551615,"b":[9223372036854775808,1]}`,
+		`"18446744073709551615 \" \\"`, "-9223372036854775808", "1e400", "0.18446744073709551615", "18446744073709551615.5", "18446744073709551615e3",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !json.Valid([]byte(s)) {
+			return
+		}
+		var scratch []byte
+		b := quoteLarge([]byte("9"+s), 1, &scratch)
+		if b[0] != '9' || !json.Valid(b[1:]) {
+			t.Fatalf("%s: %s", s, b)
+		}
+		want, got := values(t, s), values(t, string(b[1:]))
+		if len(want) != len(got) {
+			t.Fatalf("%s: %s", s, b)
+		}
+		for i := range want {
+			w := want[i]
+			if n, ok := w.(json.Number); ok && isBeyond(string(n)) {
+				w = string(n)
+			}
+			if got[i] != w {
+				t.Fatalf("%s: value %d is %v, want %v", b, i, got[i], w)
+			}
+		}
+	})
+}
+
+// isBeyond reports whether the text of a number is an integer larger than 2^63-1.
+func isBeyond(n string) bool {
+	if strings.ContainsAny(n, ".eE-") {
+		return false
+	}
+	_, err := strconv.ParseInt(n, 10, 64)
+	return err != nil
+}
+
+// values returns all tokens of a text.
+func values(t *testing.T, s string) (list []json.Token) {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			return list
+		}
+		list = append(list, tok)
+	}
+}
+
+// TestMicros: a time has no exponent, no needless digits, and the float64 that viewers parse restores the nanosecond.
+func TestMicros(t *testing.T) {
+	for _, c := range []struct {
+		ns   int64
+		want string
+	}{
+		{0, "0"}, {1, "0.001"}, {10, "0.01"}, {100, "0.1"}, {101, "0.101"}, {999, "0.999"}, {1000, "1"}, {1001, "1.001"}, {1234500, "1234.5"},
+		{-1500, "-1.5"}, {101 * 24 * 3600 * 1e9, "8726400000000"}, {101*24*3600*1e9 + 1, "8726400000000.001"}, {math.MaxInt64, "9223372036854775.807"},
+	} {
+		got := string(appendMicros(nil, c.ns))
+		if got != c.want {
+			t.Errorf("%d ns: %s, want %s", c.ns, got, c.want)
+		}
+		f, err := strconv.ParseFloat(got, 64)
+		if c.ns <= 101*24*3600*1e9+1 && (err != nil || int64(math.Round(f*1000)) != c.ns) {
+			t.Errorf("%d ns: %s is %v", c.ns, got, f)
+		}
+	}
+}
+
+// TestNumbers: numbers are those of JSON and restore the value.
+func TestNumbers(t *testing.T) {
+	for _, f := range []float64{0, 1, -1, 0.1, 1e21, 1e300, -5e-324, math.MaxFloat64, 1 << 53, 1<<53 + 2, math.Pi, -2.5} {
+		b := appendFloat(nil, f)
+		var got float64
+		if err := json.Unmarshal(b, &got); err != nil || got != f {
+			t.Errorf("%v: %s: %v", f, b, err)
+		}
+	}
+	for f, want := range map[float64]string{math.Inf(1): `"Infinity"`, math.Inf(-1): `"-Infinity"`} {
+		if got := string(appendFloat(nil, f)); got != want {
+			t.Errorf("%v: %s", f, got)
+		}
+	}
+	if got := string(appendFloat(nil, math.NaN())); got != `"NaN"` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,320 @@
+package chrome_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/chrome"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/ntconvtest"
+)
+
+// read returns the events of a file, without definitions, its report, and the error that ends it.
+func read(t testing.TB, text []byte, limits chrome.Limits) ([]*ntconv.Event, *ntconv.Info, *ntconv.Report, error) {
+	t.Helper()
+	report := &ntconv.Report{}
+	src, err := chrome.New(bytes.NewReader(text), &chrome.Options{Report: report, Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.(io.Closer).Close()
+	var events []*ntconv.Event
+	for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
+		if err != nil {
+			return events, src.Info(), report, err
+		}
+		if e.Kind == ntconv.KindEvent {
+			events = append(events, e.Clone())
+		}
+	}
+	return events, src.Info(), report, nil
+}
+
+func testFile(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// describe returns an event as time, thread, phase, name, stack from the root and fields.
+func describe(e *ntconv.Event) string {
+	phase, _ := chromeevent.Of(e.Type)
+	text := fmt.Sprintf("%d %s %d/%d %s %s", e.Time, e.Thread.Process.Name, e.Thread.Process.PID, int64(e.Thread.TID), phase, e.Type.Name)
+	if e.Stack != nil {
+		var names []string
+		for _, f := range slices.Backward(e.Stack.Frames) {
+			name := f.Func.Name
+			if f.Mapping != nil {
+				name = f.Mapping.File + "!" + name
+			}
+			if f.Line > 0 {
+				name += fmt.Sprintf(" %s:%d", f.Func.File, f.Line)
+			}
+			names = append(names, name)
+		}
+		text += " [" + strings.Join(names, " | ") + "]"
+	}
+	for f, v := range e.Fields() {
+		text += fmt.Sprintf(" %s=%v", f.Name, v)
+	}
+	return text
+}
+
+func checkEvents(t *testing.T, events []*ntconv.Event, want []string) {
+	t.Helper()
+	var got []string
+	for _, e := range events {
+		got = append(got, describe(e))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func checkReport(t *testing.T, report *ntconv.Report, want map[ntconv.Code]uint64) {
+	t.Helper()
+	for _, e := range report.Entries() {
+		if want[e.Code] != e.Count {
+			t.Errorf("reported %v", e)
+		}
+	}
+	for c, n := range want {
+		if report.Count(c) != n {
+			t.Errorf("%v reported %d times, want %d", c, report.Count(c), n)
+		}
+	}
+}
+
+// TestV8 reads a profile whose chunks come in the wrong order, with idle time and the lines of samples.
+func TestV8(t *testing.T) {
+	events, info, report, err := read(t, testFile(t, "v8.json"), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, events, []string{
+		`1100000  0/-1  metadata startTime=2026-11-21T10:00:00.5Z`,
+		`1100000  10/11 M thread_name name=main thread`,
+		`1100000  10/11  cpu [main shop.js:1 | (anonymous) shop.js:5] Value=150 samples=1 wall=150000`,
+		`1100000  10/12 P Profile id=0x2 data=object`,
+		`1250000  10/11  cpu [main shop.js:1 | (anonymous) shop.js:5] Value=50 samples=1 wall=50000`,
+		`1400000  10/11  cpu [main shop.js:1 | pay shop.js:12] Value=100 samples=1 wall=100000`,
+		`1500000  10/11  cpu [main shop.js:1] Value=100 samples=1 wall=100000`,
+	})
+	if want := time.Date(2026, 11, 21, 10, 0, 0, 5e8, time.UTC); !info.Clock.Time(events[0].Time).Equal(want) {
+		t.Errorf("clock %v", info.Clock)
+	}
+	if events[2].Thread.Name != "main thread" {
+		t.Errorf("thread %q", events[2].Thread.Name)
+	}
+	checkReport(t, report, nil)
+}
+
+func TestCPUProfile(t *testing.T) {
+	events, _, _, err := read(t, testFile(t, "own.cpuprofile"), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, events, []string{
+		`5100000  1/1  cpu [main a.js:1] Value=200 samples=1 wall=200000`,
+		`5300000  1/1  cpu [main a.js:1 | scan a.js:8] Value=300 samples=1 wall=300000`,
+		`5600000  1/1  cpu [main a.js:1 | scan a.js:8] Value=50 samples=1 wall=50000`,
+		`5650000  1/1  cpu [(program)] Value=350 samples=1 wall=350000`,
+	})
+}
+
+func TestListedSamples(t *testing.T) {
+	events, _, report, err := read(t, testFile(t, "samples.json"), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, events, []string{
+		`11000000 p 7/0 M process_name name=p`,
+		`11000000 p 7/8  cpu [a | b | lib!c] Value=2 samples=1 weight=2`,
+		`12000500 p 7/8  cpu [a | b] Value=2 samples=1 cycles=2`,
+		`13000000 p 7/8  cpu [a | b] Value=2 samples=1 cpu=1500`,
+		`14000000  0/77  cpu Value=0 samples=1 cpu=1`,
+	})
+	if events[2].CPU != 1 || events[1].CPU != ntconv.CPUUnknown {
+		t.Error("CPUs", events[1].CPU, events[2].CPU)
+	}
+	checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRowSkipped: 1, ntconv.CodeNotCarried: 2, ntconv.CodeRepaired: 1})
+}
+
+// TestCrash reads the array form without its end.
+func TestCrash(t *testing.T) {
+	for _, cut := range []string{"", ",\n", ",", " "} {
+		text := append(bytes.TrimRight(testFile(t, "crash.json"), ",\n"), cut...)
+		events, _, report, err := read(t, text, chrome.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkEvents(t, events, []string{"1000  1/1 B a", "2000  1/1 E E", "3000  1/1 B open"})
+		checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRepaired: 3}) // no end of the array, of a slice, no date
+	}
+}
+
+func TestOdd(t *testing.T) {
+	events, info, report, err := read(t, testFile(t, "odd.json"), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, events, []string{
+		`1700000000000000000  2147483649/2147483650 X names`,
+		`1700000000000000000  2147483649/2147483651 X names again`,
+		`1700000000000000123  20/21 X strings dur_ns=1001`,
+		`1700000000000002123  20/21 X big dur_ns=1000000`,
+		`1700000000000003123  20/21 X finer dur_ns=1`,
+		`1700000000000004000  20/21 i dup last args={"a":1,"a":2}`,
+		`1700000000000005000  2147483652/2147483653 i null cat=null args=null`,
+		`1700000000000006000  20/21 E nothing begins`,
+		`1700000000000006000  20/21 i no ts`,
+		`1700000000000007000  20/21 i unknown frame sf=99`,
+		`1700000000000008000  0/-1 i no one`,
+	})
+	if want := time.Unix(1.7e9, 0); !info.Clock.Time(events[0].Time).Equal(want) {
+		t.Errorf("starts at %v, want %v", info.Clock.Time(events[0].Time), want)
+	}
+	checkReport(t, report, map[ntconv.Code]uint64{
+		ntconv.CodeRowSkipped: 2, ntconv.CodeNotCarried: 1, ntconv.CodeUnknownStack: 1, ntconv.CodeRepaired: 2,
+	})
+}
+
+// TestPhases counts the phases of the catalogue: each event is there, with its stack.
+func TestPhases(t *testing.T) {
+	events, _, report, err := read(t, testFile(t, "phases.json"), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var phases, stacks []string
+	last := ntconv.Ticks(0)
+	for i, e := range events {
+		phase, ok := chromeevent.Of(e.Type)
+		if !ok || e.Time < last || e.Seq != uint32(i+1) {
+			t.Errorf("%s: phase %v, number %d, %d after %d", describe(e), ok, e.Seq, e.Time, last)
+		}
+		if last = e.Time; phase != "" {
+			phases = append(phases, phase)
+		}
+		if e.Stack != nil {
+			stacks = append(stacks, describe(e))
+		}
+	}
+	slices.Sort(phases)
+	if got := strings.Join(phases, ""); got != "()BCDEFIMMMMNOPRSTVXXXXXZbbbceeefinpstv" {
+		t.Errorf("phases %s", got)
+	}
+	if want := []string{"202000 shop 10/11 X inline stack [main | scan] dur_ns=1000", "203000 shop 10/11 X stack by id [shop.dll!main | shop.dll!pay] dur_ns=1000 cname=good"}; !slices.Equal(stacks, want) {
+		t.Errorf("stacks\n%s", strings.Join(stacks, "\n"))
+	}
+	checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRepaired: 1})
+}
+
+// TestErrors checks that an error says where it is, and that the events before it are delivered.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		events     int
+		is         error
+	}{
+		{"", "line 1, column 1: unknown format: want an array of events or an object, got nothing", 0, ntconv.ErrFormat},
+		{"hello", "line 1, column 1: unknown format", 0, ntconv.ErrFormat},
+		{`[{"ph":"i","ts":1},` + "\n" + `{"ph":"i" "ts":2}]`, `byte 30: line 2, column 11: input is damaged: invalid JSON: want a comma or the end of the array or object, got '"'`, 1, ntconv.ErrCorrupt},
+		{`[{"ph":"i","ts":1}` + "\n\n" + ` {"ph":"i"}]`, `line 3, column 2: input is damaged: invalid JSON: want a comma or ], got '{'`, 1, ntconv.ErrCorrupt},
+		{`[{"ph":"i","ts":1},{"ph":"i","ts":`, `byte 34: line 1, column 35: input is truncated`, 1, ntconv.ErrTruncated},
+		{`{"traceEvents":[{"ph":"i","ts":1},`, `line 1, column 35: input is truncated`, 1, ntconv.ErrTruncated},
+		{`{"traceEvents":[{"ph":"i","ts":1}],"a"`, `input is truncated`, 1, ntconv.ErrTruncated},
+		{`{"traceEvents":[{"ph":"i","ts":1}],"a":1`, `input is truncated`, 2, ntconv.ErrTruncated},
+		{`{"traceEvents":[{"ph":"i","ts":01}]}`, `column 33: input is damaged: invalid JSON: want no digit after a leading 0, got '1'`, 0, ntconv.ErrCorrupt},
+		{`{"traceEvents":[{"ph":"i","ts":1}],5}`, `column 36: input is damaged: invalid JSON: want a name in quotes, got '5'`, 1, ntconv.ErrCorrupt},
+		{`[{"ph":"i","ts":1,"args":{"a":"` + "\n" + `"}}]`, `line 1, column 32: input is damaged: invalid JSON: want no control character in a string`, 0, ntconv.ErrCorrupt},
+		{`[{"a":` + strings.Repeat("[", 600), "nesting of JSON too", 0, ntconv.ErrLimit},
+		{`[{"ph":"i","ts":1},{"a":"` + strings.Repeat("x", 2000) + `"}]`, "line 1, column 20: JSON value too large: limit 1000 bytes", 1, ntconv.ErrLimit},
+	} {
+		events, _, _, err := read(t, []byte(c.text), chrome.Limits{Value: 1000})
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || len(events) != c.events {
+			t.Errorf("%.60q: %d events, %v; want %d, %s", c.text, len(events), err, c.events, c.want)
+		}
+	}
+}
+
+// endless is a reader of a text that a byte follows for ever.
+type endless struct {
+	head string
+	c    byte
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	n := copy(b, e.head)
+	e.head = e.head[n:]
+	for i := n; i < len(b); i++ {
+		b[i] = e.c
+	}
+	return len(b), nil
+}
+
+// TestEndless reads values that do not end.
+func TestEndless(t *testing.T) {
+	for _, head := range []string{`[{"a":"`, `{"`, `{"traceEvents":[{"a":1},{"b":"`, `[{"a":[0`} {
+		c := byte('x')
+		if strings.HasSuffix(head, "0") {
+			c = '1'
+		}
+		src, err := chrome.New(&endless{head, c}, &chrome.Options{Limits: chrome.Limits{Value: 1 << 20}})
+		for err == nil {
+			_, err = src.Next()
+		}
+		var limit *ntconv.LimitError
+		if !errors.As(err, &limit) && !errors.Is(err, ntconv.ErrCorrupt) {
+			t.Errorf("%s: %v", head, err)
+		}
+	}
+}
+
+// TestPrefix cuts files anywhere: the events of a prefix are a prefix of the events in the order of the file.
+func TestPrefix(t *testing.T) {
+	for _, name := range []string{"phases.json", "crash.json", "odd.json", "samples.json"} {
+		text := testFile(t, name)
+		all := byOffset(t, text)
+		for cut := range text {
+			part := byOffset(t, text[:cut])
+			for offset, e := range part {
+				if all[offset] != e && !strings.Contains(e, " sf=") { // whose frames come later
+					t.Fatalf("%s: cut at %d: at %d\n%s\nwant\n%s", name, cut, offset, e, all[offset])
+				}
+			}
+			for offset := range all {
+				if _, ok := part[offset]; !ok && offset < int64(cut) && bytes.IndexByte(text[offset:cut], '\n') >= 0 {
+					t.Fatalf("%s: cut at %d: no event at %d", name, cut, offset)
+				}
+			}
+		}
+	}
+}
+
+// byOffset returns the events of the traceEvents of a file, without the times of metadata, by their offset.
+func byOffset(t testing.TB, text []byte) map[int64]string {
+	events, _, _, _ := read(t, text, chrome.Limits{})
+	m := map[int64]string{}
+	for _, e := range events {
+		if phase, _ := chromeevent.Of(e.Type); phase != "" {
+			e.Thread = &ntconv.Thread{TID: e.Thread.TID, Process: &ntconv.Process{PID: e.Thread.Process.PID}}
+			if e.Time = 0; phase != "M" {
+				e.Stack = nil
+			}
+			m[e.Offset] = strings.Replace(describe(e), " ts_ns=0", "", 1) // which is there if metadata has another time than the first event
+		}
+	}
+	return m
+}

@@ -1,0 +1,117 @@
+package chrome
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/jsonscan"
+)
+
+// v8Nodes takes the nodes of a profile. Those of chunks have their parents, those of whole profiles their children.
+func (l *loader) v8Nodes(t *tree, nodes []byte) error {
+	list := jsonscan.ElementsOf(nodes)
+	for {
+		v, ok := list.Next()
+		if !ok {
+			return nil
+		}
+		if err := l.v8Node(t, v); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *loader) v8Node(t *tree, value []byte) error {
+	var id, parent, frame, children []byte
+	members := jsonscan.MembersOf(value)
+	for {
+		name, v, ok := members.Next()
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case `"id"`:
+			id = v
+		case `"parent"`:
+			parent = v
+		case `"callFrame"`:
+			frame = v
+		case `"children"`:
+			children = v
+		}
+	}
+	if isNull(id) {
+		return nil
+	}
+	i, err := t.node(unquoted(id))
+	if err != nil {
+		return err
+	}
+	t.nodes[i].frame = l.callFrame(frame)
+	if !isNull(parent) {
+		if t.nodes[i].parent, err = t.node(unquoted(parent)); err != nil {
+			return err
+		}
+	}
+	elements := jsonscan.ElementsOf(children)
+	for {
+		c, ok := elements.Next()
+		if !ok {
+			return nil
+		}
+		child, err := t.node(unquoted(c))
+		if err != nil {
+			return err
+		}
+		t.nodes[child].parent = i
+	}
+}
+
+// int32Of returns a number, 0 if it is none or negative.
+func int32Of(value []byte) int32 {
+	n, err := strconv.ParseInt(string(value), 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}
+
+// fromZero returns a position that counts from 0 as one that counts from 1, 0 if it is unknown.
+func fromZero(value []byte) int32 {
+	if n := int32Of(value); n < math.MaxInt32 && isNumber(value) && value[0] != '-' {
+		return n + 1
+	}
+	return 0
+}
+
+// callFrame returns the frame of a function. Lines and columns of V8 count from 0.
+func (l *loader) callFrame(value []byte) int32 {
+	var name, url []byte
+	line, column := int32(0), int32(0)
+	members := jsonscan.MembersOf(value)
+	for {
+		key, v, ok := members.Next()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case `"functionName"`:
+			name = unquoted(v)
+		case `"url"`:
+			url = unquoted(v)
+		case `"lineNumber"`:
+			line = fromZero(v)
+		case `"columnNumber"`:
+			column = fromZero(v)
+		}
+	}
+	switch string(name) {
+	case "(root)":
+		return rootFrame
+	case "(idle)":
+		return idleFrame
+	case "":
+		name = []byte("(anonymous)") // as DevTools calls it
+	}
+	return l.names.frame(name, url, nil, line, column)
+}

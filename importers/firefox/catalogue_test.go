@@ -1,0 +1,198 @@
+package firefox_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/firefox"
+)
+
+// file returns a profile with one thread of these members.
+func file(thread string) string {
+	return `{"meta":{"interval":1,"startTime":0,"preprocessedProfileVersion":57,"categories":[{"name":"Other"}]},` + "\n" +
+		`"shared":{"stringArray":["a"]},"threads":[{"name":"t","pid":"1","tid":1,` + thread + `}]}`
+}
+
+// tables are tables of a thread with one stack.
+const tables = `"stackTable":{"frame":[0],"prefix":[null],"length":1},"frameTable":{"func":[0],"length":1},"funcTable":{"name":[0],"length":1},`
+
+// sharedLate is a profile whose tables are shared and come last.
+func sharedLate(samples, stacks string) string {
+	return `{"meta":{"preprocessedProfileVersion":75},"threads":[{"samples":` + samples + `}],"shared":{"stringArray":["a"],"stackTable":` + stacks +
+		`,"frameTable":{"func":[0,0],"length":2},"funcTable":{"name":[0],"length":1}}}`
+}
+
+// TestMalformed checks errors and their places.
+func TestMalformed(t *testing.T) {
+	const ok = `"samples":{"stack":[0],"time":[1],"length":1}`
+	for _, c := range []struct{ text, want string }{
+		{"", "line 1, column 1: input is truncated"},
+		{"[]", "want an object, got a list"},
+		{"{}", "unknown format: the members meta and threads of a Firefox profile are missing"},
+		{`{"meta":{"version":30,"interval":1},"threads":[]}`, "a profile as Firefox records it, which is not processed; open it in profiler.firefox.com, and read the profile that it saves"},
+		{`{"threads":[],"meta":{"preprocessedProfileVersion":57}}`, "column 2, /threads: not supported: the member meta comes after threads"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":[]}]}`, "line 1, column 65, /threads/0/samples: input is damaged: want an object, got a list"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":2,"time":[1],"stack":[0]}}]}`, "line 1, column 97, /threads/0/samples: input is damaged: column stack has 1 rows, the table has 2"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"stack":[0]}}]}`, "the table has neither time nor timeDeltas"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[0]}}]}`, "the table has no column stack"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[null],"stack":[null]}}]}`, "row 0 of samples has no time"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[1e300],"stack":[null]}}]}`, "the number is out of range"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":2,"timeDeltas":[9e9,9e9],"stack":[null,null]}}]}`, "row 1 of timeDeltas is out of range"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[9e12],"stack":[null]}}]}`, "more than 100 years"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[1],"stack":[null],"weight":[1],"weightType":"furlongs"}}]}`, `weightType "furlongs"`},
+		{`{"meta":{"interval":2,"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[1],"stack":[null],"weight":[9e18]}}]}`, "row 0 of weight is out of range"},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{"samples":{"length":1,"time":[1],"stack":[3]}}]}`, "there is no stack 3"},
+		{file(tables + `"samples":{"stack":[1],"time":[1],"length":1}`), "line 2, column 243, /threads/0/samples: input is damaged: row 0 of samples has stack 1; stackTable has 1"},
+		{file(`"stackTable":{"frame":[0],"prefix":[0],"length":1},"frameTable":{"func":[0],"length":1},` + ok), "the prefix of stack 0 is not an earlier stack"},
+		{file(`"stackTable":{"frame":[0,0],"prefix":[1,0],"length":2},"frameTable":{"func":[0],"length":1},` + ok), "the prefix of stack 0 is not an earlier stack"},
+		{file(`"stackTable":{"frame":[0],"prefixOffset":[1],"length":1},"frameTable":{"func":[0],"length":1},` + ok), "the prefix of stack 0 is not an earlier stack"},
+		{file(`"stackTable":{"frame":[0],"length":1},"frameTable":{"func":[0],"length":1},` + ok), "the prefix of stack 0 is not an earlier stack"},
+		{file(`"stackTable":{"length":1},"frameTable":{"func":[0],"length":1},` + ok), "the table has no column frame"},
+		{file(`"stackTable":{"frame":[5],"prefix":[null],"length":1},"frameTable":{"func":[0],"length":1},` + ok), "stack 0 has frame 5; frameTable has 1"},
+		{file(`"stackTable":{"frame":[null],"prefix":[null],"length":1},"frameTable":{"func":[0],"length":1},` + ok), "stack 0 has frame -2147483648; frameTable has 1"},
+		{file(`"stackTable":{"frame":[0],"prefix":[null],"length":1},"frameTable":{"func":[1],"length":1},"funcTable":{"name":[0],"length":1},` + ok), "row 0 of frameTable.func is 1; want less than 1"},
+		{file(`"stackTable":{"frame":[0],"prefix":[null],"length":1},"frameTable":{"length":1},"funcTable":{"name":[0],"length":1},` + ok), "the table has no column func"},
+		{file(`"stackTable":{"frame":[0],"prefix":[null],"length":1},"frameTable":{"func":[0],"length":1},"funcTable":{"name":[7],"length":1},` + ok), "row 0 of funcTable.name is 7; want less than 1"},
+		{file(`"stackTable":{"frame":[0],"prefix":[null],"length":1},"frameTable":{"func":[0],"length":1},"funcTable":{"length":1},` + ok), "the table has no column name"},
+		{file(`"stackTable":{"frame":[0],"prefix":[null],"length":1},"frameTable":{"func":[0],"length":1},"funcTable":{"name":[0],"fileName":[2],"length":1},` + ok), "row 0 of funcTable.fileName is 2; want less than 1"},
+		{sharedLate(`{"stack":[2],"time":[1],"length":1}`, `{"frame":[0,1],"prefixOffset":[0,1],"length":2}`), "there is no stack 2"},
+		{`{"meta":{"preprocessedProfileVersion":75},"threads":[{"samples":{"stack":[0],"time":[1],"length":1}},{` + tables + `"name":"x"}]}`, "some threads have a stackTable, and others share one"},
+		{`{"meta":{"preprocessedProfileVersion":75},"threads":[{` + tables + `"name":"x"},{"samples":{"stack":[0],"time":[1],"length":1}}]}`, "some threads have a stackTable, and others share one"},
+		{file(`"markers":{"name":[0],"startTime":[1],"endTime":[null],"phase":[1],"data":[null],"length":1}`), "row 0 of markers has no time"},
+		{file(`"markers":{"name":[0],"startTime":[1],"endTime":[null],"phase":[9],"data":[null],"length":1}`), "row 0 of markers has phase 9"},
+		{file(`"markers":{"name":[4],"startTime":[1],"endTime":[null],"phase":[0],"data":[null],"length":1}`), "a marker of thread 0 has string 4 as its name; there are 1"},
+		{file(`"markers":{"name":[null],"startTime":[1],"endTime":[null],"phase":[0],"data":[null],"length":1}`), "a marker of thread 0 has string"},
+		{file(`"markers":{"startTime":[1],"length":1}`), "the table has no column name or no times"},
+		{file(tables + `"markers":{"name":[0],"startTime":[1],"endTime":[null],"phase":[0],"data":[{"cause":{"stack":4}}],"length":1}`), "row 0 of markers has stack 4; stackTable has 1"},
+		{file(`"name":"again"`), `member "name" occurs twice`},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[],"counters":[{"samples":{"length":1,"count":[1]}}]}`, "the table has no times or no column count"},
+		{strings.Repeat("[", 20000), "want an object"},
+	} {
+		src, err := firefox.New(strings.NewReader(c.text), nil)
+		if err == nil {
+			src.Close()
+			t.Errorf("%.200s: no error, want %s", c.text, c.want)
+		} else if !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "firefox: byte ") {
+			t.Errorf("%.200s:\n%v\nwant\n%s", c.text, err, c.want)
+		}
+	}
+}
+
+// TestTruncated checks that a profile that ends early is an error wherever it ends.
+func TestTruncated(t *testing.T) {
+	text := bytes.TrimSpace(readFile(t, 75))
+	for n := range text {
+		_, err := firefox.New(bytes.NewReader(text[:n]), nil)
+		var place *ntconv.FormatError
+		if !errors.Is(err, ntconv.ErrTruncated) || !errors.As(err, &place) || place.Offset != int64(n) {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestOddities reads what is valid and rare.
+func TestOddities(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{file(`"samples":{"stack":[],"time":[],"length":0}`), nil},
+		{file(`"samples":{"stack":[null],"time":[-5],"length":1}`), []string{"0 1/1 cpu Value=1 samples=1 time=1000000"}}, // before startTime
+		{sharedLate(`{"stack":[1],"time":[1],"length":1}`, `{"frame":[0,1],"prefixOffset":[0,1],"length":2}`), []string{"1000000 1/1 cpu Value=1 samples=1 < a:0:0 :0 0 < a:0:0 :0 0"}},
+		{file(`"markers":{"name":[0],"startTime":[2],"endTime":[1],"phase":[1],"data":["text"],"length":1}`), []string{`2000000 1/1 a X firefox a 0 {"data":"text"}`}},
+		{file(`"samples":{"stack":[null],"time":[1],"weight":[-3],"length":1}`), []string{"1000000 1/1 cpu Value=0 samples=-3 time=-3000000"}},
+		{`{"meta":{"preprocessedProfileVersion":57,"sampleUnits":{"time":"bytes"}},"threads":[{"samples":{"stack":[null],"time":[70],"weight":[8],"weightType":"bytes","length":1}}]}`,
+			[]string{"0 1/1 cpu Value=8 bytes=8"}},
+	} {
+		if got := lines(t, open(t, []byte(c.text), nil)); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.text, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+// repeat reads a text, then a byte without end, and counts what was read.
+type repeat struct {
+	head string
+	c    byte
+	n    int64
+}
+
+func (r *repeat) Read(b []byte) (int, error) {
+	n := copy(b, r.head)
+	r.head = r.head[n:]
+	for ; n < len(b); n++ {
+		b[n] = r.c
+	}
+	r.n += int64(n)
+	return n, nil
+}
+
+// TestLimits checks that inputs without end are refused when they exceed a limit, and not later.
+func TestLimits(t *testing.T) {
+	const head = `{"meta":{"preprocessedProfileVersion":57},"threads":[{`
+	many := strings.Repeat("1,", 3000) + "1"
+	for _, c := range []struct {
+		in     io.Reader
+		limits firefox.Limits
+		want   string
+	}{
+		{&repeat{head: head + `"name":"`, c: 'x'}, firefox.Limits{Value: 1 << 20}, firefox.LimitValue},
+		{&repeat{head: head + `"markers":{"data":[{"a":"`, c: 'x'}, firefox.Limits{Value: 1 << 20}, firefox.LimitValue},
+		{&repeat{head: head + `"markers":{"data":[`, c: '['}, firefox.Limits{Value: 1 << 20}, ""},
+		{strings.NewReader(head + `"samples":{"stack":[` + many + `]}}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{strings.NewReader(head + `"samples":{"time":[` + many + `]}}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{strings.NewReader(head + `"markers":{"data":[` + many + `]}}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{strings.NewReader(head + `"stringArray":[` + strings.Repeat(`"",`, 3000) + `""]}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{strings.NewReader(`{"meta":{"preprocessedProfileVersion":57},"threads":[{},{},{}]}`), firefox.Limits{Threads: 2}, firefox.LimitThreads},
+	} {
+		_, err := firefox.New(c.in, &firefox.Options{Limits: c.limits})
+		var limit *ntconv.LimitError
+		if c.want != "" && (!errors.As(err, &limit) || limit.Limit != c.want) || err == nil {
+			t.Errorf("%v; want the limit %s", err, c.want)
+		}
+		if r, ok := c.in.(*repeat); ok && r.n > 4<<20 {
+			t.Errorf("%d bytes were read", r.n)
+		}
+	}
+}
+
+// FuzzFirefox checks that any text is read or refused with a place, and that what is read can be written as a trace.
+func FuzzFirefox(f *testing.F) {
+	for _, name := range []int{57, 60, 75} {
+		f.Add(readFile(f, name))
+	}
+	f.Add([]byte(sharedLate(`{"stack":[1],"time":[1],"length":1}`, `{"frame":[0,1],"prefixOffset":[0,1],"length":2}`)))
+	f.Add([]byte(file(tables + `"samples":{"stack":[0],"time":[1],"length":1}`)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		limits := firefox.Limits{Tables: 1 << 20, Threads: 1000, Value: 1 << 16, Stack: 100}
+		src, err := firefox.New(bytes.NewReader(text), &firefox.Options{Limits: limits, Report: &ntconv.Report{}})
+		var place *ntconv.FormatError
+		if err != nil {
+			if !errors.As(err, &place) || place.Offset < 0 || place.Offset > int64(len(text)) {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		defer src.Close()
+		last := ntconv.Ticks(0)
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Kind == ntconv.KindEvent && e.Time < last {
+				t.Fatalf("time %d after %d", e.Time, last)
+			}
+			last = e.Time
+		}
+		again, err := firefox.New(bytes.NewReader(text), &firefox.Options{Limits: limits})
+		must(t, err)
+		defer again.Close()
+		back, _ := throughNettrace(t, again)
+		lines(t, back)
+	})
+}

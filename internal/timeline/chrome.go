@@ -1,0 +1,168 @@
+package timeline
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/jsonscan"
+)
+
+// A chromeReader makes records of the events of Chrome's format that are not slices: counters, arrows and instants. The tracker finds the
+// slices.
+type chromeReader struct {
+	t       *Timeline
+	decoder *chromeevent.Decoder
+	pairer  chromeevent.Pairer[struct{}] // of flows
+	begun   map[uint64]arrowBegin        // flows whose latest arrow has no end yet
+	arrows  uint64
+	parts   bool // the latest event was a part of one that is incomplete
+	name    []byte
+	title   title // of the latest instant
+}
+
+// An arrowBegin is where an arrow begins.
+type arrowBegin struct {
+	at    int64
+	track uint32
+}
+
+// maxBegunArrows limits the arrows that have begun and not ended: the ends may be missing.
+const maxBegunArrows = 1 << 18
+
+func newChromeReader(t *Timeline) *chromeReader {
+	return &chromeReader{t: t, decoder: chromeevent.NewDecoder(t.opts.Report), begun: map[uint64]arrowBegin{}}
+}
+
+// add adds what an event of Chrome's format is. It returns false if the event is an instant, whose title is c.title then.
+func (c *chromeReader) add(e *ntconv.Event, r *role, at int64) bool {
+	t := c.t
+	t.tracker.Add(e)
+	if r.chromeSlice && !c.parts && (!r.hasFlow || t.opts.NoFlows) && c.bound() {
+		return true
+	}
+	d, ok := c.decoder.Decode(e)
+	if c.parts = !ok; !ok { // part of an event, which the last one holds
+		t.parts.omitted++
+		return true
+	}
+	if d.TopLevel || d.Phase == chromeevent.PhaseMetadata {
+		if !t.opts.Rundown {
+			t.counts.Rundown++
+			return true
+		}
+		return c.instant(d)
+	}
+	role := chromeevent.RoleOf(d.Phase)
+	if !t.opts.NoFlows {
+		c.flow(e, d, at)
+	}
+	switch {
+	case role == chromeevent.RoleFlowBegin || role == chromeevent.RoleFlowStep || role == chromeevent.RoleFlowEnd:
+		t.parts.bounds++
+		return true
+	case d.Phase == chromeevent.PhaseCounter && !t.opts.NoCounters && c.counters(e, d, at):
+		t.parts.counters++
+		return true
+	case c.bound():
+		return true
+	}
+	return c.instant(d)
+}
+
+func (c *chromeReader) instant(d *chromeevent.Event) bool {
+	c.title = title{cmp.Or(d.Name, d.Phase, "event"), d.Category}
+	return false
+}
+
+// bound reports whether the latest event begins or ends a slice.
+func (c *chromeReader) bound() bool {
+	if c.t.tracker.IsBound() {
+		c.t.parts.bounds++
+		return true
+	}
+	return false
+}
+
+// counters adds the values of a counter, one for each arg that is a number, and reports whether there are any.
+func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64) (found bool) {
+	if len(d.Args) == 0 || d.Args[0] != '{' {
+		return false
+	}
+	s := c.t.owners.state(c.t.owners.at(c.t.owners.thread(e.Thread)))
+	c.name = append(c.name[:0], d.Name...)
+	if d.ID.Kind != chromeevent.NoID {
+		c.name = append(append(append(c.name, '['), d.ID.Text...), ']')
+	}
+	n := len(c.name)
+	for members := jsonscan.MembersOf(d.Args); ; {
+		name, value, ok := members.Next()
+		if !ok {
+			return found
+		}
+		number, ok := numberOf(value)
+		if !ok {
+			continue
+		}
+		found = true
+		c.name, _ = jsonscan.AppendUnquoted(append(c.name[:n], ' '), name)
+		c.t.counters.add(c.t.owners.counter(s, c.name, ""), number, at)
+	}
+}
+
+// numberOf returns a number in JSON, which may be in quotes.
+func numberOf(value []byte) (float64, bool) {
+	if n := len(value); n >= 2 && value[0] == '"' {
+		value = value[1 : n-1]
+	}
+	f, err := strconv.ParseFloat(string(value), 64)
+	return f, err == nil && !math.IsInf(f, 0) && f == f
+}
+
+// flow adds the arrow that an event ends, and notes the one that it begins. Only arrows with both ends are in the spool.
+func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
+	number, in, out := c.pairer.Flow(d, e.Thread)
+	if number == 0 {
+		return
+	}
+	track := c.t.owners.thread(e.Thread)
+	if from, ok := c.begun[number]; ok && in {
+		c.arrows++
+		next := chromeevent.RoleOf(d.Phase) == chromeevent.RoleFlowEnd && d.BindPoint != "e"
+		c.end(d, from.track, flowOut, from.at)
+		flags := flowIn
+		if next {
+			flags |= flowNext
+		}
+		c.end(d, track, flags, at)
+	}
+	if out {
+		if len(c.begun) >= maxBegunArrows {
+			clear(c.begun)
+		}
+		c.begun[number] = arrowBegin{at, track}
+	} else if chromeevent.RoleOf(d.Phase) == chromeevent.RoleFlowEnd {
+		delete(c.begun, number)
+	}
+}
+
+// flowFlags say what an end of an arrow is.
+type flowFlags byte
+
+const (
+	flowOut  flowFlags = 1 << iota // the arrow begins
+	flowIn                         // it ends
+	flowNext                       // in the slice that begins next, unless one begins at its time
+)
+
+// end adds an end of the latest arrow.
+func (c *chromeReader) end(d *chromeevent.Event, track uint32, flags flowFlags, at int64) {
+	t := c.t
+	rec := append(appendHead(t.rec[:0], recordFlow, track), byte(flags))
+	rec = binary.LittleEndian.AppendUint64(rec, c.arrows)
+	t.rec = t.titles.append(rec, cmp.Or(d.Name, CategoryFlow), CategoryFlow)
+	t.put(at, rankInner) // no item may come of it
+}

@@ -1,0 +1,113 @@
+package timeline
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// An arrow is one that has begun.
+type arrow struct {
+	id    uint64
+	title title
+}
+
+// flows emits the arrows to a slice that has begun: from its parent, from the spans that it has links to, and those that wait for the next
+// slice of its track. Both ends of the first ones are at the time at which the slice begins, because an item cannot come before those that
+// have been emitted.
+func (l *layout) flows(s, parent *slice) error {
+	if to := s.row; len(to.waiting) > 0 {
+		if err := l.endWaiting(to); err != nil {
+			return err
+		}
+	}
+	if l.record.flags&sliceID == 0 || l.record.flags&sliceQuiet != 0 {
+		return nil
+	}
+	if err := l.flow(parent, s); err != nil {
+		return err
+	}
+	for _, k := range l.record.links {
+		if from := l.spans[k]; from != parent {
+			if err := l.flow(from, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flow emits both ends of an arrow between slices of different tracks.
+func (l *layout) flow(from, to *slice) error {
+	if from == nil || from.row == to.row {
+		return nil
+	}
+	id, err := l.flowBegin(from.row, to.title)
+	if err != nil {
+		return err
+	}
+	return l.flowEnd(to.row, arrow{id, to.title})
+}
+
+// flowBegin emits the begin of a new arrow at the time of the current item.
+func (l *layout) flowBegin(from *row, t title) (id uint64, err error) {
+	l.ids++
+	l.t.counts.Flows++
+	l.item = Item{Kind: FlowBegin, Time: l.item.Time, ID: l.ids, Track: from.track, Name: t.name, Category: CategoryFlow}
+	return l.ids, l.emit(&l.item)
+}
+
+func (l *layout) flowEnd(to *row, a arrow) error {
+	l.item = Item{Kind: FlowEnd, Time: l.item.Time, ID: a.id, Track: to.track, Name: a.title.name, Category: CategoryFlow}
+	return l.emit(&l.item)
+}
+
+// arrow handles an end of an arrow that is an event of the trace. An arrow that begins outside of all slices is omitted.
+func (l *layout) arrow(c *cursor, r *row, at int64) error {
+	flags, number := flowFlags(c.byte()), c.bytes(8)
+	t := l.t.titles.read(c)
+	if c.failed {
+		return errRecord
+	}
+	n := binary.LittleEndian.Uint64(number)
+	if flags&flowOut != 0 {
+		id := uint64(0)
+		var err error
+		if r.top != nil {
+			id, err = l.flowBegin(r, t)
+		}
+		l.arrows[n] = id
+		return err
+	}
+	a := arrow{l.arrows[n], t}
+	delete(l.arrows, n)
+	switch {
+	case a.id == 0:
+		return nil
+	case r.top == nil || flags&flowNext != 0 && r.top.begin < at:
+		r.waiting = append(r.waiting, a)
+		return nil
+	}
+	return l.flowEnd(r, a)
+}
+
+// endWaiting ends the arrows that wait for the next slice of a track.
+func (l *layout) endWaiting(r *row) error {
+	for _, a := range r.waiting {
+		if err := l.flowEnd(r, a); err != nil {
+			return err
+		}
+	}
+	r.waiting = r.waiting[:0]
+	return nil
+}
+
+// finish ends what is open after the last record. Arrows whose slice did not begin end outside of slices.
+func (l *layout) finish() error {
+	l.item.Time = min(l.item.Time, l.t.End()) // that of a record without an item may be later
+	for i := range l.rows {
+		if err := l.endWaiting(&l.rows[i]); err != nil {
+			return err
+		}
+	}
+	return l.endUntil(math.MaxInt64)
+}
