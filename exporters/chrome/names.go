@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv/internal/timeline"
 )
@@ -45,7 +46,7 @@ func (e *encoder) writeNames() {
 		}
 		e.nameThread(t.Process.PID, tidOf(t), t.Name, order)
 		if s, ok := e.samples.(*sliceSampler); ok && t.Kind == timeline.ThreadTrack {
-			e.nameThread(t.Process.PID, s.tid(t), t.Name+" samples", order+1)
+			e.nameThread(t.Process.PID, s.tid(t), strings.TrimSpace(t.Name+" samples"), order+1)
 		}
 	}
 }
