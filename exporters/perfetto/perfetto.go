@@ -48,7 +48,7 @@ type Options struct {
 	Rundown bool
 	// NoArgs omits payloads, labels and attributes.
 	NoArgs bool
-	// NoStacks omits the stacks of slices and instants, which Perfetto shows since version 53 (2025-11).
+	// NoStacks omits the stacks of slices and instants, which recent versions of Perfetto show; older ones ignore them.
 	NoStacks bool
 	// Plain writes packets without compression. Otherwise most packets are in packets with the field compressed_packets, which Perfetto
 	// reads and protoc --decode shows as bytes.
