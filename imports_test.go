@@ -320,6 +320,28 @@ var importRules = []importRule{
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},
 	{
+		of: []string{"./importers/speedscope"}, only: []string{
+			"std", "./", "./importers/speedscope", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin",
+			"./internal/sampled", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./importers/firefox"}, only: []string{
+			"std", "./", "./importers/firefox", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin",
+			"./internal/sampled", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./internal/jsonread"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonread", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/..."},
+		why: "tokens, numbers and places are those of any JSON: of the model they know errors and the report",
+	},
+	{
+		of: []string{"./internal/sampled"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile"},
+		why: "samples are collected and delivered in the same way whichever format they came in",
+	},
+	{
 		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},
 		why: "text needs no protobuf and no compression: a user of this importer compiles the standard library and the model",
 	},

@@ -25,7 +25,7 @@ func (e *encoder) counter(i *timeline.Item) {
 	}
 	c := e.counters[i.Track]
 	if c == nil {
-		number := counterKeys + e.order[i.Track]
+		number := counterKeys + e.number(i.Track)
 		c = &counter{track: i.Track, times: e.set.Column(spool.Key{Time: number}), diff: e.set.Column(spool.Key{Time: number, Rank: 1})}
 		c.unit, c.scale = counterUnit(i.Track.Unit)
 		e.counters[i.Track] = c

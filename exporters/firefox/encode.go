@@ -95,6 +95,14 @@ const (
 	counterKeys = 1 << 62
 )
 
+// number returns the place of a track among the threads or counters. Tracks that appear late come last.
+func (e *encoder) number(t *timeline.Track) int64 {
+	if n, ok := e.order[t]; ok {
+		return n
+	}
+	return int64(len(e.order)) + int64(t.ID)
+}
+
 // threadOf returns the thread that shows a track: that of a thread is the thread, all others are shown with their process.
 func (e *encoder) threadOf(t *timeline.Track) *thread {
 	if t.Kind != timeline.ThreadTrack && t.Process != nil && t.Process.Track != nil {
@@ -111,7 +119,7 @@ func (e *encoder) thread(t *timeline.Track, m *measure) *thread {
 	}
 	h := e.threads[key]
 	if h == nil {
-		h = newThread(e.set, t, e.order[t]*threadKeys+key.number)
+		h = newThread(e.set, t, e.number(t)*threadKeys+key.number)
 		if key.number > 0 {
 			h.measure = m
 		}

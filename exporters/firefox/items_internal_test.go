@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,6 +105,38 @@ func TestItems(t *testing.T) {
 	}
 	if n := report.Count(ntconv.CodeNotCarried); n != 2 {
 		t.Errorf("%d losses were reported, want a string and a value that is not a number", n)
+	}
+}
+
+// TestVisible checks that the thread that works most is visible, with its process, however many processes there are.
+func TestVisible(t *testing.T) {
+	f := &fake{frames: frames()}
+	for i := range 100 {
+		p := newProcess(uint32(i+1), "p")
+		h := &timeline.Track{ID: uint32(1000 + i), Kind: timeline.ThreadTrack, Process: p, TID: uint32(i + 1)}
+		f.tracks = append(f.tracks, p.Track, h)
+		weight := int64(1)
+		if i == 77 {
+			weight = 5
+		}
+		item := sample(int64(i), 1, profile.CPU, cpu, weight)
+		item.Track = h
+		f.items = append(f.items, item)
+	}
+	var out bytes.Buffer
+	s := &Sink{w: &out, args: newArgEncoder(), info: &ntconv.Info{}}
+	if err := s.write(f); err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Meta struct{ InitialVisibleThreads, InitialSelectedThreads []int }
+	}
+	if err := json.Unmarshal(out.Bytes(), &file); err != nil {
+		t.Fatal(err)
+	}
+	v := file.Meta.InitialVisibleThreads
+	if !slices.Equal(file.Meta.InitialSelectedThreads, []int{155}) || !slices.Contains(v, 155) || !slices.Contains(v, 154) || len(v) != maxVisible {
+		t.Errorf("meta %+v", file.Meta)
 	}
 }
 

@@ -20,7 +20,7 @@ func (h *thread) write(w *jsoncolumns.Writer) {
 	w.String(processName)
 	w.Text(`,"name":`)
 	w.String(name)
-	w.Text(`,"isMainThread":` + strconv.FormatBool(h.track.Kind != timeline.ThreadTrack && h.measure == nil))
+	w.Text(`,"isMainThread":` + strconv.FormatBool(h.isProcess()))
 	w.Text(`,"pid":"` + pidOf(h.track) + `","tid":`)
 	w.Int(int64(h.track.TID))
 	h.writeSamples(w)
@@ -32,6 +32,9 @@ func (h *thread) write(w *jsoncolumns.Writer) {
 	h.writeStacks(w)
 	w.Text("}")
 }
+
+// isProcess reports whether the thread represents its process.
+func (h *thread) isProcess() bool { return h.track.Kind != timeline.ThreadTrack && h.measure == nil }
 
 // name returns the name of the thread.
 func (h *thread) name() string {

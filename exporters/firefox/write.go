@@ -50,7 +50,7 @@ func (s *Sink) file(e *encoder) error {
 		}
 	}
 	w.Text("],\n\"counters\":[")
-	counters := slices.SortedFunc(maps.Values(e.counters), func(a, b *counter) int { return cmp.Compare(e.order[a.track], e.order[b.track]) })
+	counters := slices.SortedFunc(maps.Values(e.counters), func(a, b *counter) int { return cmp.Compare(e.number(a.track), e.number(b.track)) })
 	for i, c := range counters {
 		if i > 0 {
 			w.Text(",\n")
@@ -151,7 +151,7 @@ func (s *Sink) writeExtra(w *jsoncolumns.Writer, threads []*thread) {
 	w.String(s.info.Format)
 	w.Text("}")
 	for _, h := range threads {
-		if p := h.track.Process; h.track.Kind == timeline.ProcessTrack && h.measure == nil && p != nil && p.Command != "" {
+		if p := h.track.Process; h.isProcess() && p != nil && p.Command != "" {
 			w.Text(`,{"label":`)
 			w.String("Command of process " + pidOf(h.track))
 			w.Text(`,"format":"string","value":`)
@@ -176,28 +176,30 @@ func writeIndices(w *jsoncolumns.Writer, name string, list []int) {
 // maxVisible limits the threads that are visible before the user chooses: a viewer with hundreds is slow.
 const maxVisible = 30
 
-// visible returns the indices of the threads that work most, processes first.
+// visible returns the indices of the threads that work most, each with its process.
 func visible(threads []*thread) []int {
-	list := make([]int, len(threads))
-	for i := range list {
-		list[i] = i
-	}
-	slices.SortStableFunc(list, func(i, j int) int { return compareThreads(threads[i], threads[j]) })
-	list = list[:min(len(list), maxVisible)]
-	slices.Sort(list)
-	return list
-}
-
-func compareThreads(a, b *thread) int {
-	isProcess := func(h *thread) int {
-		if h.track.Kind == timeline.ThreadTrack {
-			return 0
+	order, process := make([]int, len(threads)), make(map[*timeline.Process]int)
+	for i, h := range threads {
+		order[i] = i
+		if h.isProcess() {
+			process[h.track.Process] = i
 		}
-		return 1
 	}
-	return cmp.Or(cmp.Compare(isProcess(b), isProcess(a)), compareWork(a, b))
+	slices.SortStableFunc(order, func(i, j int) int { return compareWork(threads[i], threads[j]) })
+	chosen := make(map[int]bool)
+	for _, i := range order {
+		if len(chosen) >= maxVisible {
+			break
+		}
+		chosen[i] = true
+		if p, ok := process[threads[i].track.Process]; ok {
+			chosen[p] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(chosen))
 }
 
+// compareWork returns a negative number if a works more than b.
 func compareWork(a, b *thread) int {
 	return cmp.Or(cmp.Compare(b.busy, a.busy), cmp.Compare(b.columns[sampleTime].Len, a.columns[sampleTime].Len),
 		cmp.Compare(b.columns[markerName].Len, a.columns[markerName].Len))

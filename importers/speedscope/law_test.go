@@ -17,8 +17,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/exporters/pprof"
+	export "github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/importers/speedscope"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -285,4 +288,48 @@ func TestGenerated(t *testing.T) {
 			"profiles": "[" + strings.Join(profiles, ",") + "]", "unknown": `{"a":[1,{"b":null}]}`, "activeProfileIndex": "0",
 		})))
 	})
+}
+
+// TestOwnExporter reads what exporters/speedscope writes of traces and of imported files: threads, stacks and weights are the same.
+func TestOwnExporter(t *testing.T) {
+	fold := func(src ntconv.Source, names ntconv.Namer) []string {
+		var out bytes.Buffer
+		sink := folded.New(&out, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
+		_, err := ntconv.Copy(sink, src)
+		must(t, err)
+		must(t, sink.Close())
+		lines := strings.Split(out.String(), "\n")
+		slices.Sort(lines)
+		return lines
+	}
+	back := func(src ntconv.Source, names ntconv.Namer) ntconv.Source {
+		var out bytes.Buffer
+		sink := export.New(&out, src.Info(), names, nil)
+		_, err := ntconv.Copy(sink, src)
+		must(t, err)
+		must(t, sink.Close())
+		return open(t, out.Bytes(), nil)
+	}
+	for _, name := range []string{"cpu-default", "cpu-env", "cpu-v6", "cpu-netperf3", "activities"} {
+		f := corpus.Trace(t, name)
+		read := func() (ntconv.Source, ntconv.Namer) {
+			src, err := reader.New(bytes.NewReader(f.Data), nil)
+			must(t, err)
+			table := symbol.New(nil)
+			return symbol.Watch(src, table), table
+		}
+		want := fold(read())
+		if name != "activities" && len(want) < 10 {
+			t.Errorf("%s: %d stacks", name, len(want))
+		}
+		if got := fold(back(read()), nil); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	text, err := os.ReadFile("testdata/speedscope-0.6.0-two-sampled.json")
+	must(t, err)
+	want := model(t, text).String()
+	if got := throughPprof(t, back(open(t, text, nil), nil), nil).String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }

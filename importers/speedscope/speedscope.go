@@ -235,9 +235,11 @@ func (f *file) source() (Source, error) {
 
 // labelsOf returns labels that name a thread, for formats that have no threads.
 func labelsOf(t *ntconv.Thread) *ntconv.Labels {
-	return ntconv.NewLabels([]ntconv.Label{
-		{Kind: ntconv.LabelString, Key: "thread", Str: t.Name}, {Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"},
-	})
+	var list []ntconv.Label
+	if t.Name != "" {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
+	}
+	return ntconv.NewLabels(append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}))
 }
 
 func (f *file) shared() error {

@@ -286,6 +286,8 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
 		}
+	case "chrome":
+		checkChrome(t, out, r.Items)
 	case "firefox":
 		checkFirefox(t, out, r.Items)
 	default:
@@ -367,6 +369,21 @@ func TestDetect(t *testing.T) {
 		{"a", `{"nodes":[{"id":1,"callFrame":{}}]`, "chrome"},
 		{"a", `[{"id":1}]`, "JSON"},
 		{"a", `{"nodes":[{"id":1}]}`, "JSON"},
+		{"a", "\ufeff\n{\"version\":\"1.0\", \"profiles\": [ {\"name\":\"x\",\"type\":\"evented\"", "speedscope"},
+		{"a", `{"shared":{"frames":[{"name":"main"},{"name":"x`, "speedscope"},
+		{"a", `{"meta":{"preprocessedProfileVersion":57`, "firefox"},
+		{"a", `{"meta":{"version":31,"startTime":1,"interval":1}}`, "firefox"},                       // as recorded: the importer refuses it
+		{"a", `{"meta":{"interval":1,"categories":[{"name":"speedscope"}],"product":"x"`, "firefox"}, // a word does not decide
+		{"a", `{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":{"stringValue":"https://www.speedscope.app/file-format-schema.json"}}]}}]}`, "otlp"},
+		{"a", `{"meta":{"startTime":1,"author":"me","title":"x"}}`, "JSON"},
+		{"a", `{"profiles":[{"type":"admin"}]}`, "JSON"},
+		{"a", `{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"`, "chrome"},
+		{"a", `{"head":{"callFrame":{"functionName":"(root)"`, "heap profile of V8"},
+		{"a", `{"snapshot":{"meta":{"node_fields":[`, "heap snapshot"},
+		{"a", `{"version":1,"recording":{"displayName":"x"`, "Safari"},
+		{"a", `{"label":"x","duration":49.4,"markers":[],"ticks":[]`, "former performance tool"},
+		{"a", `{"log":{"version":"1.2","creator":{}`, "HAR"},
+		{"a", "\xdc\xdfJSLB\x01\x00\x00\x00", "JSLB"},
 		{"a", `{"requests":[{"resourceSpans":[]}]}`, "OTLP"},
 		{"a", `{"a":1}`, "JSON"},
 		{"a", "\ufeff{}", "JSON"},
