@@ -93,6 +93,21 @@ var importRules = []importRule{
 		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
+		of: []string{"./internal/jsonscan"}, only: []string{"std"},
+		why: "where values begin and end in JSON depends on no format",
+	},
+	{
+		of: []string{"./internal/chromeevent"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonscan"},
+		why: "what an event of Chrome's format is as an event of a trace is shared by all who read and write either, so it must know none of them",
+	},
+	{
+		of: []string{"./importers/chrome"}, only: []string{
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/spool", "./internal/tempfile",
+			"golang.org/x/sys/...",
+		},
+		why: "an importer does not know what becomes of its events, and its user compiles no other format",
+	},
+	{
 		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
 		why: "the description of a process comes from its events, whichever source they came from and whatever is made of it",
 	},

@@ -57,7 +57,6 @@ type sliceForm byte
 
 const (
 	complete sliceForm = 'X'
-	duration sliceForm = 'B'
 	async    sliceForm = 'b'
 )
 

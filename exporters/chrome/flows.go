@@ -9,7 +9,9 @@ import (
 // Arrows exist in two forms, and neither fits all slices. Flow events (s and f) lead to the slices of threads that enclose them, and all
 // viewers know them. Perfetto takes bind_id, flow_in and flow_out of any slice, also of asynchronous ones; chrome://tracing takes them of
 // complete slices only, and ignores them elsewhere. So an arrow between threads is a pair of flow events. Any other arrow begins in a
-// slice without duration within the slice that it leads from, and ends at a slice with flow_in.
+// slice without duration within the slice that it leads from, and ends at an asynchronous slice with flow_in, or in a slice without duration
+// within a slice of a thread: flow_in needs an event B there, because chrome://tracing warns of it at X, and speedscope warns of slices whose
+// B has args and whose E has none.
 
 // bindBase is added to the IDs of arrows that are written as bind_id, because Perfetto numbers flow events from 0.
 const bindBase = 1 << 40
@@ -40,7 +42,7 @@ func (e *encoder) flowEnd(it *timeline.Item) {
 		e.lostFlows++
 		return
 	}
-	if h.hasSlice && h.slice.Track == it.Track && h.flowIn == 0 {
+	if h.hasSlice && h.slice.Track == it.Track && !isThread(it.Track) && h.flowIn == 0 {
 		h.flowIn = it.ID
 		return
 	}

@@ -59,10 +59,6 @@ func (e *encoder) release() {
 func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	t := e.trackOf(it.Track)
 	s := t.find(it.ID)
-	if s.form == complete && flowIn != 0 {
-		// chrome://tracing warns of an arrow to a complete slice from a slice of which it knows no arrows, as asynchronous ones.
-		s.form = duration
-	}
 	b := e.head(byte(s.form), it.Name, it.Category)
 	if s.form == async {
 		b = appendLane(b, it.Track)
@@ -134,15 +130,11 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 	}
 }
 
-// endOf writes the end of a slice.
+// endOf writes the end of a slice, unless it has been written with its duration.
 func (e *encoder) endOf(t *track, s *openSlice, now int64) {
-	switch s.form {
-	case async:
+	if s.form == async {
 		b := appendLane(e.head('e', s.name, s.category), t.Track)
 		b = appendMicros(appendWhere(b, t.Process.PID, s.tid), now)
-		e.out.buf = append(b, '}')
-	case duration:
-		b := appendMicros(append(e.head('E', s.name, s.category), t.where...), now)
 		e.out.buf = append(b, '}')
 	}
 }

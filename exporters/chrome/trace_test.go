@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/chrome"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -100,6 +101,9 @@ func TestTraces(t *testing.T) {
 		compare(t, f, s)
 		if f.samples != s.Samples {
 			t.Errorf("found %d samples, summary %+v", f.samples, s)
+		}
+		for _, finding := range perfettocheck.Check(bytes.NewReader(out)).Findings {
+			t.Errorf("Perfetto: %+v", finding)
 		}
 		f.weights = nil
 		t.Logf("%d bytes, %+v, %+v", len(out), s, f)

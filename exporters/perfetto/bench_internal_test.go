@@ -103,18 +103,23 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// BenchmarkArgs encodes the payloads of a real trace.
-func BenchmarkArgs(b *testing.B) {
-	src, _ := source(b, corpus.Trace(b, "jit").Data)
-	var events []*ntconv.Event
+// eventsOf returns copies of the events of a trace.
+func eventsOf(tb testing.TB, name string) (events []*ntconv.Event) {
+	src, _ := source(tb, corpus.Trace(tb, name).Data)
 	for e, err := src.Next(); err != io.EOF; e, err = src.Next() {
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		if e.Kind == ntconv.KindEvent {
 			events = append(events, e.Clone())
 		}
 	}
+	return events
+}
+
+// BenchmarkArgs encodes the payloads of a real trace.
+func BenchmarkArgs(b *testing.B) {
+	events := eventsOf(b, "jit")
 	a := newArgEncoder(nil)
 	var dst []byte
 	b.ReportAllocs()

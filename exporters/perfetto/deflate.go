@@ -24,7 +24,7 @@ func (d *deflater) pack(packets []byte) []byte {
 	}
 	d.packed.Reset()
 	if d.z == nil {
-		d.z, _ = zlib.NewWriterLevel(&d.packed, zlib.BestSpeed) // the level is valid
+		d.z, _ = zlib.NewWriterLevel(&d.packed, zlib.DefaultCompression) // the level is valid
 	} else {
 		d.z.Reset(&d.packed)
 	}

@@ -36,7 +36,7 @@ func (t *fakeTree) Frame(f uint32) ntconv.Frame { return t.frames[f] }
 // text returns the frames of a node as readTrace.stack does.
 func (t *fakeTree) text(n timeline.Node) (list []string) {
 	if n == timeline.NoStack {
-		return []string{"(no stack)"}
+		return []string{"[no stack]"}
 	}
 	for ; n != timeline.NoStack; n = t.nodes[n].parent {
 		f := t.frames[t.nodes[n].frame]
@@ -107,72 +107,91 @@ func newScenario(r *rand.Rand) *scenario {
 	return s
 }
 
-// generate makes items in the order of time whose slices nest.
+// A generator makes items in the order of time whose slices nest: all of them in each other, whatever their tracks are, which is more than
+// they need.
+type generator struct {
+	s    *scenario
+	r    *rand.Rand
+	now  int64
+	id   uint64
+	open []timeline.Item // slices
+}
+
 func (s *scenario) generate(r *rand.Rand) {
-	type slice struct {
-		track *timeline.Track
-		begin timeline.Item
-		end   int64
-	}
-	var open []slice
-	now, id := int64(0), uint64(0)
-	closeUntil := func(t int64) {
-		for len(open) > 0 && open[len(open)-1].end <= t {
-			last := open[len(open)-1]
-			open = open[:len(open)-1]
-			s.items = append(s.items, timeline.Item{Kind: timeline.SliceEnd, Time: last.end, Track: last.track, ID: last.begin.ID, Name: last.begin.Name})
-		}
-	}
-	weight := func() *timeline.Weight {
-		w := &timeline.Weight{Kind: profile.Wall, Types: wallTypes, Values: []int64{1, r.Int64N(1e9)}}
-		if r.IntN(4) == 0 {
-			w.Kind, w.Types, w.Values = profile.Imported, importedTypes, []int64{r.Int64N(1e6)}
-		}
-		return w
-	}
+	g := &generator{s: s, r: r}
 	for range 300 {
-		now += r.Int64N(5) * r.Int64N(2000)
-		closeUntil(now)
-		id++
-		it := timeline.Item{Time: now, Track: s.tracks[r.IntN(len(s.tracks))], ID: id, Name: fmt.Sprintf("name %d", r.IntN(9)), Category: "Provider"}
-		switch r.IntN(6) {
-		case 0: // all slices nest in each other whatever their tracks are, which is more than they need
-			it.Kind, it.Duration = timeline.SliceBegin, 1+r.Int64N(20000)
-			if len(open) > 0 {
-				it.Duration = min(it.Duration, open[len(open)-1].end-now)
-			}
-			text, n, f := fmt.Sprintf("value %d", r.IntN(3)), r.Int64()-r.Int64(), r.Float64()
-			it.Encoded = s.args.append(nil, &timeline.Source{Values: []timeline.Value{
-				{Name: "text", Text: text}, {Name: "n", Kind: timeline.IntValue, Int: n}, {Name: "f", Kind: timeline.FloatValue, Float: f},
-				{Name: "bad \xff", Text: "\xff"},
-			}})
-			s.values[id] = map[string]any{"text": text, "n": n, "f": f, "bad \ufffd": "\ufffd"}
-			it.Unfinished, it.Thread, it.EndThread = r.IntN(5) == 0, s.tracks[2], s.tracks[3]
-			open = append(open, slice{it.Track, it, now + it.Duration})
-			s.items = append(s.items, it)
-			for n := range uint64(r.IntN(3)) {
-				s.items = append(s.items,
-					timeline.Item{Kind: timeline.FlowBegin, Time: now, Track: s.tracks[2], ID: 1e6*(n+1) + id},
-					timeline.Item{Kind: timeline.FlowEnd, Time: now, Track: it.Track, ID: 1e6*(n+1) + id})
-			}
-		case 1:
-			it.Kind, it.Stack = timeline.Instant, timeline.Node(r.IntN(len(s.tree.nodes)))
-			s.items = append(s.items, it)
-		case 2:
-			it.Kind, it.Value = timeline.Counter, []float64{0, -1, 1.5, 1 << 60, float64(r.IntN(1000)), math.Inf(1)}[r.IntN(6)]
-			s.items = append(s.items, it)
-		case 3:
-			if n := len(s.items); n > 0 && (s.items[n-1].Kind == timeline.SliceBegin || s.items[n-1].Kind == timeline.FlowEnd) {
-				break // what belongs to a slice that begins is made with it
-			}
-			it.Kind = timeline.FlowBegin
-			s.items = append(s.items, it)
-		default:
-			it.Kind, it.Track, it.Stack, it.Weight = timeline.Sample, s.tracks[2+r.IntN(2)], timeline.Node(r.IntN(len(s.tree.nodes))), weight()
-			s.items = append(s.items, it)
-		}
+		g.now += r.Int64N(5) * r.Int64N(2000)
+		g.closeUntil(g.now)
+		g.id++
+		g.item()
 	}
-	closeUntil(math.MaxInt64)
+	g.closeUntil(math.MaxInt64)
+}
+
+func (g *generator) closeUntil(t int64) {
+	for len(g.open) > 0 {
+		last := g.open[len(g.open)-1]
+		if last.Time+last.Duration > t {
+			return
+		}
+		g.open = g.open[:len(g.open)-1]
+		g.add(timeline.Item{Kind: timeline.SliceEnd, Time: last.Time + last.Duration, Track: last.Track, ID: last.ID, Name: last.Name})
+	}
+}
+
+func (g *generator) add(items ...timeline.Item) { g.s.items = append(g.s.items, items...) }
+
+func (g *generator) item() {
+	s, r := g.s, g.r
+	it := timeline.Item{Time: g.now, Track: s.tracks[r.IntN(len(s.tracks))], ID: g.id, Name: fmt.Sprintf("name %d", r.IntN(9)), Category: "Provider"}
+	switch r.IntN(6) {
+	case 0:
+		g.slice(it)
+		return
+	case 1:
+		it.Kind, it.Stack = timeline.Instant, timeline.Node(r.IntN(len(s.tree.nodes)))
+	case 2:
+		it.Kind, it.Value = timeline.Counter, []float64{0, -1, 1.5, 1 << 60, float64(r.IntN(1000)), math.Inf(1)}[r.IntN(6)]
+	case 3:
+		if n := len(s.items); n > 0 && (s.items[n-1].Kind == timeline.SliceBegin || s.items[n-1].Kind == timeline.FlowEnd) {
+			return // what belongs to a slice that begins is made with it
+		}
+		it.Kind = timeline.FlowBegin
+	default:
+		it.Kind, it.Track, it.Stack, it.Weight = timeline.Sample, s.tracks[2+r.IntN(2)], timeline.Node(r.IntN(len(s.tree.nodes))), g.weight()
+	}
+	g.add(it)
+}
+
+// slice begins a slice with args and up to two flows that end there.
+func (g *generator) slice(it timeline.Item) {
+	s, r := g.s, g.r
+	it.Kind, it.Duration = timeline.SliceBegin, 1+r.Int64N(20000)
+	if len(g.open) > 0 {
+		around := g.open[len(g.open)-1]
+		it.Duration = min(it.Duration, around.Time+around.Duration-g.now)
+	}
+	text, n, f := fmt.Sprintf("value %d", r.IntN(3)), r.Int64()-r.Int64(), r.Float64()
+	it.Encoded = s.args.append(nil, &timeline.Source{Values: []timeline.Value{
+		{Name: "text", Text: text}, {Name: "n", Kind: timeline.IntValue, Int: n}, {Name: "f", Kind: timeline.FloatValue, Float: f},
+		{Name: "bad \xff", Text: "\xff"},
+	}})
+	s.values[it.ID] = map[string]any{"text": text, "n": n, "f": f, "bad \ufffd": "\ufffd"}
+	it.Unfinished, it.Thread, it.EndThread = r.IntN(5) == 0, s.tracks[2], s.tracks[3]
+	g.open = append(g.open, it)
+	g.add(it)
+	for n := range uint64(r.IntN(3)) {
+		id := 1e6*(n+1) + it.ID
+		g.add(timeline.Item{Kind: timeline.FlowBegin, Time: it.Time, Track: s.tracks[2], ID: id},
+			timeline.Item{Kind: timeline.FlowEnd, Time: it.Time, Track: it.Track, ID: id})
+	}
+}
+
+func (g *generator) weight() *timeline.Weight {
+	if g.r.IntN(4) == 0 {
+		return &timeline.Weight{Kind: profile.Imported, Types: importedTypes, Values: []int64{g.r.Int64N(1e6)}}
+	}
+	return &timeline.Weight{Kind: profile.Wall, Types: wallTypes, Values: []int64{1, g.r.Int64N(1e9)}}
 }
 
 var (

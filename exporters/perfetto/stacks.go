@@ -124,7 +124,7 @@ func stackNumber(n timeline.Node) uint64 {
 }
 
 func (s *stacks) defineNone(dst []byte, d defined) []byte {
-	const name = "(no stack)"
+	const name = "[no stack]"
 	function, mapping := numberIn(s.functions, name), s.mapping(nil)
 	if d.add(internedFunctions, function) {
 		dst = appendEntry(dst, internedFunctions, function, name)

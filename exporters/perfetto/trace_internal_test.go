@@ -28,7 +28,7 @@ func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
 		files = append(files, corpus.SharedTraces(t)...)
 	}
 	for _, file := range files {
-		if testing.Short() && len(file.Data) > 4<<20 {
+		if testing.Short() && len(file.Data) > 1<<20 {
 			continue
 		}
 		t.Run(file.Name, func(t *testing.T) { f(t, file) })
@@ -272,7 +272,7 @@ func (c *comparison) compareSamples() {
 // text returns the frames of a node as readTrace.stack does.
 func (c *comparison) text(n timeline.Node) []string {
 	if n == timeline.NoStack {
-		return []string{"(no stack)"}
+		return []string{"[no stack]"}
 	}
 	list, ok := c.texts[n]
 	if ok {

@@ -235,6 +235,6 @@ func (l *loader) emit(p *v8Profile, weight int64) error {
 		return nil
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
-		kind: l.sampleType("wall"), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+		kind: l.sampleType(v8Name), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
 	})
 }

@@ -16,6 +16,8 @@ type Parser struct {
 	Rounded int64
 	// Repaired counts the events with text that is not UTF-8, which becomes U+FFFD.
 	Repaired int64
+	// Valid means that texts are UTF-8: Parse does not check it.
+	Valid bool
 
 	names   map[string]string
 	scratch []byte
@@ -32,7 +34,7 @@ const maxNames = 1 << 16
 func (p *Parser) Parse(text []byte, e *Event) {
 	*e = Event{}
 	p.other, p.ids = p.other[:0], p.ids[:0]
-	if !utf8.Valid(text) {
+	if !p.Valid && !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 		p.Repaired++
 	}

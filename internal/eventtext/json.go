@@ -3,11 +3,10 @@ package eventtext
 import (
 	"encoding/hex"
 	"hash/crc32"
-	"math"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/payload"
 )
 
 // Layouts of time in JSON: of events with all digits, so that lines sort as text; of payloads as .NET prints them.
@@ -101,7 +100,7 @@ func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) [
 	case ntconv.ValueUint:
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case ntconv.ValueFloat:
-		return appendFloat(dst, v.Float(), floatBits(t))
+		return payload.AppendFloat(dst, v.Float(), floatBits(t))
 	case ntconv.ValueString:
 		return appendStringValue(dst, v)
 	case ntconv.ValueBytes:
@@ -180,19 +179,6 @@ func enclose(dst []byte, start int) []byte {
 	copy(dst[start+1:], dst[start:len(dst)-2])
 	dst[start] = '"'
 	return dst
-}
-
-// appendFloat appends a number, or the text that .NET has for what JSON has no number for.
-func appendFloat(dst []byte, f float64, bits int) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(dst, `"NaN"`...)
-	case math.IsInf(f, 1):
-		return append(dst, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		return append(dst, `"-Infinity"`...)
-	}
-	return jsontext.AppendFloat(dst, f, bits)
 }
 
 // floatBits returns the size whose shortest decimal form tells the value apart.

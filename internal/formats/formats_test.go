@@ -286,6 +286,8 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if err := json.Unmarshal(out, &file); err != nil || int64(len(file.Profiles)) != r.Items {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
 		}
+	case "chrome":
+		checkChrome(t, out, r.Items)
 	case "firefox":
 		checkFirefox(t, out, r.Items)
 	default:
@@ -360,6 +362,13 @@ func TestDetect(t *testing.T) {
 		{"a.binlog", "\x12\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
 		{"a", "\x15\x00\x00\x00\x12\x00\x00\x00\x05", ".binlog"},
 		{"a", `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":1}`, "speedscope"},
+		{"a", ` [ {"ph":"X","ts":1}`, "chrome"},
+		{"a", `{"traceEvents":[]}`, "chrome"},
+		{"a", "\ufeff{\"metadata\":{\"source\":\"DevTools\"},\n\"traceEvents\": [", "chrome"},
+		{"a", `{"metadata":{"source":"DevTools","modifications":{"a":`, "chrome"},
+		{"a", `{"nodes":[{"id":1,"callFrame":{}}]`, "chrome"},
+		{"a", `[{"id":1}]`, "JSON"},
+		{"a", `{"nodes":[{"id":1}]}`, "JSON"},
 		{"a", "\ufeff\n{\"version\":\"1.0\", \"profiles\": [ {\"name\":\"x\",\"type\":\"evented\"", "speedscope"},
 		{"a", `{"shared":{"frames":[{"name":"main"},{"name":"x`, "speedscope"},
 		{"a", `{"meta":{"preprocessedProfileVersion":57`, "firefox"},
@@ -375,8 +384,6 @@ func TestDetect(t *testing.T) {
 		{"a", `{"label":"x","duration":49.4,"markers":[],"ticks":[]`, "former performance tool"},
 		{"a", `{"log":{"version":"1.2","creator":{}`, "HAR"},
 		{"a", "\xdc\xdfJSLB\x01\x00\x00\x00", "JSLB"},
-		{"a", ` [ {"ph":"X","ts":1}`, "chrome"},
-		{"a", `{"traceEvents":[]}`, "chrome"},
 		{"a", `{"requests":[{"resourceSpans":[]}]}`, "OTLP"},
 		{"a", `{"a":1}`, "JSON"},
 		{"a", "\ufeff{}", "JSON"},

@@ -20,9 +20,6 @@ import (
 
 const flagMap = "map"
 
-// datasetMember is the file that marks the directory of a dataset, which holds many traces.
-const datasetMember = "_dataset.json"
-
 // parquetIn returns the reading half of Parquet.
 func parquetIn() *In {
 	return &In{
@@ -30,9 +27,7 @@ func parquetIn() *In {
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		SniffDir: func(members []string) bool {
-			return slices.Contains(members, datasetMember) || len(parquetMembers(members)) > 0
-		},
+		SniffDir: func(members []string) bool { return len(parquetMembers(members)) > 0 },
 		Bind: func(flags *pflag.FlagSet) Opener {
 			o := &parquetOpener{notes: map[string]bool{}}
 			flags.StringToStringVar(&o.mapping, flagMap, nil,
@@ -124,12 +119,6 @@ func parquetTables(in Input) (parquet.Tables, error) {
 	members, none := in.Members()
 	if none != nil || len(members) == 0 {
 		return nil, err
-	}
-	if slices.Contains(members, datasetMember) {
-		return nil, &ntconv.AdviceError{
-			Err:    fmt.Errorf("%w: a dataset, which holds the tables of many traces", ntconv.ErrUnsupported),
-			Advice: "name the directory of one trace; ntconv dataset ls lists them",
-		}
 	}
 	t := &memberTables{in: in, members: map[string]string{}}
 	for _, m := range parquetMembers(members) {

@@ -118,8 +118,4 @@ func TestParquetInput(t *testing.T) {
 	if _, _, err := openParquet(t, packed.Name()); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "decompress it first") {
 		t.Error(err)
 	}
-	must(os.WriteFile(filepath.Join(dir, datasetMember), []byte("{}"), 0o600))
-	if _, _, err := openParquet(t, dir); !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), "ntconv dataset ls") {
-		t.Error(err)
-	}
 }

@@ -87,12 +87,15 @@ type perfettoSink struct {
 }
 
 func (s *perfettoSink) Close() error {
-	if err := s.Sink.Close(); err != nil {
-		return err
-	}
-	return s.finish()
+	err := s.Sink.Close()
+	return errors.Join(err, s.finish())
 }
 
 func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
 
 func (s *perfettoSink) Result() Result { return newTimelineResult(s.Summary().Counts) }
+
+var (
+	_ Aborter        = (*perfettoSink)(nil)
+	_ ntconv.Watcher = (*perfettoSink)(nil)
+)

@@ -74,6 +74,11 @@ func TestFind(t *testing.T) {
 	if _, err := input.Find([]string{"fleet"}, formats.Readable()); !errors.As(err, &of) {
 		t.Errorf("a dataset: %v", err)
 	}
+	for _, from := range append(formats.Readable(), nil) { // nor is a dataset an input of any format
+		if in, err := input.Open([]string{"fleet"}, &input.Options{From: from}); !errors.As(err, &of) || of.Dir != "fleet" {
+			t.Errorf("a dataset: %v, %v", in, err)
+		}
+	}
 	if _, err := input.Find([]string{"a/[x"}, formats.Readable()); err == nil || !strings.Contains(err.Error(), "syntax error in pattern") {
 		t.Errorf("%v", err)
 	}

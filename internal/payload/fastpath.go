@@ -189,13 +189,13 @@ func (p *fastPath) float(b []byte) {
 	if len(b) == 4 {
 		bits := binary.LittleEndian.Uint32(b)
 		f := math.Float32frombits(bits)
-		p.dst = appendFloat(p.dst, float64(f), 32)
+		p.dst = AppendFloat(p.dst, float64(f), 32)
 		p.inexact = p.inexact || f != f && bits != nan32
 		return
 	}
 	bits := binary.LittleEndian.Uint64(b)
 	f := math.Float64frombits(bits)
-	p.dst = appendFloat(p.dst, f, 64)
+	p.dst = AppendFloat(p.dst, f, 64)
 	p.inexact = p.inexact || f != f && bits != nan64
 }
 

@@ -118,8 +118,9 @@ const (
 	nan32 = 0xffc0_0000
 )
 
-// appendFloat appends a number with the digits that restore it among those with that many bits, or a string for what JSON has no number for.
-func appendFloat(dst []byte, f float64, bits int) []byte {
+// AppendFloat appends a number with the digits that restore it among those with that many bits, 32 or 64. Values for which JSON has no number
+// are the strings "NaN", "Infinity" and "-Infinity", as .NET spells them.
+func AppendFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(dst, `"NaN"`...)

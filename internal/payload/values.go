@@ -65,7 +65,7 @@ func appendValue(dst []byte, n *node, v ntconv.Value) []byte {
 		if n.op == opFloat && n.size == 4 {
 			bits = 32
 		}
-		return appendFloat(dst, v.Float(), bits)
+		return AppendFloat(dst, v.Float(), bits)
 	case ntconv.ValueString:
 		at := len(dst)
 		dst = v.AppendString(dst)

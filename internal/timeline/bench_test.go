@@ -2,6 +2,8 @@ package timeline_test
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
@@ -44,6 +46,20 @@ func BenchmarkTimeline(b *testing.B) {
 			b.ReportMetric(float64(items)/float64(len(events)), "items/event")
 		})
 	}
+}
+
+// BenchmarkSlices is BenchmarkTimeline for slices of Chrome's format, which nest on a few threads.
+func BenchmarkSlices(b *testing.B) {
+	var text strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&text, `{"ph":"X","pid":1,"tid":%d,"ts":%d,"dur":%d,"name":"work%d","cat":"c","args":{"n":%d}}`+"\n", i%4, i*10, 35-i/4%4*5, i%20, i)
+	}
+	events := chromeEvents(text.String())
+	b.ReportAllocs()
+	for b.Loop() {
+		arrange(b, info(), events, nil)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(events)), "ns/event")
 }
 
 func arrange(tb testing.TB, info *ntconv.Info, events []*ntconv.Event, names ntconv.Namer) (items int) {

@@ -19,6 +19,9 @@ func (t *Timeline) Watch(e *ntconv.Event) {
 
 // Write takes a selected event, which it borrows. It fails if temporary files cannot be written.
 func (t *Timeline) Write(e *ntconv.Event) error {
+	if t.finished {
+		return errFinished
+	}
 	switch e.Kind {
 	case ntconv.KindEvent:
 		if e.Type == nil {

@@ -86,9 +86,10 @@ type Weight struct {
 type Source struct {
 	// Event is an event of the trace. Its payload and labels are the args.
 	Event *ntconv.Event
-	// Span is a span, or an interval of the runtime, with its attributes.
+	// Span is a span, or an interval of the runtime, with its attributes. Its Events are those that only its payload holds; they are
+	// Instants, too. IDs of intervals and of slices of Chrome's format are numbers without a meaning.
 	Span *span.Span
-	// Values are other args.
+	// Values are other args: of a loss, or the attributes of an event that only the payload of a span holds.
 	Values []Value
 }
 

@@ -50,9 +50,12 @@ type row struct {
 	waiting []arrow       // that end in the next slice
 }
 
-// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It can be
-// called again after it has returned. It ends with the first error of emit.
+// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It is
+// called after Finish, and can be called again after it has returned. It ends with the first error of emit.
 func (t *Timeline) Each(emit func(*Item) error) error {
+	if !t.finished {
+		return errNotFinished
+	}
 	reader, err := t.spool.Read()
 	if err != nil {
 		return err
@@ -108,11 +111,7 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 			it.Value = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		}
 	case recordSample:
-		it.Kind, it.Thread = Sample, threadOf(r.track)
-		l.stack(&c, it, c.number())
-		it.Weight = &l.weight
-		l.t.samples.read(&c, &l.weight)
-		l.weight.Until = sum(it.Time, l.weight.Until)
+		l.sample(&c, it)
 	case recordLoss:
 		l.loss(&c, it)
 	case recordInner:
@@ -140,6 +139,13 @@ func threadOf(k *Track) *Track {
 		return nil
 	}
 	return k
+}
+
+func (l *layout) sample(c *cursor, it *Item) {
+	it.Kind, it.Thread, it.Weight = Sample, threadOf(it.Track), &l.weight
+	l.stack(c, it, c.number())
+	l.t.samples.read(c, &l.weight)
+	l.weight.Until = sum(it.Time, l.weight.Until)
 }
 
 func (l *layout) instant(c *cursor, it *Item) {

@@ -3,7 +3,6 @@ package timeline
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/procinfo"
@@ -261,7 +260,7 @@ func (t *ownerTable) sorted() []*Track {
 				list = append(list, k)
 			}
 		}
-		list = slices.Concat(list, s.threads, s.counters)
+		list = append(append(list, s.threads...), s.counters...)
 	}
 	return list
 }

@@ -4,8 +4,36 @@
 //	events ─→ New, Watch, Write ─→ spool (records by time) ─→ Finish: names, tracks, stacks are complete ─→ Each: layout ─→ items
 //
 // Write makes records of what it sees and puts them into a spool, because a slice is known when it ends, and names at the end of the
-// trace. Each reads them in the order of their beginnings and decides what needs the neighbours: which slices nest on a thread and which
+// trace. Each reads them in the order of their beginnings and decides what needs the neighbors: which slices nest on a thread and which
 // need a lane, and which arrows connect them.
+//
+// # What becomes what
+//
+// An event is one thing only, the first of these that applies:
+//
+//   - what Options.Raw makes of it
+//   - a Sample, if it is a sample of a profiler
+//   - one Counter per value, if it holds values of counters. A counter of a machine-wide recorder is an Instant, too, if it has a stack
+//   - the begin or the end of a slice of an enabled source. A Stop without a Start shows nothing of a slice and is an Instant
+//   - nothing, if it only describes methods, modules, mappings or a process, unless Options.Rundown is set
+//   - an Instant. An exception has the name of its type, an allocation the bytes that it represents
+//
+// Lost events are instants. Events that only the payload of a span holds are instants on its track.
+//
+// # Where slices are
+//
+// Pauses for garbage collections and collections have tracks of their own. A slice that begins and ends on one thread is on the track of the thread
+// if it nests in what is open there. Every other slice is on a lane: on that of its parent if it nests there, or else on the first lane
+// of the process on which nothing is open.
+//
+// Arrows lead from the parent of a span, and from the spans that it has links to, if these are open when it begins and on another
+// track. Imported slices of Chrome's format have only the arrows that are in the trace.
+//
+// # Times
+//
+// Times are exact. Programs may choose the times of a span freely: one that lies more than a minute outside of the recording is moved to its
+// start or end, and one that reaches more than 52 days beyond it is cut, so that one odd span does not make the times of all others inexact in
+// viewers. Both are counted (Counts.Moved).
 package timeline
 
 import (
@@ -27,9 +55,10 @@ type Options struct {
 	Spans tracker.Sources
 	// SpanIDReversed is that of tracker.Options.
 	SpanIDReversed bool
-	// NoSamples, NoCounters, NoFlows omit items of these kinds. Samples that are omitted are not instants either.
+	// NoSamples, NoCounters, NoFlows omit items of these kinds. Samples that are omitted are not instants either; events with values of
+	// counters are.
 	NoSamples, NoCounters, NoFlows bool
-	// NoInstants omits events that are nothing else.
+	// NoInstants omits events that are nothing else, exceptions among them. Losses stay.
 	NoInstants bool
 	// Rundown includes events of rundown, which describe methods and modules, as instants.
 	Rundown bool
@@ -122,7 +151,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t.chrome = newChromeReader(t)
 	t.roles = newRoles(&t.titles, t.counters.reader)
 	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
-		Sources: sources(t.opts.Spans), Unfinished: tracker.CloseUnfinished, NoEvents: true, SpanIDReversed: t.opts.SpanIDReversed,
+		Sources: sources(t.opts.Spans), Unfinished: tracker.CloseUnfinished, NoEvents: true, SerialIDs: true, SpanIDReversed: t.opts.SpanIDReversed,
 		Report: t.opts.Report,
 	})
 	return t
@@ -229,4 +258,8 @@ func sub(a, b int64) int64 {
 	return d
 }
 
-var errNoType = errors.New("event without a type")
+var (
+	errNoType      = errors.New("timeline: event without a type")
+	errFinished    = errors.New("timeline: an event cannot be written after Finish")
+	errNotFinished = errors.New("timeline: there are no items before Finish")
+)

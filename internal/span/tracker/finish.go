@@ -186,6 +186,13 @@ func (t *Tracker) remember(key spanKey) {
 // makeIDs gives a span without recorded IDs a hash of what identifies it. A span without a parent is the root of a trace of its own.
 func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, parent span.Context) {
 	o.MadeID = true
+	if t.opts.SerialIDs && (o.Evidence == span.FromRuntime || o.Evidence == span.FromChrome) {
+		binary.BigEndian.PutUint64(o.ID[:], o.serial)
+		if o.TraceID, o.ParentID = parent.TraceID, parent.ID; o.TraceID.IsZero() {
+			copy(o.TraceID[:], o.ID[:])
+		}
+		return
+	}
 	kind := 0
 	if o.Evidence == span.FromRuntime { // so that asking for intervals of the runtime does not change the IDs of other spans
 		kind = 1

@@ -1,6 +1,7 @@
 package perfettocheck
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,11 +11,11 @@ const (
 	slice   = `{"ph":"X","name":"s","cat":"c",` + thread1 + `"ts":0,"dur":100}`
 )
 
-// TestRules feeds each rule with what it must find and with what it must accept. Events are in an object, unless a case is a whole file.
-func TestRules(t *testing.T) {
-	for _, c := range []struct {
-		rule, bad, good string
-	}{
+// A ruleCase is what a rule must find and what it must accept. Events are in an object, unless a case begins with "file".
+type ruleCase struct{ rule, bad, good string }
+
+func fileCases() []ruleCase {
+	return []ruleCase{
 		{RuleStart, `file []`, `file {"traceEvents":[]}`},
 		{RuleStart, `file {}`, `file [{"ph":"M","name":"x","pid":1}]`},
 		{RuleStart, `file null`, "file  \n[ {\n\"ph\":\"M\",\"pid\":1}]"},
@@ -32,6 +33,11 @@ func TestRules(t *testing.T) {
 		{RulePrecision, `{"ph":"i",` + thread1 + `"ts":1700000000000000.123}`, `{"ph":"i",` + thread1 + `"ts":8999999999999.123}`},
 		{RulePrecision, `{"ph":"i",` + thread1 + `"ts":1.5e3}`, `{"ph":"i",` + thread1 + `"ts":1500.001}`},
 		{RulePrecision, `{"ph":"i",` + thread1 + `"ts":1.0005}`, `{"ph":"i",` + thread1 + `"ts":1.500}`},
+	}
+}
+
+func sliceCases() []ruleCase {
+	return []ruleCase{
 		{
 			RuleNesting, slice + `,{"ph":"X",` + thread1 + `"ts":50,"dur":50.001}`,
 			slice + `,{"ph":"X",` + thread1 + `"ts":50,"dur":50},{"ph":"X",` + thread1 + `"ts":100,"dur":1}`,
@@ -56,6 +62,11 @@ func TestRules(t *testing.T) {
 			RuleAsync, `{"ph":"b","id":1,"pid":1,"tid":1,"ts":1},{"ph":"e","id":1,"pid":1,"tid":2,"ts":1}`,
 			`{"ph":"b","id":1,"pid":1,"tid":1,"ts":1},{"ph":"e","id":1,"pid":1,"tid":1,"ts":1}`,
 		},
+	}
+}
+
+func otherCases() []ruleCase {
+	return []ruleCase{
 		{
 			RuleFlow, slice + `,{"ph":"s","id":1,` + thread1 + `"ts":101},{"ph":"f","id":1,` + thread1 + `"ts":102}`,
 			slice + `,{"ph":"s","id":1,` + thread1 + `"ts":1},{"ph":"f","id":1,` + thread1 + `"ts":2}`,
@@ -77,7 +88,11 @@ func TestRules(t *testing.T) {
 		{RuleProfile, profile + chunk(`"nodes":[{"id":2,"parent":1},{"id":1}]`, ``), profile},
 		{RuleSamples, `file {"traceEvents":[],"samples":[]}`, `file {"traceEvents":[],"metadata":{}}`},
 		{RuleInteger, `{"ph":"i",` + thread1 + `"ts":1,"args":{"a":[{"b":9223372036854775808}]}}`, `{"ph":"i",` + thread1 + `"ts":1,"args":{"a":[{"b":9223372036854775807}]}}`},
-	} {
+	}
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range slices.Concat(fileCases(), sliceCases(), otherCases()) {
 		check := func(text string, want bool) {
 			file, ok := strings.CutPrefix(text, "file ")
 			if !ok {

@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A timeline is a trace that was converted to a format that shows it over time.
+type timeline struct {
+	name, path string
+	counts     timelineCounts
+}
+
+// timelineCounts is what the command says about it with --report json.
+type timelineCounts struct {
+	Items, Slices, Instants, Counters, Samples, Flows int64
+}
+
+// losses returns how many items are neither of the others: places where events are missing.
+func (c *timelineCounts) losses() int64 {
+	return c.Items - c.Slices - c.Instants - c.Counters - c.Samples
+}
+
+// tracesForTimelines returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes minutes.
+func tracesForTimelines(t *testing.T) []trace {
+	list := ownTraces(t)
+	if os.Getenv("NTCONV_ALL_TABLES") != "" {
+		list = append(list, sharedTraces(t)...)
+	}
+	return list
+}
+
+// timelines converts traces to a format. Those that hold nothing for it are not in the result.
+func timelines(t *testing.T, format string, traces []trace) (list []timeline) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, tr := range traces {
+		path := filepath.Join(dir, tr.name+".json")
+		if ifExists(path) != "" {
+			continue // the reference data has the traces of testdata, too
+		}
+		r := run(t, command, "to", format, tr.path, "-o", path, "--report", "json", "--allow-prerelease")
+		switch r.code {
+		case complete, incomplete:
+			l := timeline{name: tr.name, path: path}
+			decode(t, r.stderr, &l.counts)
+			list = append(list, l)
+		case nothing, unreadable:
+		default:
+			t.Errorf("%s: code %d: %s", tr.name, r.code, r.stderr)
+		}
+	}
+	if len(list) < len(traces)/3 {
+		t.Fatalf("only %d of %d traces can be written as %s", len(list), len(traces), format)
+	}
+	return list
+}
+
+func pathsOf(list []timeline) (paths []string) {
+	for _, l := range list {
+		paths = append(paths, l.path)
+	}
+	return paths
+}
+
+// catapult reads every result of to chrome without a warning, and finds as many slices, samples, counter values, arrows and names as the
+// file and the command's report say.
+func TestChromeInCatapult(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	list := timelines(t, "chrome", tracesForTimelines(t))
+	for i, got := range catapult(t, pathsOf(list)...) {
+		l := list[i]
+		file := readChrome(t, l.path)
+		if got.Error != "" || len(got.Warnings) > 0 {
+			t.Errorf("%s: %s, %d warnings: %.2000q", l.name, got.Error, len(got.Warnings), got.Warnings)
+		}
+		compareCounts(t, l.name+": in catapult, of the file", []count{
+			{"slices", got.Slices, file.complete + file.begins + file.onThreads}, // an instant of a thread is a slice there
+			{"asynchronous slices", got.Async, file.async + file.asyncInstants},
+			{"instants", got.Instants, file.elsewhere},
+			{"counter values", got.CounterValues, file.counterValues},
+			{"arrows", got.Flows, file.flows},
+			{"samples", got.Samples, file.samples},
+		})
+		compareCounts(t, l.name+": in the file, of the report", []count{
+			{"slices, instants and losses", file.complete + file.begins - file.helpers + file.async + file.onThreads + file.elsewhere,
+				l.counts.Slices + l.counts.Instants + l.counts.losses()},
+			{"counter values", file.counterValues, l.counts.Counters},
+			{"arrows", file.flows + file.bound, l.counts.Flows},
+			{"samples", file.samples - file.idle, l.counts.Samples},
+		})
+		names := make(map[[2]int64]string)
+		for _, p := range got.Processes {
+			if p.Name != file.processes[p.PID] {
+				t.Errorf("%s: process %d is called %q, want %q", l.name, p.PID, p.Name, file.processes[p.PID])
+			}
+			for _, th := range p.Threads {
+				names[[2]int64{p.PID, th.TID}] = th.Name
+				if want := file.profiles[[2]int64{p.PID, th.TID}]; th.Samples != want {
+					t.Errorf("%s: thread %d has %d samples, want %d", l.name, th.TID, th.Samples, want)
+				}
+			}
+		}
+		for id, want := range file.threads {
+			if names[id] != want && names[id] != "" { // a thread without events is not shown
+				t.Errorf("%s: thread %d is called %q, want %q", l.name, id[1], names[id], want)
+			}
+		}
+	}
+}
+
+// A count is a number that a consumer found, and the one that it should have found.
+type count struct {
+	what      string
+	got, want int64
+}
+
+func compareCounts(t *testing.T, where string, list []count) {
+	t.Helper()
+	for _, c := range list {
+		if c.got != c.want {
+			t.Errorf("%s: %d %s, want %d", where, c.got, c.what, c.want)
+		}
+	}
+}
+
+// The trace engine of DevTools reads every result of to chrome, with all samples.
+func TestChromeInDevTools(t *testing.T) {
+	t.Parallel()
+	needNode(t, "@paulirish/trace_engine")
+	list := timelines(t, "chrome", tracesForTimelines(t))
+	for i, got := range devtools(t, pathsOf(list)...) {
+		file := readChrome(t, list[i].path)
+		if got.Error != "" || len(got.Warnings) > 0 || got.Handlers < 20 {
+			t.Errorf("%s: %s, %q, %d handlers", list[i].name, got.Error, got.Warnings, got.Handlers)
+		}
+		if got.Samples != file.samples || len(got.Threads) != len(file.profiles) {
+			t.Errorf("%s: %d samples of %d threads, want %d, %d", list[i].name, got.Samples, len(got.Threads), file.samples, len(file.profiles))
+		}
+		for _, th := range got.Threads {
+			if th.Read != th.Samples || th.Samples != file.profiles[[2]int64{th.PID, th.TID}] {
+				t.Errorf("%s: %+v, want %d samples", list[i].name, th, file.profiles[[2]int64{th.PID, th.TID}])
+			}
+		}
+	}
+}
+
+// speedscope reads every result of to speedscope and to chrome without a warning, weighs functions the same in both, and reads what it
+// exports as the same.
+func TestTimelinesInSpeedscope(t *testing.T) {
+	t.Parallel()
+	needNode(t, "speedscope")
+	traces := tracesForTimelines(t)
+	own := timelines(t, "speedscope", traces)
+	weights := make(map[string]map[string]float64)
+	for i, got := range inSpeedscope(t, pathsOf(own)...) {
+		l := own[i]
+		if got.Error != "" || len(got.Warnings) > 0 || int64(len(got.Profiles)) != l.counts.Items {
+			t.Errorf("%s: %s, %.2000q, %d profiles, want %d", l.name, got.Error, got.Warnings, len(got.Profiles), l.counts.Items)
+		}
+		if got.Error != "" {
+			continue
+		}
+		compareExport(t, &got)
+		if l.counts.Samples > 0 {
+			weights[l.name] = ownWeights(got.Profiles, "slices")
+		}
+	}
+	list := timelines(t, "chrome", traces)
+	for i, got := range inSpeedscope(t, pathsOf(list)...) {
+		l := list[i]
+		if got.Error != "" || len(got.Warnings) > 0 {
+			t.Errorf("%s: %s, %.2000q", l.name, got.Error, got.Warnings)
+			continue
+		}
+		if l.counts.Samples == 0 {
+			continue
+		}
+		if len(got.Log) != 1 || got.Log[0] != "Importing as Chrome Timeline Object" {
+			t.Errorf("%s: %q: the samples are not shown", l.name, got.Log)
+		}
+		compareWeights(t, &l, weights[l.name], ownWeights(got.Profiles, ""))
+	}
+}
+
+// ownWeights adds up what functions weigh themselves, in nanoseconds, over the profiles of threads. It omits profiles whose names end in
+// a word, and that of all threads, which has the same samples.
+func ownWeights(profiles []speedscopeProfile, omit string) map[string]float64 {
+	sum := make(map[string]float64)
+	for _, p := range profiles {
+		if omit != "" && strings.HasSuffix(p.Name, omit) || strings.HasPrefix(p.Name, "all threads") {
+			continue
+		}
+		unit := 1.0
+		if p.Unit == "microseconds" {
+			unit = 1000
+		}
+		for name, w := range p.Frames {
+			sum[name] += w[0] * unit
+		}
+	}
+	return sum
+}
+
+// compareWeights compares the weights of functions in the V8 profiles of a file, which are whole microseconds from one sample to the
+// next, with those of the format of speedscope.
+func compareWeights(t *testing.T, l *timeline, want, got map[string]float64) {
+	t.Helper()
+	if len(want) == 0 {
+		t.Errorf("%s: no weights in the format of speedscope", l.name)
+	}
+	for name, w := range want {
+		// Samples of CPU time weigh their period; the next one may come a little later or earlier.
+		if d := math.Abs(got[name] - w); d > 1000*float64(l.counts.Samples)/10+0.005*w && d > 60e3 {
+			t.Errorf("%s: %s weighs %v ns in a V8 profile, want %v", l.name, name, got[name], w)
+		}
+	}
+	for name, w := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: %s weighs %v ns in a V8 profile only", l.name, name, w)
+		}
+	}
+}
+
+// The Firefox Profiler reads results of to firefox and to chrome without a warning. From the first it has the samples and markers that the
+// report counts.
+func TestTimelinesInFirefox(t *testing.T) {
+	t.Parallel()
+	traces := []trace{find(t, "activities"), find(t, "waits-v6"), find(t, "stress-drop")}
+	if os.Getenv("NTCONV_ALL_TABLES") != "" {
+		traces = tracesForTimelines(t)
+	}
+	list := timelines(t, "firefox", traces)
+	for i, got := range inFirefox(t, pathsOf(list)...) {
+		l := list[i]
+		if got.Error != "" || len(got.Warnings) > 0 {
+			t.Errorf("%s: %s, %.2000q", l.name, got.Error, got.Warnings)
+		}
+		var samples, markers int64
+		for _, th := range got.Threads {
+			samples, markers = samples+th.Samples, markers+th.Markers
+			if th.Name == "" || th.Process == "" {
+				t.Errorf("%s: no name: %+v", l.name, th)
+			}
+		}
+		compareCounts(t, l.name+": in the Firefox Profiler", []count{
+			{"samples", samples, l.counts.Samples}, {"markers", markers, l.counts.Slices + l.counts.Instants + l.counts.losses()},
+		})
+		if samples > 0 && len(got.Functions) == 0 {
+			t.Errorf("%s: no function", l.name)
+		}
+	}
+	for i, got := range inFirefox(t, pathsOf(timelines(t, "chrome", traces))...) {
+		if l := list[i]; got.Error != "" || len(got.Warnings) > 0 || len(got.Threads) == 0 {
+			t.Errorf("%s: as Chrome's format: %s, %.2000q, %d threads", l.name, got.Error, got.Warnings, len(got.Threads))
+		}
+	}
+}
