@@ -44,9 +44,10 @@ func New(r io.Reader, o Options) *Reader {
 	if o.Value <= 0 {
 		o.Value = DefaultValue
 	}
-	j := &Reader{o: o, in: &window{r: r, limit: o.Value, line: 1}}
+	j := &Reader{o: o, in: &window{r: r, limit: o.Value, line: 1, passed: -1}}
 	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	j.in.consumed = j.dec.InputOffset
+	j.in.value = func() int64 { return j.at }
 	return j
 }
 
