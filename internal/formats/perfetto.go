@@ -93,7 +93,7 @@ func (s *perfettoSink) Close() error {
 
 func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
 
-func (s *perfettoSink) Result() Result { return newTimelineResult(s.Summary().Counts) }
+func (s *perfettoSink) Result() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }
 
 var (
 	_ Aborter        = (*perfettoSink)(nil)
