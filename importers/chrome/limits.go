@@ -1,12 +1,10 @@
 package chrome
 
-import "github.com/ntconv/ntconv/internal/jsonscan"
-
 // Names of the limits in errors.
 const (
-	LimitValue = jsonscan.LimitValue         // Limits.Value, in bytes
-	LimitDepth = "nesting of JSON"           // 512 levels
-	LimitNames = "distinct frames and nodes" // Limits.Names
+	LimitValue = "JSON of an event or a member" // Limits.Value, in bytes
+	LimitDepth = "nesting of JSON"              // 512 levels
+	LimitNames = "distinct frames and nodes"    // Limits.Names
 )
 
 // Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error

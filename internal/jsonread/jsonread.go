@@ -14,11 +14,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
 // LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are bytes.
-const LimitValue = jsonscan.LimitValue
+const LimitValue = "JSON value"
 
 // DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 64 MiB.
 const DefaultValue = 64 << 20

@@ -13,9 +13,6 @@ import (
 // MaxDepth is how deep arrays and objects may nest.
 const MaxDepth = 512
 
-// LimitValue is the Limit of the *ntconv.LimitError for a value that is too large to be held. Its values are bytes.
-const LimitValue = "JSON value"
-
 // ErrDepth means that a value nests deeper than MaxDepth.
 var ErrDepth = errors.New("arrays and objects nest too deep")
 
@@ -29,7 +26,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: invalid JSON: want %s", e.Offset, e.Want)
 }
 
-// What is expected next in the text.
+// A state says what is expected next in the text.
 type state uint8
 
 const (
