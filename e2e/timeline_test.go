@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
 )
 
 // A timeline is a trace that was converted to a format that shows it over time.
@@ -93,6 +95,7 @@ func TestChromeInCatapult(t *testing.T) {
 			{"arrows", file.flows + file.bound, l.counts.Flows},
 			{"samples", file.samples - file.idle, l.counts.Samples},
 		})
+		compareWithPerfetto(t, &l, &got)
 		names := make(map[[2]int64]string)
 		for _, p := range got.Processes {
 			if p.Name != file.processes[p.PID] {
@@ -111,6 +114,25 @@ func TestChromeInCatapult(t *testing.T) {
 			}
 		}
 	}
+}
+
+// compareWithPerfetto applies the rules by which Perfetto reads a file, and compares what it finds with what catapult found.
+func compareWithPerfetto(t *testing.T, l *timeline, got *catapultTrace) {
+	t.Helper()
+	f, err := os.Open(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := perfettocheck.Check(f)
+	for _, finding := range r.Findings {
+		t.Errorf("%s: in Perfetto: %s", l.name, finding)
+	}
+	compareCounts(t, l.name+": in Perfetto, in catapult", []count{
+		{"slices and instants", int64(r.Slices + r.Async + r.Instants), got.Slices + got.Async + got.Instants},
+		{"counter values", int64(r.Counters), got.CounterValues},
+		{"samples", int64(r.Samples), got.Samples},
+	})
 }
 
 // A count is a number that a consumer found, and the one that it should have found.

@@ -1,8 +1,10 @@
 package chrome
 
+import "github.com/ntconv/ntconv/internal/jsonscan"
+
 // Names of the limits in errors.
 const (
-	LimitValue = "JSON value"                // Limits.Value, in bytes
+	LimitValue = jsonscan.LimitValue         // Limits.Value, in bytes
 	LimitDepth = "nesting of JSON"           // 512 levels
 	LimitNames = "distinct frames and nodes" // Limits.Names
 )

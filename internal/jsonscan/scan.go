@@ -13,6 +13,9 @@ import (
 // MaxDepth is how deep arrays and objects may nest.
 const MaxDepth = 512
 
+// LimitValue is the Limit of the *ntconv.LimitError for a value that is too large to be held. Its values are bytes.
+const LimitValue = "JSON value"
+
 // ErrDepth means that a value nests deeper than MaxDepth.
 var ErrDepth = errors.New("arrays and objects nest too deep")
 

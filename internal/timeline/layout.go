@@ -119,11 +119,7 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 	case recordFlow:
 		return l.arrow(&c, r, key.Time)
 	case recordRaw:
-		it.Kind, it.Thread = Raw, threadOf(r.track)
-		it.Encoded = c.bytes(len(c.b) - 4)
-		if b := c.bytes(4); b != nil {
-			l.stack(&c, it, binary.LittleEndian.Uint32(b))
-		}
+		l.raw(&c, it)
 	default:
 		c.failed = true
 	}
@@ -139,6 +135,14 @@ func threadOf(k *Track) *Track {
 		return nil
 	}
 	return k
+}
+
+func (l *layout) raw(c *cursor, it *Item) {
+	it.Kind, it.Thread = Raw, threadOf(it.Track)
+	it.Encoded = c.bytes(len(c.b) - 4)
+	if b := c.bytes(4); b != nil {
+		l.stack(c, it, binary.LittleEndian.Uint32(b))
+	}
 }
 
 func (l *layout) sample(c *cursor, it *Item) {
