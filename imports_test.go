@@ -93,6 +93,21 @@ var importRules = []importRule{
 		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
+		of: []string{"./internal/jsonscan"}, only: []string{"std"},
+		why: "where values begin and end in JSON depends on no format",
+	},
+	{
+		of: []string{"./internal/chromeevent"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonscan"},
+		why: "what an event of Chrome's format is as an event of a trace is shared by all who read and write either, so it must know none of them",
+	},
+	{
+		of: []string{"./importers/chrome"}, only: []string{
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/spool", "./internal/tempfile",
+			"golang.org/x/sys/...",
+		},
+		why: "an importer does not know what becomes of its events, and its user compiles no other format",
+	},
+	{
 		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
 		why: "the description of a process comes from its events, whichever source they came from and whatever is made of it",
 	},
@@ -303,6 +318,28 @@ var importRules = []importRule{
 			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
 			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
+	},
+	{
+		of: []string{"./importers/speedscope"}, only: []string{
+			"std", "./", "./importers/speedscope", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin",
+			"./internal/sampled", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./importers/firefox"}, only: []string{
+			"std", "./", "./importers/firefox", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin",
+			"./internal/sampled", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+		},
+		why: "a user of one importer compiles neither the others nor the command line",
+	},
+	{
+		of: []string{"./internal/jsonread"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonread", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/..."},
+		why: "tokens, numbers and places are those of any JSON: of the model they know errors and the report",
+	},
+	{
+		of: []string{"./internal/sampled"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile"},
+		why: "samples are collected and delivered in the same way whichever format they came in",
 	},
 	{
 		of: []string{"./importers/folded"}, only: []string{"std", "./", "./importers/folded", "./internal/clr", "./internal/origin"},

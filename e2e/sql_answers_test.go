@@ -103,7 +103,7 @@ func checkMethods(t *testing.T, q question, rows []row) {
 	}
 }
 
-// timedShares returns what the thread of the timed methods measured, in percent, and to how many points samples can tell.
+// timedShares returns what the thread of the timed methods measured, in percent, and how many points samples may differ from it.
 func timedShares(t *testing.T, name string) (want share, limit float64) {
 	t.Helper()
 	truth := truthOf[cpuTruth](t, name)

@@ -24,6 +24,7 @@ var wants = []struct {
 	{"Node and the packages of e2e/package.json and e2e/firefox/package.json", []string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci"}},
 	{"Chromium, for consumers that are web pages", []string{"no Chromium"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
+	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"the time that it takes: a flag asks for it, or -short does without", []string{"-big converts", "short mode"}},
 	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"}},
 }

@@ -45,8 +45,8 @@ func tracesOf(t *testing.T, dir, set string) []dataset.Trace {
 	return traces
 }
 
-// Traces are added once, whatever their compression and name; a damaged one is added as far as it can be read, and what is no trace is
-// told and keeps no other from being added.
+// Each trace is added once, regardless of its compression and name. A corrupt trace is added as far as it can be read. A file that is not a
+// trace is reported and prevents no other from being added.
 func TestDataset(t *testing.T) {
 	dir := t.TempDir()
 	set := filepath.Join(dir, "fleet")

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // fakeDuckDB puts a program on the PATH that prints its arguments and what it reads, and then runs a shell command. e2e has tests with
@@ -158,18 +157,16 @@ func TestSQLInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pid int
-	for range 1000 {
-		if b, err := os.ReadFile(started); err == nil {
-			if pid, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
-				t.Fatal(err)
-			}
-			break
+	waitFor(t, "the start of the program", func() bool {
+		b, err := os.ReadFile(started)
+		if err != nil {
+			return false
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if pid == 0 {
-		t.Fatal("the program was not started")
-	}
+		if pid, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -179,16 +176,7 @@ func TestSQLInterrupted(t *testing.T) {
 	if left := files(t, temp); len(left) > 0 {
 		t.Errorf("left temporary files: %q", left)
 	}
-	ended := false
-	for range 1000 {
-		if ended = syscall.Kill(pid, 0) != nil; ended {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if !ended {
-		t.Error("DuckDB still runs")
-	}
+	waitFor(t, "the end of DuckDB", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
 // A signal during the conversion removes what was converted.
@@ -208,17 +196,10 @@ func TestSQLInterruptedConversion(t *testing.T) {
 	if _, err := in.Write(data[:len(data)/2]); err != nil {
 		t.Fatal(err)
 	}
-	begun := false
-	for range 1000 {
-		if found, _ := filepath.Glob(filepath.Join(temp, "ntconv-*", ".ntconv-*")); len(found) > 0 {
-			begun = true
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if !begun {
-		t.Fatal("no tables are being written")
-	}
+	waitFor(t, "tables that are being written", func() bool {
+		found, _ := filepath.Glob(filepath.Join(temp, "ntconv-*", ".ntconv-*"))
+		return len(found) > 0
+	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

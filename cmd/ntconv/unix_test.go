@@ -69,18 +69,6 @@ func TestNoRoomForCopy(t *testing.T) {
 	}
 }
 
-// waitFor fails the test if a condition does not come true.
-func waitFor(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for range 1000 {
-		if ok() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("waited in vain for ", what)
-}
-
 // After a signal nothing is at the destination, and no temporary file is left.
 func TestSignals(t *testing.T) {
 	for _, c := range []struct {

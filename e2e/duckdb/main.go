@@ -1,6 +1,6 @@
 // Command duckdb behaves as the duckdb command line program for the arguments that ntconv sql uses, so that tests need no installed DuckDB.
 //
-// It stands in for that program and is not it: the SQL is executed by DuckDB itself, linked as a library, but arguments, output modes
+// It is used in place of that program: the SQL is executed by DuckDB itself, linked as a library, but arguments, output modes
 // and exit codes are implemented here, after https://duckdb.org/docs/stable/clients/cli/arguments. It knows -init, -c, -f, -cmd, -bail,
 // -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv, -json, -jsonlines, -markdown, -line and -list, and refuses
 // all others. As the program does since version 1.3, it prints "-- Loading resources from FILE" to standard error for -init.

@@ -271,7 +271,7 @@ func text(v driver.Value) string {
 	return fmt.Sprint(v)
 }
 
-// float returns a number with a point or an exponent, which tells it from an integer.
+// float returns a number with a point or an exponent, which distinguishes it from an integer.
 func float(x float64, bits int) string {
 	s := strconv.FormatFloat(x, 'f', -1, bits)
 	if abs := math.Abs(x); abs != 0 && (abs < 1e-4 || abs >= 1e15) {

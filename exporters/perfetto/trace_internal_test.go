@@ -28,7 +28,7 @@ func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
 		files = append(files, corpus.SharedTraces(t)...)
 	}
 	for _, file := range files {
-		if testing.Short() && len(file.Data) > 4<<20 {
+		if testing.Short() && len(file.Data) > 1<<20 {
 			continue
 		}
 		t.Run(file.Name, func(t *testing.T) { f(t, file) })

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -48,7 +49,7 @@ type Options struct {
 // an *ntconv.FormatError with line and column, which wraps ntconv.ErrTruncated, ErrCorrupt, ErrFormat or ErrLimit, or the error of r. Errors
 // of temporary files are returned by New or Next. The source is an io.Closer, which removes the temporary files. opts may be nil.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
-	s := &source{enc: chromeevent.NewEncoder()}
+	s := &source{enc: chromeevent.NewEncoder(), parser: chromeevent.Parser{Valid: true}}
 	if opts != nil {
 		s.o = *opts
 	}
@@ -110,9 +111,11 @@ func (s *source) describe() {
 		s.first = 0
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{}}
+	wall := s.l.epoch.wall(int64(s.first), s.o.Report)
+	start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
 	s.info = ntconv.Info{
 		Format: format, PointerSize: 8,
-		Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first, Wall: s.l.epoch.wall(int64(s.first), s.o.Report)},
+		Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first - ntconv.Ticks(wall.Sub(start)), Wall: start},
 	}
 }
 
@@ -125,8 +128,8 @@ func (s *source) Next() (*ntconv.Event, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if s.defined < len(s.l.sampleTypes) { // so that exporters know which samples come
-		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.l.sampleTypes[s.defined].typ}
+	if s.defined < len(s.l.sampleTypes) {
+		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.nextSampleType()}
 		s.defined++
 		return &s.event, nil
 	}
@@ -158,6 +161,20 @@ func (s *source) Next() (*ntconv.Event, error) {
 			return s.numbered(s.sample(data, &like)), nil
 		}
 	}
+}
+
+// nextSampleType returns the types of samples one after the other, so that exporters know which samples come. A profile is that of the
+// first type: the one of V8 if there is one.
+func (s *source) nextSampleType() *ntconv.Type {
+	types := s.l.sampleTypes
+	v8 := slices.IndexFunc(types, func(t sampleType) bool { return t.name == v8Name })
+	switch {
+	case v8 < 0 || s.defined > v8:
+		return types[s.defined].typ
+	case s.defined == 0:
+		return types[v8].typ
+	}
+	return types[s.defined-1].typ
 }
 
 func (s *source) numbered(e *ntconv.Event) *ntconv.Event {
@@ -213,7 +230,6 @@ func (s *source) end(err error) error {
 	}
 	note(int64(s.pairs.Open()), "slices that no event ends")
 	note(s.noBegin, "ends of slices that no event begins")
-	note(s.parser.Repaired, "events with text that is not UTF-8")
 	if n := s.parser.Rounded; n > 0 {
 		s.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "times were rounded to nanoseconds")
 	}

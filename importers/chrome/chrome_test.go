@@ -22,7 +22,7 @@ import (
 func read(t testing.TB, text []byte, limits chrome.Limits) ([]*ntconv.Event, *ntconv.Info, *ntconv.Report, error) {
 	t.Helper()
 	report := &ntconv.Report{}
-	src, err := chrome.New(bytes.NewReader(text), &chrome.Options{Report: report, Limits: limits, Dir: t.TempDir()})
+	src, err := chrome.New(bytes.NewReader(text), &chrome.Options{Report: report, Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestV8(t *testing.T) {
 		`1400000  10/11  cpu [main shop.js:1 | pay shop.js:12] Value=100 samples=1 wall=100000`,
 		`1500000  10/11  cpu [main shop.js:1] Value=100 samples=1 wall=100000`,
 	})
-	if want := time.Date(2026, 11, 21, 10, 0, 0, 5e8, time.UTC); !info.Clock.Wall.Equal(want) || info.Clock.Tick != 1100000 {
+	if want := time.Date(2026, 11, 21, 10, 0, 0, 5e8, time.UTC); !info.Clock.Time(events[0].Time).Equal(want) {
 		t.Errorf("clock %v", info.Clock)
 	}
 	if events[2].Thread.Name != "main thread" {
@@ -183,8 +183,8 @@ func TestOdd(t *testing.T) {
 		`1700000000000007000  20/21 i unknown frame sf=99`,
 		`1700000000000008000  0/-1 i no one`,
 	})
-	if want := time.Unix(1.7e9, 0); !info.Clock.Wall.Equal(want) {
-		t.Errorf("wall %v, want %v", info.Clock.Wall, want)
+	if want := time.Unix(1.7e9, 0); !info.Clock.Time(events[0].Time).Equal(want) {
+		t.Errorf("starts at %v, want %v", info.Clock.Time(events[0].Time), want)
 	}
 	checkReport(t, report, map[ntconv.Code]uint64{
 		ntconv.CodeRowSkipped: 2, ntconv.CodeNotCarried: 1, ntconv.CodeUnknownStack: 1, ntconv.CodeRepaired: 2,
@@ -240,7 +240,7 @@ func TestErrors(t *testing.T) {
 		{`{"traceEvents":[{"ph":"i","ts":1}],5}`, `column 36: input is damaged: invalid JSON: want a name in quotes, got '5'`, 1, ntconv.ErrCorrupt},
 		{`[{"ph":"i","ts":1,"args":{"a":"` + "\n" + `"}}]`, `line 1, column 32: input is damaged: invalid JSON: want no control character in a string`, 0, ntconv.ErrCorrupt},
 		{`[{"a":` + strings.Repeat("[", 600), "nesting of JSON too", 0, ntconv.ErrLimit},
-		{`[{"ph":"i","ts":1},{"a":"` + strings.Repeat("x", 2000) + `"}]`, "line 1, column 20: JSON value too large: limit 1000 bytes", 1, ntconv.ErrLimit},
+		{`[{"ph":"i","ts":1},{"a":"` + strings.Repeat("x", 2000) + `"}]`, "line 1, column 20: JSON of an event or a member too large: limit 1000 bytes", 1, ntconv.ErrLimit},
 	} {
 		events, _, _, err := read(t, []byte(c.text), chrome.Limits{Value: 1000})
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || len(events) != c.events {

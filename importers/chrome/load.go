@@ -1,8 +1,11 @@
 package chrome
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
@@ -51,7 +54,7 @@ type loader struct {
 func newLoader(o *Options) *loader {
 	l := &loader{
 		o: o, events: spool.New(&spool.Options{Dir: o.Dir}), first: math.MaxInt64, threads: map[*ntconv.Thread]uint64{},
-		byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
+		parser: chromeevent.Parser{Valid: true}, byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
 	}
 	l.frames = l.names.tree()
 	return l
@@ -60,16 +63,9 @@ func newLoader(o *Options) *loader {
 func (l *loader) close() error {
 	err := l.events.Close()
 	if l.profiles != nil {
-		err = cmpOr(err, l.profiles.Close())
+		err = errors.Join(err, l.profiles.Close())
 	}
 	return err
-}
-
-func cmpOr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // add adds a record to a spool. The first error is also kept in l.storage.
@@ -85,30 +81,87 @@ func (l *loader) add(to *spool.Spool, time int64, kind byte, offset int64, data 
 	return err
 }
 
+// A head is what a loader needs of most events.
+type head struct {
+	phase, name, pid, tid []byte // as JSON
+	time                  int64
+	timed                 bool // time is that of the member ts
+}
+
+// headOf returns the head of an event. It agrees with chromeevent.Parser.
+func headOf(value []byte) (h head) {
+	members := jsonscan.MembersOf(value)
+	for {
+		name, v, ok := members.Next()
+		if !ok {
+			return h
+		}
+		switch string(name) {
+		case `"ph"`:
+			h.phase = v
+		case `"name"`:
+			h.name = v
+		case `"pid"`:
+			h.pid = v
+		case `"tid"`:
+			h.tid = v
+		case `"ts"`:
+			if m, ok := chromeevent.ParseMicros(v); ok {
+				h.time, _ = m.Round()
+				h.timed = true
+			}
+		}
+	}
+}
+
+// needsParser reports whether the head of an event is not enough: the event has names or may hold a profile, or the head may be spelled in an
+// unusual way.
+func (h *head) needsParser() bool {
+	return len(h.phase) != len(`"X"`) || h.phase[1] == 'M' || h.phase[1] == 'P' || string(h.name) == `"CpuProfile"` || !jsonscan.IsPlain(h.name)
+}
+
 // event takes an event of the file.
 func (l *loader) event(value []byte, offset int64) error {
-	e := &l.parsed
-	l.parser.Parse(value, e)
-	if e.Phase == chromeevent.PhaseMetadata {
-		l.setNames(e)
-		l.thread(e.PID, e.TID)
-		return l.add(l.events, beforeAll, recordEvent, offset, value)
+	if !utf8.Valid(value) {
+		value = bytes.ToValidUTF8(value, []byte("\uFFFD"))
+		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "events with text that is not UTF-8")
+	}
+	h := headOf(value)
+	if h.needsParser() {
+		if taken, err := l.special(value, offset); taken || err != nil {
+			return err
+		}
 	}
 	at := l.last
-	if e.Has&chromeevent.HasTime != 0 {
-		at, l.last = e.Time, e.Time
+	if h.timed {
+		at, l.last = h.time, h.time
 	} else {
 		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "events without ts got that of the event before them")
 	}
-	if isV8(e) {
+	l.thread(h.pid, h.tid)
+	l.first = min(l.first, at)
+	return l.add(l.events, at, recordEvent, offset, value)
+}
+
+// special takes an event if it is metadata or holds a profile.
+func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
+	e := &l.parsed
+	l.parser.Parse(value, e)
+	switch {
+	case e.Phase == chromeevent.PhaseMetadata:
+		l.setNames(e)
+		l.thread(e.PID, e.TID)
+		return true, l.add(l.events, beforeAll, recordEvent, offset, value)
+	case isV8(e):
 		if l.profiles == nil {
 			l.profiles = spool.New(&spool.Options{Dir: l.o.Dir})
 		}
-		return l.add(l.profiles, at, recordEvent, offset, value)
+		if e.Has&chromeevent.HasTime != 0 {
+			l.last = e.Time
+		}
+		return true, l.add(l.profiles, l.last, recordEvent, offset, value)
 	}
-	l.thread(e.PID, e.TID)
-	l.first = min(l.first, at)
-	return l.add(l.events, at, recordEvent, offset, value)
+	return false, nil
 }
 
 // thread returns the thread of members pid and tid.
@@ -173,6 +226,10 @@ func (l *loader) topLevel(name string, value []byte, offset int64) error {
 }
 
 func (l *loader) addTopLevel(name string, value []byte, offset int64) error {
+	if !utf8.Valid(value) {
+		value = bytes.ToValidUTF8(value, []byte("\uFFFD"))
+		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "members with text that is not UTF-8")
+	}
 	size := binary.AppendUvarint(nil, uint64(len(name)))
 	return l.add(l.events, beforeAll, recordTopLevel, offset, size, []byte(name), value)
 }

@@ -32,9 +32,11 @@ const (
 	maxSampleName  = 256 // bytes
 )
 
-// isTime reports whether the weights of samples with a name are times: exporters of this module use these names, and V8's samples get the
-// first one.
-func isTime(name string) bool { return name == "wall" || name == "cpu" || name == "off_cpu" }
+// v8Name is the name of the samples of V8: it takes them whether or not the thread runs.
+const v8Name = "wall"
+
+// isTime reports whether the weights of samples with a name are times: exporters of this module use these names.
+func isTime(name string) bool { return name == v8Name || name == "cpu" || name == "off_cpu" }
 
 // sampleType returns the number of the type of samples with a name.
 func (l *loader) sampleType(name string) int {
@@ -98,55 +100,66 @@ func (l *loader) listedSample(value []byte, offset int64) error {
 		l.o.Report.Note(ntconv.CodeRowSkipped, 1, offset, "elements of samples that are not objects")
 		return nil
 	}
-	s := sample{node: -1, cpu: int64(ntconv.CPUUnknown)}
-	var pid []byte
-	var at chromeevent.Micros
-	var name string
-	var weight []byte
-	timed := false
+	m := listedSample{sample: sample{node: -1, cpu: int64(ntconv.CPUUnknown)}}
+	if err := m.read(l.frames, value); err != nil {
+		return located(offset, "samples", err)
+	}
+	if !m.timed {
+		l.o.Report.Note(ntconv.CodeRowSkipped, 1, offset, "samples without ts")
+		return nil
+	}
+	m.kind = l.sampleType(m.name)
+	m.sample.weight = l.weight(m.weight, offset, l.sampleTypes[m.kind].time)
+	if m.pid != nil {
+		m.thread = l.threads[l.thread(m.pid, m.tid)] + 1
+		m.tid = nil
+	}
+	nanos, _ := m.at.Round()
+	return l.addSample(nanos, offset, &m.sample)
+}
+
+// A listedSample is an element of the member samples.
+type listedSample struct {
+	sample
+	at     chromeevent.Micros
+	timed  bool
+	name   string
+	pid    []byte
+	weight []byte
+}
+
+// read reads the members of a sample.
+func (m *listedSample) read(frames *tree, value []byte) (err error) {
 	members := jsonscan.MembersOf(value)
 	for {
 		key, v, ok := members.Next()
 		if !ok {
-			break
+			return nil
 		}
 		switch string(key) {
 		case `"ts"`:
-			at, timed = chromeevent.ParseMicros(v)
+			m.at, m.timed = chromeevent.ParseMicros(v)
 		case `"pid"`:
-			pid = v
+			m.pid = v
 		case `"tid"`:
-			s.tid = v
+			m.tid = v
 		case `"name"`:
-			name = string(unquoted(v))
+			m.name = string(unquoted(v))
 		case `"weight"`:
-			weight = v
+			m.weight = v
 		case `"cpu"`:
 			if n, err := strconv.ParseInt(string(unquoted(v)), 10, 32); err == nil {
-				s.cpu = n
+				m.cpu = n
 			}
 		case `"sf"`:
 			if isNull(v) {
 				continue
 			}
-			var err error
-			if s.node, err = l.frames.node(unquoted(v)); err != nil {
-				return located(offset, "samples", err)
+			if m.node, err = frames.node(unquoted(v)); err != nil {
+				return err
 			}
 		}
 	}
-	if !timed {
-		l.o.Report.Note(ntconv.CodeRowSkipped, 1, offset, "samples without ts")
-		return nil
-	}
-	s.kind = l.sampleType(name)
-	s.weight = l.weight(weight, offset, l.sampleTypes[s.kind].time)
-	if pid != nil {
-		s.thread = l.threads[l.thread(pid, s.tid)] + 1
-		s.tid = nil
-	}
-	nanos, _ := at.Round()
-	return l.addSample(nanos, offset, &s)
 }
 
 // weight reads the weight of a sample, 1 if there is none. Times are microseconds.

@@ -25,7 +25,7 @@ type v8Profile struct {
 	offset int64  // of it
 	at     int64  // its time
 
-	held     v8Sample // whose weight the next sample tells
+	held     v8Sample // its weight is known when the next sample is
 	hasHeld  bool
 	interval int64 // between the two latest samples
 }
@@ -93,7 +93,7 @@ func nanos(value []byte) (n int64, ok bool) {
 	return n, ok && n != 0
 }
 
-// readProfiles makes samples of the events of profiles, in time order. Those that are no part of one become events.
+// readProfiles makes samples of the events of profiles, in time order. Events that are not part of a profile are kept as they are.
 func (l *loader) readProfiles() error {
 	if l.profiles == nil {
 		return nil
@@ -235,6 +235,6 @@ func (l *loader) emit(p *v8Profile, weight int64) error {
 		return nil
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
-		kind: l.sampleType("wall"), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+		kind: l.sampleType(v8Name), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
 	})
 }

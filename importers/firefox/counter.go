@@ -120,6 +120,9 @@ func (f *file) addCounter(c *counter, t *counterTable) error {
 		}
 		value := t.count[i].Float()
 		if c.accumulates {
+			if i == 0 && value == 0 && t.rows > 1 && t.time[1] == at { // the base that exporters/firefox writes
+				continue
+			}
 			sum += value
 			value = sum
 		}

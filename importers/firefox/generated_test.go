@@ -62,7 +62,7 @@ func drawThread(t *rapid.T, n, texts int) json.RawMessage {
 	}
 	kind := rapid.SampledFrom([]string{"samples", "tracing-ms", "bytes"}).Draw(t, "kind")
 	members := map[string]any{
-		"name": fmt.Sprint("thread ", n), "pid": "7", "tid": n, "samples": rows(kind),
+		"name": fmt.Sprint("worker ", n), "pid": "7", "tid": n, "samples": rows(kind),
 		"stackTable": object(t, map[string]any{"frame": frames, "prefix": prefixes, "length": len(frames)}),
 		"frameTable": object(t, map[string]any{"func": funcs, "length": len(funcs)}),
 		"funcTable":  object(t, map[string]any{"name": names, "length": len(names)}),

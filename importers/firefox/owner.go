@@ -36,7 +36,11 @@ func (o *owners) thread(t *ownerTexts, product string) *ntconv.Thread {
 		}
 		o.processes[t.pid] = p
 	}
-	return &ntconv.Thread{TID: number(t.tid, o.tids), Name: t.name, Process: p}
+	out := &ntconv.Thread{TID: number(t.tid, o.tids), Name: t.name, Process: p}
+	if t.name == "thread "+t.tid { // which exporters/firefox writes where a thread has no name
+		out.Name = ""
+	}
+	return out
 }
 
 // number returns an ID that is not in use: that of the text if possible.

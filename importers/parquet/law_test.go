@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -48,6 +49,20 @@ func (d directory) create(name string) (io.WriteCloser, error) {
 	return &memberFile{done: func(b []byte) { d[name] = b }}, nil
 }
 
+// writeAll writes the events of a source to a sink and closes it. An error of the source ends the trace.
+func writeAll(t testing.TB, sink ntconv.Sink, src ntconv.Source) {
+	t.Helper()
+	if _, err := ntconv.Copy(sink, src); err != nil {
+		var of *ntconv.SourceError
+		if !errors.As(err, &of) {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // write writes the tables of a source. An error of the source ends the trace.
 func write(t testing.TB, src ntconv.Source, o export.Options) directory {
 	t.Helper()
@@ -58,17 +73,7 @@ func write(t testing.TB, src ntconv.Source, o export.Options) directory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, err := range ntconv.Events(symbol.Watch(src, names)) {
-		if err != nil {
-			break
-		}
-		if err := sink.Write(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	writeAll(t, sink, symbol.Watch(src, names))
 	return d
 }
 
@@ -156,16 +161,6 @@ func fileOrder(t testing.TB, data []byte) directory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, err := range ntconv.Events(src) {
-		if err != nil {
-			break
-		}
-		if err := sink.Write(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	writeAll(t, sink, src)
 	return d
 }

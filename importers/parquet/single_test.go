@@ -33,17 +33,7 @@ func single(t testing.TB, data []byte, names *symbol.Table) directory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, err := range ntconv.Events(src) {
-		if err != nil {
-			break
-		}
-		if err := sink.Write(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	writeAll(t, sink, src)
 	return directory{"trace": b.Bytes()}
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,8 +18,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/exporters/pprof"
+	export "github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/importers/speedscope"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -206,6 +210,35 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestDotnetTrace reads what dotnet-trace writes.
+func TestDotnetTrace(t *testing.T) {
+	program := corpus.Shared(t, "oracle", "traceevent")
+	dir := t.TempDir()
+	in := filepath.Join(dir, "trace.nettrace")
+	must(t, os.WriteFile(in, corpus.Trace(t, "cpu-default").Data, 0o600))
+	if out, err := exec.Command(program, "convert", "--format", "Speedscope", "-o", filepath.Join(dir, "trace"), in).CombinedOutput(); err != nil {
+		t.Skipf("dotnet-trace is absent or cannot convert: %v: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "trace.speedscope.json"))
+	must(t, err)
+	total := map[string]int64{}
+	for e, err := range ntconv.Events(open(t, text, nil)) {
+		must(t, err)
+		if e.Kind == ntconv.KindEvent {
+			v, _ := e.Field("time")
+			total[fmt.Sprint(e.Thread.TID)] += v.Int()
+		}
+	}
+	want := map[string]int64{}
+	for k, n := range model(t, text) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(k, "Thread ("), ")")
+		want[id] += n
+	}
+	if !maps.Equal(total, want) || len(total) < 3 {
+		t.Errorf("got %v, want %v", total, want)
+	}
+}
+
 // drawObject returns an object with members in any order, as different writers have them.
 func drawObject(t *rapid.T, members map[string]string) string {
 	keys := rapid.Permutation(slices.Sorted(maps.Keys(members))).Draw(t, "order")
@@ -285,4 +318,48 @@ func TestGenerated(t *testing.T) {
 			"profiles": "[" + strings.Join(profiles, ",") + "]", "unknown": `{"a":[1,{"b":null}]}`, "activeProfileIndex": "0",
 		})))
 	})
+}
+
+// TestOwnExporter reads what exporters/speedscope writes of traces and of imported files: threads, stacks and weights are the same.
+func TestOwnExporter(t *testing.T) {
+	fold := func(src ntconv.Source, names ntconv.Namer) []string {
+		var out bytes.Buffer
+		sink := folded.New(&out, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
+		_, err := ntconv.Copy(sink, src)
+		must(t, err)
+		must(t, sink.Close())
+		lines := strings.Split(out.String(), "\n")
+		slices.Sort(lines)
+		return lines
+	}
+	back := func(src ntconv.Source, names ntconv.Namer) ntconv.Source {
+		var out bytes.Buffer
+		sink := export.New(&out, src.Info(), names, nil)
+		_, err := ntconv.Copy(sink, src)
+		must(t, err)
+		must(t, sink.Close())
+		return open(t, out.Bytes(), nil)
+	}
+	for _, name := range []string{"cpu-default", "cpu-env", "cpu-v6", "cpu-netperf3", "activities"} {
+		f := corpus.Trace(t, name)
+		read := func() (ntconv.Source, ntconv.Namer) {
+			src, err := reader.New(bytes.NewReader(f.Data), nil)
+			must(t, err)
+			table := symbol.New(nil)
+			return symbol.Watch(src, table), table
+		}
+		want := fold(read())
+		if name != "activities" && len(want) < 10 {
+			t.Errorf("%s: %d stacks", name, len(want))
+		}
+		if got := fold(back(read()), nil); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	text, err := os.ReadFile("testdata/speedscope-0.6.0-two-sampled.json")
+	must(t, err)
+	want := model(t, text).String()
+	if got := throughPprof(t, back(open(t, text, nil), nil), nil).String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }

@@ -83,6 +83,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 			Report: o.Report,
 		}),
 		process: &ntconv.Process{PID: 1, PointerSize: 8},
+		tids:    map[uint64]bool{},
 		own:     newOwnThreads(),
 	}
 	src, err := f.read()
@@ -117,6 +118,7 @@ type file struct {
 	o       *Options
 	b       *sampled.Builder
 	process *ntconv.Process // of profiles that name none
+	tids    map[uint64]bool // in use
 	own     *ownThreads
 
 	isSpeedscope   bool // by its schema
@@ -235,9 +237,11 @@ func (f *file) source() (Source, error) {
 
 // labelsOf returns labels that name a thread, for formats that have no threads.
 func labelsOf(t *ntconv.Thread) *ntconv.Labels {
-	return ntconv.NewLabels([]ntconv.Label{
-		{Kind: ntconv.LabelString, Key: "thread", Str: t.Name}, {Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"},
-	})
+	var list []ntconv.Label
+	if t.Name != "" {
+		list = append(list, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
+	}
+	return ntconv.NewLabels(append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}))
 }
 
 func (f *file) shared() error {

@@ -32,6 +32,7 @@ func prefix(s string) func(string, []byte) bool {
 func unsupportedInputs(name string) []unsupportedInput {
 	const unpackOnce = "unpack it once, with gzip -dc or zstd -dc, and give what comes out"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
+	const throughSpeedscope = "open it in www.speedscope.app, save it there with Ctrl+S, and give the saved file"
 	empty := Advice{"an empty file", "was the recording stopped before it began? record again, and end it with Enter or --duration"}
 	if f := ByFile(Readable(), name); f != nil && f.In.NoBytes.Text != "" {
 		empty = f.In.NoBytes
@@ -58,8 +59,12 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{prefix("SIMPLEPERF"), "perf.data of Android's simpleperf", "simpleperf report reads it"},
 		{isETL, "an event trace log of Windows (.etl)", "PerfView reads it, and saves it as speedscope; for .NET programs " + recordAgain},
 		{isBinlog, "a binary log of MSBuild (.binlog)", "the MSBuild Structured Log Viewer reads it"},
-		{jsonWith(`speedscope`), "a speedscope profile", "www.speedscope.app shows it"},
-		{jsonWith(`"traceEvents"`, `"ph"`), "a Chrome trace", "ui.perfetto.dev shows it"},
+		{prefix("\xdc\xdfJSLB"), "a binary profile of the Firefox Profiler (JSLB)", "profiler.firefox.com shows it"},
+		{hasPaths("snapshot.meta"), "a heap snapshot of V8", "Chrome DevTools shows it"},
+		{hasPaths("head.callFrame"), "a heap profile of V8 (.heapprofile)", throughSpeedscope},
+		{hasPaths("recording", "version"), "a recording of Safari", throughSpeedscope},
+		{hasPaths("label", "duration", "ticks"), "a recording of Firefox's former performance tool", throughSpeedscope},
+		{hasPaths("log.version"), "an HTTP archive (HAR), which is no trace", "a browser's developer tools show it"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
 			"give the objects with the field resourceSpans, one per line"},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/sampled"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
@@ -109,6 +110,12 @@ func LimitFlag(err error) string {
 		if f.limit != "" && f.limit == exceeded.Limit {
 			return "--" + f.name
 		}
+	}
+	switch exceeded.Limit { // of profiles in JSON, which have some of the flags' limits under names of their own
+	case sampled.LimitTables:
+		return "--max-tables"
+	case sampled.LimitThreads:
+		return "--max-threads"
 	}
 	return ""
 }

@@ -245,7 +245,8 @@ func Writable() []*Format {
 
 // Tables returns the format whose files are the tables of a trace.
 func Tables() *Format {
-	return Writable()[slices.IndexFunc(Writable(), func(f *Format) bool { return f.Out.Dataset })]
+	table := Writable()
+	return table[slices.IndexFunc(table, func(f *Format) bool { return f.Out.Dataset })]
 }
 
 // ByName returns a format of the table by the name that a user wrote, or nil.

@@ -26,7 +26,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: invalid JSON: want %s", e.Offset, e.Want)
 }
 
-// What is expected next in the text.
+// A state says what is expected next in the text.
 type state uint8
 
 const (
@@ -52,11 +52,46 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
+// nesting says which arrays and objects a position is in.
+type nesting struct {
+	depth   int
+	objects [MaxDepth/64 + 1]uint64 // one bit per level: it is an object
+}
+
+// open enters an array or an object. ok is false if the depth is too large.
+func (n *nesting) open(c byte) (want state, ok bool) {
+	if n.depth++; n.depth > MaxDepth {
+		return wantValue, false
+	}
+	word, bit := &n.objects[n.depth>>6], uint64(1)<<(n.depth&63)
+	if c == '{' {
+		*word |= bit
+		return wantNameOrEnd, true
+	}
+	*word &^= bit
+	return wantValueOrEnd, true
+}
+
+// separator returns what is wanted after c, which follows a value. ok is false if c cannot follow it.
+func (n *nesting) separator(c byte) (want state, ok bool) {
+	inObject := n.objects[n.depth>>6]>>(n.depth&63)&1 != 0
+	switch {
+	case c == ',' && inObject:
+		return wantName, true
+	case c == ',':
+		return wantValue, true
+	case c == '}' && inObject || c == ']' && !inObject:
+		n.depth--
+		return wantCommaOrEnd, true
+	}
+	return wantCommaOrEnd, false
+}
+
 // Skip returns the position after the value that begins at b[i], or after white space from there. The error is io.ErrUnexpectedEOF if the
 // text ends within the value, a *SyntaxError if it is invalid, and ErrDepth. A number that b ends with may continue in text after b.
 func Skip(b []byte, i int) (end int, err error) {
-	var objects [MaxDepth/64 + 1]uint64 // one bit per level: the level is an object
-	depth, want := 0, wantValue
+	var n nesting
+	want, ok := wantValue, true
 	for {
 		for i < len(b) && IsSpace(b[i]) {
 			i++
@@ -73,57 +108,38 @@ func Skip(b []byte, i int) (end int, err error) {
 			i, want = i+1, wantValue
 			continue
 		case wantCommaOrEnd:
-			inObject := objects[depth>>6]>>(depth&63)&1 != 0
-			switch {
-			case c == ',' && inObject:
-				want = wantName
-			case c == ',':
-				want = wantValue
-			case c == '}' && inObject || c == ']' && !inObject:
-				depth--
-			default:
+			if want, ok = n.separator(c); !ok {
 				return i, &SyntaxError{i, wants[want]}
 			}
 			i++
 		case wantName, wantNameOrEnd:
-			switch {
-			case c == '"':
+			if c == '"' {
 				if i, err = skipString(b, i); err != nil {
 					return i, err
 				}
 				want = wantColon
 				continue
-			case c == '}' && want == wantNameOrEnd:
-				i, depth, want = i+1, depth-1, wantCommaOrEnd
-			default:
+			}
+			if c != '}' || want == wantName {
 				return i, &SyntaxError{i, wants[want]}
 			}
+			i, n.depth, want = i+1, n.depth-1, wantCommaOrEnd
 		default:
-			switch {
-			case c == '{' || c == '[':
-				if depth++; depth > MaxDepth {
+			if c == '{' || c == '[' {
+				if want, ok = n.open(c); !ok {
 					return i, ErrDepth
-				}
-				bit := uint64(1) << (depth & 63)
-				if c == '{' {
-					objects[depth>>6] |= bit
-					want = wantNameOrEnd
-				} else {
-					objects[depth>>6] &^= bit
-					want = wantValueOrEnd
 				}
 				i++
 				continue
-			case c == ']' && want == wantValueOrEnd:
-				i, depth = i+1, depth-1
-			default:
-				if i, err = skipScalar(b, i, want); err != nil {
-					return i, err
-				}
+			}
+			if c == ']' && want == wantValueOrEnd {
+				i, n.depth = i+1, n.depth-1
+			} else if i, err = skipScalar(b, i, want); err != nil {
+				return i, err
 			}
 			want = wantCommaOrEnd
 		}
-		if depth == 0 {
+		if n.depth == 0 {
 			return i, nil
 		}
 	}

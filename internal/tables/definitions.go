@@ -87,7 +87,7 @@ type Module struct {
 	Limit      int64  `parquet:"end_address" doc:"first address after the module, as signed bits"`
 	FileOffset int64  `parquet:"file_offset" doc:"position in the file of the first address"`
 	Flags      int32  `parquet:"flags" doc:"bits: 1 the program itself, 2 functions, 4 files, 8 lines, 16 inlined functions are known"`
-	Recorded   bool   `parquet:"recorded" doc:"stands in the definition of the process, not in events"`
+	Recorded   bool   `parquet:"recorded" doc:"is part of the definition of the process, not reported by events"`
 }
 
 // An EventType is a row of the table event_types.
@@ -108,7 +108,7 @@ type EventType struct {
 	TypedTable     string             `parquet:"typed_table,optional" doc:"name of the table with one column per field"`
 	EventCount     int64              `parquet:"event_count" doc:"events of the type"`
 	PayloadBytes   int64              `parquet:"payload_bytes" doc:"bytes of their payloads"`
-	Message        string             `parquet:"message,optional" doc:"template of a message for people"`
+	Message        string             `parquet:"message,optional" doc:"template of a human-readable message"`
 	Description    string             `parquet:"description,optional" doc:"description"`
 	RecordedName   string             `parquet:"recorded_name,optional" doc:"name in the metadata of the trace"`
 	RecordedOpcode *int32             `parquet:"recorded_opcode,optional" doc:"opcode in the metadata of the trace"`

@@ -52,7 +52,7 @@ const (
 	MarkBlock         = "block"
 )
 
-// A Mark is a row of the table marks: what stands in the stream of a trace and is neither an event nor a loss.
+// A Mark is a row of the table marks: an element of a trace that is neither an event nor a loss.
 type Mark struct {
 	EventID    int64         `parquet:"event_id,delta" doc:"position in the trace, from 1; shared with events and losses"`
 	TS         int64         `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, cut to microseconds"`

@@ -54,7 +54,7 @@ type Counter struct {
 	PID          int64             `parquet:"pid,dict" doc:"process ID of the operating system, 0 if unknown"`
 	Provider     string            `parquet:"provider,dict" doc:"provider of the counter, or meter of the instrument"`
 	Name         string            `parquet:"name,dict" doc:"name of the counter or instrument"`
-	DisplayName  string            `parquet:"display_name,dict,optional" doc:"name for people"`
+	DisplayName  string            `parquet:"display_name,dict,optional" doc:"human-readable name"`
 	Unit         string            `parquet:"unit,dict,optional" doc:"unit"`
 	Kind         string            `parquet:"kind,dict" doc:"mean, sum (increment since the last value), counter, up_down_counter, gauge, histogram"`
 	Statistic    string            `parquet:"statistic,dict,optional" doc:"what value is, where an event holds several: mean, standard_deviation, min, max, count, sum, last; rate (growth in the interval) and total of a counter; p50, p95, p99"`

@@ -26,7 +26,7 @@ const FrameNoFunction = 1 << 16
 // A Frame is a row of the table frames: a distinct entry of a call stack.
 type Frame struct {
 	FrameID    int32  `parquet:"frame_id" doc:"number of the frame in the trace, from 1"`
-	Name       string `parquet:"name" doc:"name of the function for people"`
+	Name       string `parquet:"name" doc:"human-readable name of the function"`
 	SystemName string `parquet:"system_name,optional" doc:"name as the runtime or the linker spells it, NULL if it is name and the frame is not recorded"`
 	Namespace  string `parquet:"namespace,optional" doc:"namespace of the type of a managed method"`
 	TypeName   string `parquet:"type_name,optional" doc:"type of a managed method, without namespace"`
