@@ -64,7 +64,7 @@ func (s *Sink) file(e *encoder) error {
 		return err
 	}
 	s.report(e, uint64(w.Replaced))
-	s.done = Summary{Counts: e.trace.Counts(), Threads: len(threads), Schemas: len(e.schemaList)}
+	s.done = Summary{Counts: Counts(e.trace.Counts()), Threads: len(threads), Schemas: len(e.schemaList)}
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/exporters/parquet"
+	"github.com/ntconv/ntconv/importers/chrome"
 	otlpin "github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -168,6 +169,33 @@ func TestSpansAreThoseOfOTLP(t *testing.T) {
 				t.Error("the trace has no spans")
 			}
 		})
+	}
+}
+
+// Slices of Chrome's format are spans as in OTLP, too.
+func TestSpansOfChrome(t *testing.T) {
+	data, err := os.ReadFile("../../importers/chrome/testdata/phases.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() ntconv.Source {
+		src, err := chrome.New(bytes.NewReader(data), &chrome.Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return src
+	}
+	want := summarize(t, otlpSpans(t, open(), &otlp.Options{Unfinished: otlp.OpenUnfinished}), false)
+	m := tablesOf(t, open(), parquet.Options{})
+	compareSpans(t, tableSpans(t, m, false), want)
+	rows := rowsOf[tables.Span](t, m, "spans")
+	for _, s := range rows {
+		if s.Source != "chrome" || !s.MadeID {
+			t.Errorf("span %+v", s)
+		}
+	}
+	if len(rows) < 10 {
+		t.Errorf("%d spans", len(rows))
 	}
 }
 

@@ -229,7 +229,7 @@ func TestTypesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAllocations: events of known types cost no allocation on their way into a trace and out of it.
+// TestAllocations checks that events of known types are encoded and decoded without an allocation.
 func TestAllocations(t *testing.T) {
 	var p chromeevent.Parser
 	var owners chromeevent.Owners

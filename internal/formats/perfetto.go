@@ -6,6 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/perfetto"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
 )
@@ -93,7 +94,7 @@ func (s *perfettoSink) Close() error {
 
 func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
 
-func (s *perfettoSink) Result() Result { return newTimelineResult(s.Summary().Counts) }
+func (s *perfettoSink) Result() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }
 
 var (
 	_ Aborter        = (*perfettoSink)(nil)

@@ -17,7 +17,7 @@ import (
 )
 
 // LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are bytes.
-const LimitValue = "JSON value"
+const LimitValue = "value in the JSON of a profile"
 
 // DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 64 MiB.
 const DefaultValue = 64 << 20

@@ -14,6 +14,7 @@ type chrome struct {
 	pairer  chromeevent.Pairer[ref]
 	// flows has the slices in which flows began, by number. If the first map is full, it replaces the second one.
 	flows [2]map[uint64]span.Context
+	ties  []tie // the arrows of the latest time
 }
 
 const (
@@ -83,6 +84,7 @@ func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 		return
 	}
 	t.putOnThread(o)
+	t.encloseTies(o)
 	s := t.threadOf(o.Thread)
 	s.soonest = min(s.soonest, end)
 }
@@ -216,40 +218,54 @@ func (t *Tracker) addStep(o *open, e *ntconv.Event, c *chromeevent.Event) {
 // addFlow handles an end of an arrow. It belongs to the slice that encloses it; the end of a flow without a binding point belongs to the
 // next slice of its thread.
 func (t *Tracker) addFlow(e *ntconv.Event, c *chromeevent.Event) {
-	if chromeevent.RoleOf(c.Phase) != chromeevent.RoleFlowEnd || c.BindPoint == "e" {
-		if o := t.slice(e); o != nil {
-			t.flow(o, e, c)
-			return
-		}
+	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
+	if number == 0 || e.Thread == nil {
+		return
 	}
-	number, in, _ := t.chrome.pairer.Flow(c, e.Thread)
-	if from, ok := t.flowFrom(number); ok && in && e.Thread != nil {
-		if s := t.threadOf(e.Thread); len(s.waiting) < maxLinks {
+	from, known := t.flowFrom(number)
+	in = in && known
+	if chromeevent.RoleOf(c.Phase) == chromeevent.RoleFlowEnd && c.BindPoint != "e" {
+		if s := t.threadOf(e.Thread); in && len(s.waiting) < maxLinks {
 			s.waiting = append(s.waiting, from)
 		}
+		return
 	}
+	a := tie{thread: e.Thread, at: e.Time, number: number, from: from, in: in, out: out}
+	if o := t.slice(e); o != nil {
+		t.bind(&a, o)
+	}
+	t.addTie(a)
 }
 
-// flow adds the arrows of an event to the span of the slice that it belongs to. A slice on a thread gets those that wait for it, too.
+// flow adds the arrows of a slice on a thread to its span: those that wait for it, and its own.
 func (t *Tracker) flow(o *open, e *ntconv.Event, c *chromeevent.Event) {
-	if role := chromeevent.RoleOf(c.Phase); role == chromeevent.RoleComplete || role == chromeevent.RoleBegin {
-		if s := t.stateOf(e.Thread); s != nil {
-			for _, from := range s.waiting {
-				o.link(from)
-			}
-			s.waiting = s.waiting[:0]
+	if s := t.stateOf(e.Thread); s != nil {
+		for _, from := range s.waiting {
+			o.link(from)
 		}
+		s.waiting = s.waiting[:0]
 	}
 	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
 	if number == 0 {
 		return
 	}
-	if from, ok := t.flowFrom(number); ok && in {
-		o.link(from)
+	from, known := t.flowFrom(number)
+	t.bind(&tie{number: number, from: from, in: in && known, out: out}, o)
+}
+
+// bind makes a slice the one that an end of an arrow belongs to.
+func (t *Tracker) bind(a *tie, o *open) {
+	a.bound = o.ref()
+	if a.in {
+		o.link(a.from)
 	}
-	if !out {
-		return
+	if a.out {
+		t.setFlow(a.number, o.Context)
 	}
+}
+
+// setFlow notes the slice in which the latest arrow of a flow began.
+func (t *Tracker) setFlow(number uint64, from span.Context) {
 	flows := &t.chrome.flows
 	if len(flows[0]) >= maxFlows {
 		flows[0], flows[1] = nil, flows[0]
@@ -257,7 +273,7 @@ func (t *Tracker) flow(o *open, e *ntconv.Event, c *chromeevent.Event) {
 	if flows[0] == nil {
 		flows[0] = make(map[uint64]span.Context)
 	}
-	flows[0][number] = o.Context
+	flows[0][number] = from
 }
 
 // flowFrom returns the slice in which the latest arrow of a flow began.

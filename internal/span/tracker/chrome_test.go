@@ -216,6 +216,32 @@ func TestChrome(t *testing.T) {
 			again 10000..14000
 			not this one 11000..15000
 			next 13000..14000 in not this one <- again`},
+		{"slices and arrows precede the slice that begins with them", `
+			{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
+			{"ph":"X","name":"d","ts":1,"dur":1,"pid":1,"tid":1}
+			{"ph":"X","name":"e","ts":1,"dur":0,"pid":1,"tid":1}
+			{"ph":"s","name":"f","cat":"k","id":7,"ts":1,"pid":1,"tid":1}
+			{"ph":"X","name":"c","ts":1,"dur":3,"pid":1,"tid":1}
+			{"ph":"X","name":"b","ts":1,"dur":4,"pid":1,"tid":1}
+			{"ph":"i","name":"in d","ts":2,"pid":1,"tid":1}
+			{"ph":"i","name":"in c","ts":3,"pid":1,"tid":1}
+			{"ph":"X","name":"x","ts":20,"dur":9,"pid":1,"tid":1}
+			{"ph":"t","name":"f","cat":"k","id":7,"ts":21,"pid":1,"tid":1}
+			{"ph":"X","name":"y","ts":21,"dur":2,"pid":1,"tid":1}
+			{"ph":"X","name":"z","ts":21,"dur":5,"pid":1,"tid":1}
+			{"ph":"X","name":"q","ts":30,"dur":1,"pid":1,"tid":1}
+			{"ph":"X","name":"p","ts":30,"dur":2,"pid":1,"tid":1}
+			{"ph":"f","name":"f","cat":"k","id":7,"bp":"e","ts":31,"pid":1,"tid":1}`, `
+			a 0..9000
+			b 1000..5000 in a
+			c 1000..4000 in b @3000 in c
+			d 1000..2000 in c @2000 in d
+			e 1000..1000 in d
+			x 20000..29000
+			z 21000..26000 in x
+			y 21000..23000 in z <- e
+			p 30000..32000
+			q 30000..31000 in p <- y`},
 		{"arrows of slices", `
 			{"ph":"X","name":"a","ts":0,"dur":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":1}
 			{"ph":"X","name":"b","ts":2,"dur":1,"bind_id":"0x5","flow_in":true,"flow_out":true,"pid":1,"tid":1}
@@ -245,7 +271,19 @@ func TestChrome(t *testing.T) {
 		if got := describeSlices(spans); got != want {
 			t.Errorf("%s:\n%swant\n%s", c.name, got, want)
 		}
+		known := map[span.Context]bool{}
 		for _, s := range spans {
+			known[s.Context] = true
+		}
+		for _, s := range spans {
+			if !s.ParentID.IsZero() && !known[span.Context{TraceID: s.TraceID, ID: s.ParentID}] {
+				t.Errorf("%s: %s has another trace ID than its parent", c.name, s.Name)
+			}
+			for _, l := range s.Links {
+				if !known[l.Context] {
+					t.Errorf("%s: %s links to no span", c.name, s.Name)
+				}
+			}
 			if s.Evidence != span.FromChrome || !s.MadeID || s.TraceID.IsZero() || s.Unfinished || s.Process == nil || s.Thread == nil {
 				t.Errorf("%s: %+v", c.name, s)
 			}

@@ -28,7 +28,8 @@
 // Imported spans are passed on as they are.
 //
 // Chrome: slices of Chrome's trace event format are spans. Complete slices (X) and those of a thread (B and E) have as their parent the
-// innermost slice that is open on their thread and does not end before them. Asynchronous slices (b and e, S and F) and the lifetimes of objects (N
+// innermost slice that is open on their thread and does not end before them; of complete slices that begin at one time, the longer
+// one is outside. Asynchronous slices (b and e, S and F) and the lifetimes of objects (N
 // and D) have as their parent the innermost open slice with their ID; they have the attribute chrome.id. Package chromeevent says which
 // events belong together. The scope is the category. The members of args are attributes; a member of the args of the end that differs from
 // that of the begin gets the prefix "stop.". Steps of asynchronous slices (n, T, p and O), and instants of a thread (i, I), are

@@ -1,0 +1,88 @@
+package tracker
+
+import (
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+)
+
+// A complete slice is written when it ends, after everything that happened in it. Files are sorted by time, but what happened in the first
+// microsecond of a slice has the time of its begin and still precedes it: slices that it encloses, and ends of arrows that belong to it.
+
+// A tie is an end of an arrow at the latest time.
+type tie struct {
+	thread  *ntconv.Thread
+	at      ntconv.Ticks
+	number  uint64       // of the flow
+	from    span.Context // if in: the slice in which the arrow began
+	in, out bool
+	bound   ref // the slice that it belongs to
+}
+
+// maxTies limits the arrows of one time, and the slices that begin at one time on a thread, that later slices of that time are compared with.
+const maxTies = 64
+
+// addTie remembers an end of an arrow for the slices of its time that follow.
+func (t *Tracker) addTie(a tie) {
+	ties := &t.chrome.ties
+	if len(*ties) > 0 && (*ties)[0].at != a.at {
+		*ties = (*ties)[:0]
+	}
+	if len(*ties) < maxTies {
+		*ties = append(*ties, a)
+	}
+}
+
+// encloseTies makes a slice, which was put on its thread last, the parent of shorter slices with the same begin, and gives it the ends of
+// arrows of that time which would otherwise belong to a slice around it.
+func (t *Tracker) encloseTies(o *open) {
+	t.encloseSlices(o)
+	for i := range t.chrome.ties {
+		a := &t.chrome.ties[i]
+		if a.thread != o.Thread || a.at != o.first {
+			continue
+		}
+		if bound := a.bound.get(); bound != nil {
+			if bound.first == o.first && bound.ended && int64(bound.End) <= int64(o.End) {
+				continue // it lies in o
+			}
+			if a.in {
+				bound.unlink(a.from)
+			}
+		}
+		t.bind(a, o)
+	}
+}
+
+// encloseSlices makes a slice the parent of shorter ones with the same begin.
+func (t *Tracker) encloseSlices(o *open) {
+	var inner [maxTies]*open
+	n := 0
+	for x := o.links[chainThread].prev; x != nil && x.first == o.first && n < maxTies; x = x.links[chainThread].prev {
+		if x.Evidence != span.FromChrome || !x.ended || int64(x.End) >= int64(o.End) {
+			break
+		}
+		inner[n] = x
+		n++
+	}
+	slices.Reverse(inner[:n])
+	for _, x := range inner[:n] {
+		if x.ParentID == o.ParentID {
+			x.ParentID = o.ID
+		}
+		x.TraceID = o.TraceID
+		unlink(x, chainThread) // innermost slices are last
+		t.putOnThread(x)
+	}
+}
+
+// unlink removes the latest link to a span.
+func (o *open) unlink(to span.Context) {
+	for i := len(o.Links) - 1; i >= 0; i-- {
+		if o.Links[i].Context == to {
+			o.Links = slices.Delete(o.Links, i, i+1)
+			return
+		}
+	}
+}
