@@ -52,7 +52,8 @@ func (t *ties) put(key spool.Key, rec []byte) {
 func (t *ties) sort(titles *titleTable) ([]int, error) {
 	t.order = t.order[:0]
 	if len(t.records) == 1 {
-		return append(t.order, 0), nil
+		t.order = append(t.order, 0)
+		return t.order, nil
 	}
 	if t.spans == nil {
 		t.spans = map[span.Context]int{}
