@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -125,7 +124,8 @@ func script[T any](t *testing.T, files int, node string, args ...string) []T {
 func catapult(t *testing.T, files ...string) []catapultTrace {
 	t.Helper()
 	needBrowser(t)
-	dir := filepath.Join(runtime.GOROOT(), "src", "internal", "trace", "traceviewer", "static")
+	root := run(t, "go", "env", "GOROOT")
+	dir := filepath.Join(string(bytes.TrimSpace(root.stdout)), "src", "internal", "trace", "traceviewer", "static")
 	return script[catapultTrace](t, len(files), "node", append([]string{"catapult.mjs", dir}, files...)...)
 }
 

@@ -327,24 +327,27 @@ func (c *checker) bind(e *event, now int64) {
 	}
 }
 
+// profileArgs are the args of an event of a V8 profile.
+type profileArgs struct {
+	Data struct {
+		StartTime  *int64
+		CPUProfile *struct {
+			Nodes []struct {
+				ID, Parent int64
+				CallFrame  struct {
+					FunctionName, URL, ScriptID string
+					LineNumber, ColumnNumber    int64
+				}
+			}
+			Samples []int64
+		}
+		TimeDeltas []int64
+	}
+}
+
 // profile checks an event of a V8 profile and adds up its weights.
 func (c *checker) profile(e *event, p place, now int64) {
-	var args struct {
-		Data struct {
-			StartTime  *int64
-			CPUProfile *struct {
-				Nodes []struct {
-					ID, Parent int64
-					CallFrame  struct {
-						FunctionName, URL, ScriptID string
-						LineNumber, ColumnNumber    int64
-					}
-				}
-				Samples []int64
-			}
-			TimeDeltas []int64
-		}
-	}
+	var args profileArgs
 	if err := json.Unmarshal(e.Args, &args); err != nil {
 		c.t.Fatal(err)
 	}

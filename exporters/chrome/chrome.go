@@ -103,7 +103,7 @@ func (s *Sink) write() error {
 	}
 	err := e.write()
 	s.done = Summary{
-		Counts: s.lines.Counts(), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,
+		Counts: Counts(s.lines.Counts()), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,
 	}
 	return err
 }

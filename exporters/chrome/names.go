@@ -43,11 +43,20 @@ func (e *encoder) writeNames() {
 		case timeline.ProcessTrack:
 			order = sortProcess
 		}
-		e.nameThread(t.Process.PID, tidOf(t), t.Name, order)
+		e.nameThread(t.Process.PID, tidOf(t), threadName(t), order)
 		if s, ok := e.samples.(*sliceSampler); ok && t.Kind == timeline.ThreadTrack {
-			e.nameThread(t.Process.PID, s.tid(t), t.Name+" samples", order+1)
+			e.nameThread(t.Process.PID, s.tid(t), threadName(t)+" samples", order+1)
 		}
 	}
+}
+
+// threadName returns the name of a track. A thread without one gets its number: speedscope gives the profiles of threads without a name
+// that of the file.
+func threadName(t *timeline.Track) string {
+	if t.Name == "" && t.Kind == timeline.ThreadTrack {
+		return "Thread " + strconv.FormatUint(uint64(tidOf(t)), 10)
+	}
+	return t.Name
 }
 
 func (e *encoder) nameThread(pid, tid uint32, name string, order int) {

@@ -125,7 +125,8 @@ func TestWeights(t *testing.T) {
 		})
 		s := sink.Summary()
 		if s.Renumbered > 0 {
-			t.Skip("numbers of threads differ")
+			t.Log("numbers of threads differ")
+			return
 		}
 		f := check(t, parse(t, out.Bytes()))
 		want, n := weightsOf(t, wall.Bytes())
@@ -134,7 +135,8 @@ func TestWeights(t *testing.T) {
 			want, n = weightsOf(t, cpu.Bytes())
 		}
 		if n != s.Samples {
-			t.Skipf("%d samples of one kind, %d in total", n, s.Samples)
+			t.Logf("%d samples of one kind, %d in total", n, s.Samples)
+			return
 		}
 		var total, sum int64
 		for key, w := range want {

@@ -1,9 +1,7 @@
 package firefox
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,10 +44,10 @@ type threadKey struct {
 
 // An encoder turns items into columns of threads and counters.
 type encoder struct {
-	trace   trace
-	set     *jsoncolumns.Set
-	args    *argEncoder
-	adopted *adopted
+	trace     trace
+	set       *jsoncolumns.Set
+	args      *argEncoder
+	mainTypes *profile.MainTypes
 
 	order      map[*timeline.Track]int64
 	threads    map[threadKey]*thread
@@ -66,9 +64,9 @@ type encoder struct {
 	notNumbers uint64 // values of counters
 }
 
-func newEncoder(t trace, o *spool.Options, args *argEncoder, a *adopted) *encoder {
+func newEncoder(t trace, o *spool.Options, args *argEncoder, m *profile.MainTypes) *encoder {
 	e := &encoder{
-		trace: t, set: jsoncolumns.NewSet(o), args: args, adopted: a, order: make(map[*timeline.Track]int64), threads: make(map[threadKey]*thread),
+		trace: t, set: jsoncolumns.NewSet(o), args: args, mainTypes: m, order: make(map[*timeline.Track]int64), threads: make(map[threadKey]*thread),
 		counters: make(map[*timeline.Track]*counter), measures: make(map[measureKey]*measure), schemas: make(map[schemaKey]*markerSchema),
 	}
 	for i, track := range t.Tracks() {
@@ -173,13 +171,8 @@ const (
 
 // measuresOf returns the measures of a sample, one per value.
 func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
-	order := make([]int, len(w.Types))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.adopted.rank(w.Types[i]), e.adopted.rank(w.Types[j])) })
 	list := make([]*measure, len(w.Types))
-	for _, i := range order {
+	for _, i := range e.mainTypes.Order(w.Types) {
 		key := measureKey{w.Kind, w.Types[i]}
 		m := e.measures[key]
 		if m == nil {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
@@ -63,13 +62,13 @@ type Options struct {
 
 // A Sink writes a trace as a profile of the Firefox Profiler. It is not safe for concurrent use.
 type Sink struct {
-	w        io.Writer
-	o        Options
-	info     *ntconv.Info
-	timeline *timeline.Timeline
-	args     *argEncoder
-	adopted  adopted
-	done     Summary
+	w         io.Writer
+	o         Options
+	info      *ntconv.Info
+	timeline  *timeline.Timeline
+	args      *argEncoder
+	mainTypes profile.MainTypes
+	done      Summary
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -101,7 +100,7 @@ func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 
 // Write adds an event, which it borrows. It fails if a temporary file cannot be written.
 func (s *Sink) Write(e *ntconv.Event) error {
-	s.adopted.see(e)
+	s.mainTypes.See(e)
 	if err := s.timeline.Write(e); err != nil {
 		return fmt.Errorf("firefox: %w", err)
 	}
@@ -122,30 +121,3 @@ func (s *Sink) Close() error {
 
 // Abort removes the temporary files. Call it in place of Close if the output is not kept.
 func (s *Sink) Abort() error { return s.timeline.Close() }
-
-// adopted knows which sample type of an imported profile is shown first.
-type adopted struct {
-	last *ntconv.Type
-	main map[profile.ValueType]bool
-}
-
-func (a *adopted) see(e *ntconv.Event) {
-	if e.Kind != ntconv.KindEvent || e.Type == a.last {
-		return
-	}
-	a.last = e.Type
-	if c := origin.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
-		if a.main == nil {
-			a.main = make(map[profile.ValueType]bool)
-		}
-		a.main[c.Types[c.Main()]] = true
-	}
-}
-
-// rank returns 0 for the sample type that is shown first.
-func (a *adopted) rank(t profile.ValueType) int {
-	if a.main[t] {
-		return 0
-	}
-	return 1
-}

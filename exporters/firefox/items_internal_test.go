@@ -269,7 +269,7 @@ func newLoad() (*encoder, []timeline.Item) {
 		{Name: "TypeName", Text: "System.String"}, {Name: "Address", Kind: timeline.IntValue, Int: 1 << 46}, {Name: "ObjectSize", Kind: timeline.IntValue, Int: 64},
 	}})
 	f := &fake{tracks: []*timeline.Track{shop.Track, gc, mainOne, memory}, frames: frames()}
-	return newEncoder(f, nil, args, &adopted{}), []timeline.Item{
+	return newEncoder(f, nil, args, &profile.MainTypes{}), []timeline.Item{
 		sample(1000, 3, profile.CPU, cpu, 1_000_000),
 		{Kind: timeline.Counter, Time: 1500, Track: memory, Value: 2.5},
 		{Kind: timeline.SliceBegin, Time: 2_000_000, Duration: 500, Track: gc, Name: "GC pause gen 0", Category: timeline.CategoryGC, Encoded: encoded},

@@ -23,7 +23,7 @@ const (
 
 // write reads the items of a trace and writes the file.
 func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.args, &s.adopted)
+	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.args, &s.mainTypes)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)
@@ -64,7 +64,7 @@ func (s *Sink) file(e *encoder) error {
 		return err
 	}
 	s.report(e, uint64(w.Replaced))
-	s.done = Summary{Counts: e.trace.Counts(), Threads: len(threads), Schemas: len(e.schemaList)}
+	s.done = Summary{Counts: Counts(e.trace.Counts()), Threads: len(threads), Schemas: len(e.schemaList)}
 	return nil
 }
 

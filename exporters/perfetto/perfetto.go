@@ -48,7 +48,7 @@ type Options struct {
 	Rundown bool
 	// NoArgs omits payloads, labels and attributes.
 	NoArgs bool
-	// NoStacks omits the stacks of slices and instants, which Perfetto shows since version 53 (2025-11).
+	// NoStacks omits the stacks of slices and instants, which recent versions of Perfetto show; older ones ignore them.
 	NoStacks bool
 	// Plain writes packets without compression. Otherwise most packets are in packets with the field compressed_packets, which Perfetto
 	// reads and protoc --decode shows as bytes.
@@ -62,7 +62,20 @@ type Options struct {
 }
 
 // Counts is what the trace holds as a timeline. Not every format has a place for all of it.
-type Counts = timeline.Counts
+type Counts struct {
+	Events                              int64 // written
+	Slices, Instants, Counters, Samples int64
+	Flows                               int64 // arrows
+	Lanes                               int64 // of Slices: on lanes, which show operations that do not nest on a thread
+	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
+	Short                               int64 // slices that are shorter than the minimum, omitted
+	Rundown                             int64 // events that only describe methods and modules, omitted
+	Unfinished                          int64 // slices that end with the trace, because it does not show their end
+	Renumbered                          int64 // threads and processes whose number is not the recorded one
+	Losses                              int64 // instants that state how many events are missing; they are not among Instants
+	Raw                                 int64 // events that a format writes as it once was read
+	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
+}
 
 // Summary says what a Sink has written. It is complete after Close.
 type Summary struct {
@@ -138,7 +151,7 @@ func (s *Sink) write() error {
 		err = e.finish()
 	}
 	s.done = Summary{
-		Counts: t.Counts(), Start: t.Start(), Duration: time.Duration(t.End()), FlowInstants: e.counts.arrows, StackSamples: e.counts.stackSamples,
+		Counts: Counts(t.Counts()), Start: t.Start(), Duration: time.Duration(t.End()), FlowInstants: e.counts.arrows, StackSamples: e.counts.stackSamples,
 	}
 	return err
 }

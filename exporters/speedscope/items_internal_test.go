@@ -162,7 +162,7 @@ func TestUnits(t *testing.T) {
 // TestAllocations checks that a sample and a slice cost no allocation once their thread and stack are known.
 func TestAllocations(t *testing.T) {
 	f := &fake{tracks: []*timeline.Track{main, worker}, frames: frames("a", "b", "c", "d")}
-	e := newEncoder(f, nil, nil, &adopted{})
+	e := newEncoder(f, nil, nil, &profile.MainTypes{})
 	items := []timeline.Item{
 		sample(main, 1, 4, "", wall, 1), sample(worker, 1, 3, "", wall, 1),
 		{Kind: timeline.SliceBegin, Track: main, Name: "JIT", Category: "jit"}, {Kind: timeline.SliceEnd, Track: main, Name: "JIT", Category: "jit"},
@@ -191,7 +191,7 @@ func BenchmarkSamples(b *testing.B) {
 	for i := range 8 {
 		f.tracks = append(f.tracks, &timeline.Track{ID: uint32(i + 1), Kind: timeline.ThreadTrack, Process: shop, TID: uint32(i + 100)})
 	}
-	e := newEncoder(f, nil, nil, &adopted{})
+	e := newEncoder(f, nil, nil, &profile.MainTypes{})
 	b.ReportAllocs()
 	for i := range b.N {
 		item := sample(f.tracks[i%8], int64(i)*1000, timeline.Node(40+i%2), "", wall, 1_000_000)
@@ -210,7 +210,7 @@ func TestMemory(t *testing.T) {
 	for i := range f.frames {
 		f.frames[i].Func.Name += fmt.Sprint(i)
 	}
-	e := newEncoder(f, &spool.Options{Dir: t.TempDir()}, nil, &adopted{})
+	e := newEncoder(f, &spool.Options{Dir: t.TempDir()}, nil, &profile.MainTypes{})
 	item := sample(main, 0, 0, "", wall, 1_000_000)
 	heap := func() uint64 {
 		var m runtime.MemStats

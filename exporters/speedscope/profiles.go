@@ -1,12 +1,10 @@
 package speedscope
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
-	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -64,10 +62,10 @@ type measureKey struct {
 
 // An encoder turns items into profiles.
 type encoder struct {
-	trace   trace
-	set     *jsoncolumns.Set
-	report  *ntconv.Report
-	adopted *adopted
+	trace     trace
+	set       *jsoncolumns.Set
+	report    *ntconv.Report
+	mainTypes *profile.MainTypes
 
 	order    map[*timeline.Track]int64 // of tracks that are not lanes
 	measures []*measure
@@ -83,9 +81,9 @@ type encoder struct {
 	negative int64
 }
 
-func newEncoder(t trace, o *spool.Options, report *ntconv.Report, a *adopted) *encoder {
+func newEncoder(t trace, o *spool.Options, report *ntconv.Report, m *profile.MainTypes) *encoder {
 	e := &encoder{
-		trace: t, set: jsoncolumns.NewSet(o), report: report, adopted: a, order: make(map[*timeline.Track]int64),
+		trace: t, set: jsoncolumns.NewSet(o), report: report, mainTypes: m, order: make(map[*timeline.Track]int64),
 		byKey: make(map[measureKey]*measure), evented: make(map[*timeline.Track]*eventedProfile), frames: newFrameTable(t), stack: []byte("[]"),
 	}
 	for i, track := range t.Tracks() {
@@ -166,13 +164,8 @@ const stateWaiting = "External"
 
 // measuresOf returns the measures of a sample, one per value.
 func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
-	order := make([]int, len(w.Types))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.adopted.rank(w.Types[i]), e.adopted.rank(w.Types[j])) })
 	list := make([]*measure, len(w.Types))
-	for _, i := range order {
+	for _, i := range e.mainTypes.Order(w.Types) {
 		key := measureKey{w.Kind, w.Types[i]}
 		m := e.byKey[key]
 		if m == nil {
@@ -222,31 +215,4 @@ func (e *encoder) stackOf(n timeline.Node) []byte {
 	}
 	e.stack = append(b, ']')
 	return e.stack
-}
-
-// adopted knows which sample type of an imported profile is shown first.
-type adopted struct {
-	last *ntconv.Type
-	main map[profile.ValueType]bool
-}
-
-func (a *adopted) see(e *ntconv.Event) {
-	if e.Kind != ntconv.KindEvent || e.Type == a.last {
-		return
-	}
-	a.last = e.Type
-	if c := origin.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
-		if a.main == nil {
-			a.main = make(map[profile.ValueType]bool)
-		}
-		a.main[c.Types[c.Main()]] = true
-	}
-}
-
-// rank returns 0 for the sample type that is shown first.
-func (a *adopted) rank(t profile.ValueType) int {
-	if a.main[t] {
-		return 0
-	}
-	return 1
 }

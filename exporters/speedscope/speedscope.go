@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -56,11 +57,11 @@ type Options struct {
 
 // A Sink writes a trace as a speedscope file. It is not safe for concurrent use.
 type Sink struct {
-	w        io.Writer
-	o        Options
-	timeline *timeline.Timeline
-	adopted  adopted
-	done     Summary
+	w         io.Writer
+	o         Options
+	timeline  *timeline.Timeline
+	mainTypes profile.MainTypes
+	done      Summary
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -97,7 +98,7 @@ func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 
 // Write adds an event, which it borrows. It fails if a temporary file cannot be written.
 func (s *Sink) Write(e *ntconv.Event) error {
-	s.adopted.see(e)
+	s.mainTypes.See(e)
 	if err := s.timeline.Write(e); err != nil {
 		return fmt.Errorf("speedscope: %w", err)
 	}

@@ -21,7 +21,7 @@ const AllThreads = "all threads"
 
 // write reads the items of a trace and writes the file.
 func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.o.Report, &s.adopted)
+	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.o.Report, &s.mainTypes)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)
@@ -64,7 +64,7 @@ func (s *Sink) file(e *encoder) error {
 	}
 	s.o.Report.Note(ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope refuses")
 	s.o.Report.Note(ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8 have replacement characters")
-	s.done = Summary{Counts: e.trace.Counts(), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
+	s.done = Summary{Counts: Counts(e.trace.Counts()), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
 	return nil
 }
 

@@ -240,7 +240,7 @@ func TestErrors(t *testing.T) {
 		{`{"traceEvents":[{"ph":"i","ts":1}],5}`, `column 36: input is damaged: invalid JSON: want a name in quotes, got '5'`, 1, ntconv.ErrCorrupt},
 		{`[{"ph":"i","ts":1,"args":{"a":"` + "\n" + `"}}]`, `line 1, column 32: input is damaged: invalid JSON: want no control character in a string`, 0, ntconv.ErrCorrupt},
 		{`[{"a":` + strings.Repeat("[", 600), "nesting of JSON too", 0, ntconv.ErrLimit},
-		{`[{"ph":"i","ts":1},{"a":"` + strings.Repeat("x", 2000) + `"}]`, "line 1, column 20: JSON value too large: limit 1000 bytes", 1, ntconv.ErrLimit},
+		{`[{"ph":"i","ts":1},{"a":"` + strings.Repeat("x", 2000) + `"}]`, "line 1, column 20: JSON of an event or a member too large: limit 1000 bytes", 1, ntconv.ErrLimit},
 	} {
 		events, _, _, err := read(t, []byte(c.text), chrome.Limits{Value: 1000})
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || len(events) != c.events {

@@ -90,7 +90,7 @@ func fractions(v any) any {
 	return v
 }
 
-// listed returns the events of a file in canonical form, without those that hold profiles and without elements that are no events.
+// listed returns the events of a file in canonical form, without those that hold profiles and without elements that are not events.
 func listed(t testing.TB, text []byte) (list []string) {
 	t.Helper()
 	var events []json.RawMessage
@@ -161,7 +161,7 @@ func throughNettrace(t testing.TB, text []byte) (list []string) {
 	return list
 }
 
-// TestLaw: Chrome -> source -> nettrace -> Chrome keeps every event.
+// TestLaw checks that Chrome -> source -> nettrace -> Chrome keeps every event.
 func TestLaw(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) < 4 {

@@ -2,9 +2,9 @@ package chrome
 
 // Names of the limits in errors.
 const (
-	LimitValue = "JSON value"                // Limits.Value, in bytes
-	LimitDepth = "nesting of JSON"           // 512 levels
-	LimitNames = "distinct frames and nodes" // Limits.Names
+	LimitValue = "JSON of an event or a member" // Limits.Value, in bytes
+	LimitDepth = "nesting of JSON"              // 512 levels
+	LimitNames = "distinct frames and nodes"    // Limits.Names
 )
 
 // Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error

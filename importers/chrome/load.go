@@ -3,6 +3,7 @@ package chrome
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"unicode/utf8"
 
@@ -62,16 +63,9 @@ func newLoader(o *Options) *loader {
 func (l *loader) close() error {
 	err := l.events.Close()
 	if l.profiles != nil {
-		err = cmpOr(err, l.profiles.Close())
+		err = errors.Join(err, l.profiles.Close())
 	}
 	return err
-}
-
-func cmpOr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // add adds a record to a spool. The first error is also kept in l.storage.
@@ -232,6 +226,10 @@ func (l *loader) topLevel(name string, value []byte, offset int64) error {
 }
 
 func (l *loader) addTopLevel(name string, value []byte, offset int64) error {
+	if !utf8.Valid(value) {
+		value = bytes.ToValidUTF8(value, []byte("\uFFFD"))
+		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "members with text that is not UTF-8")
+	}
 	size := binary.AppendUvarint(nil, uint64(len(name)))
 	return l.add(l.events, beforeAll, recordTopLevel, offset, size, []byte(name), value)
 }

@@ -144,7 +144,7 @@ func (l *loader) stackOf(t *tree, i, line, column int32) *ntconv.Stack {
 	return c.stack
 }
 
-// stack gives an event the stack of its members sf and stack. What cannot be a stack stays a member.
+// stack gives an event the stack of its members sf and stack. A member that is not a stack is kept as a member.
 func (s *source) stack(e *chromeevent.Event, like *ntconv.Event) {
 	if e.StackID != nil {
 		i, ok := s.l.frames.ids[string(unquoted(e.StackID))]
@@ -174,7 +174,7 @@ func addOther(e *chromeevent.Event, name string, value []byte) {
 	e.Other = append(append(other, name...), value...)
 }
 
-// named returns the stack of a list of names, root first, nil if it is no such list. A text with a name per line is one, too.
+// named returns the stack of a list of names, root first, and nil if the value is not such a list. A string with one name per line is accepted, too.
 func (s *source) named(value []byte) *ntconv.Stack {
 	var list [][]byte
 	if value[0] == '"' {

@@ -25,7 +25,7 @@ type v8Profile struct {
 	offset int64  // of it
 	at     int64  // its time
 
-	held     v8Sample // whose weight the next sample tells
+	held     v8Sample // its weight is known when the next sample is
 	hasHeld  bool
 	interval int64 // between the two latest samples
 }
@@ -93,7 +93,7 @@ func nanos(value []byte) (n int64, ok bool) {
 	return n, ok && n != 0
 }
 
-// readProfiles makes samples of the events of profiles, in time order. Those that are no part of one become events.
+// readProfiles makes samples of the events of profiles, in time order. Events that are not part of a profile are kept as they are.
 func (l *loader) readProfiles() error {
 	if l.profiles == nil {
 		return nil

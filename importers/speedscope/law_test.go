@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -206,6 +207,35 @@ func TestSamples(t *testing.T) {
 		text, err := os.ReadFile(name)
 		must(t, err)
 		checkSums(t, text)
+	}
+}
+
+// TestDotnetTrace reads what dotnet-trace writes.
+func TestDotnetTrace(t *testing.T) {
+	program := corpus.Shared(t, "oracle", "traceevent")
+	dir := t.TempDir()
+	in := filepath.Join(dir, "trace.nettrace")
+	must(t, os.WriteFile(in, corpus.Trace(t, "cpu-default").Data, 0o600))
+	if out, err := exec.Command(program, "convert", "--format", "Speedscope", "-o", filepath.Join(dir, "trace"), in).CombinedOutput(); err != nil {
+		t.Skipf("dotnet-trace is absent or cannot convert: %v: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "trace.speedscope.json"))
+	must(t, err)
+	total := map[string]int64{}
+	for e, err := range ntconv.Events(open(t, text, nil)) {
+		must(t, err)
+		if e.Kind == ntconv.KindEvent {
+			v, _ := e.Field("time")
+			total[fmt.Sprint(e.Thread.TID)] += v.Int()
+		}
+	}
+	want := map[string]int64{}
+	for k, n := range model(t, text) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(k, "Thread ("), ")")
+		want[id] += n
+	}
+	if !maps.Equal(total, want) || len(total) < 3 {
+		t.Errorf("got %v, want %v", total, want)
 	}
 }
 

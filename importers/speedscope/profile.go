@@ -1,6 +1,7 @@
 package speedscope
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -114,8 +115,7 @@ func (p *profile) prepare(hasSamples bool) error {
 		return err
 	}
 	if !own {
-		n := len(p.profiles)
-		p.thread = &ntconv.Thread{TID: uint64(n) + 1, Name: p.name, Process: p.process}
+		p.thread = p.newThread()
 		if p.number, err = p.b.AddThread(p.thread, nil); err != nil {
 			return p.Fail(p.Place(), err)
 		}
@@ -126,6 +126,24 @@ func (p *profile) prepare(hasSamples bool) error {
 		}
 	}
 	return nil
+}
+
+// dotnetThread is how dotnet-trace names profiles.
+var dotnetThread = regexp.MustCompile(`^Thread \((\d+)\)$`)
+
+// newThread returns a thread with the ID that dotnet-trace states, or else the number of the profile.
+func (p *profile) newThread() *ntconv.Thread {
+	t := &ntconv.Thread{TID: uint64(len(p.profiles)) + 1, Name: p.name, Process: p.process}
+	if m := dotnetThread.FindStringSubmatch(p.name); m != nil {
+		if id, err := strconv.ParseUint(m[1], 10, 63); err == nil && !p.tids[id] {
+			t.TID, t.Name = id, ""
+		}
+	}
+	for p.tids[t.TID] {
+		t.TID++
+	}
+	p.tids[t.TID] = true
+	return t
 }
 
 func (p *profile) readUnit() error {

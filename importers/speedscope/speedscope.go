@@ -83,6 +83,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 			Report: o.Report,
 		}),
 		process: &ntconv.Process{PID: 1, PointerSize: 8},
+		tids:    map[uint64]bool{},
 		own:     newOwnThreads(),
 	}
 	src, err := f.read()
@@ -117,6 +118,7 @@ type file struct {
 	o       *Options
 	b       *sampled.Builder
 	process *ntconv.Process // of profiles that name none
+	tids    map[uint64]bool // in use
 	own     *ownThreads
 
 	isSpeedscope   bool // by its schema

@@ -10,7 +10,7 @@ import (
 )
 
 // A Decoder makes events of Chrome's format of those that an Encoder wrote. It is not safe for concurrent use. It holds the parts of
-// incomplete events, at most one per capture thread and 256 MiB in total.
+// incomplete events, at most one per capture thread and 512 MiB in total.
 type Decoder struct {
 	report *ntconv.Report
 
@@ -40,7 +40,7 @@ type parts struct {
 }
 
 // maxOpenBytes bounds the parts that a Decoder holds.
-const maxOpenBytes = 256 << 20
+const maxOpenBytes = 512 << 20
 
 // NewDecoder returns a Decoder that counts in report (CodePayload) what it cannot decode. report may be nil.
 func NewDecoder(report *ntconv.Report) *Decoder {

@@ -228,3 +228,30 @@ func TestTypesAreBounded(t *testing.T) {
 		t.Errorf("%d types", len(types))
 	}
 }
+
+// TestAllocations checks that events of known types are encoded and decoded without an allocation.
+func TestAllocations(t *testing.T) {
+	var p chromeevent.Parser
+	var owners chromeevent.Owners
+	enc, dec := chromeevent.NewEncoder(), chromeevent.NewDecoder(nil)
+	for _, text := range []string{catalogue[0], catalogue[1], catalogue[2], catalogue[3], catalogue[4], catalogue[5]} {
+		var e chromeevent.Event
+		var out []byte
+		in := []byte(text)
+		once := func() {
+			p.Parse(in, &e)
+			thread := owners.Thread(e.PID, e.TID)
+			like := ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(e.Time)}
+			enc.Encode(&e, &like)
+			for ev := enc.Next(); ev != nil; ev = enc.Next() {
+				if got, ok := dec.Decode(ev); ok {
+					out = chromeevent.AppendJSON(out[:0], got)
+				}
+			}
+		}
+		once()
+		if n := testing.AllocsPerRun(100, once); n > 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}

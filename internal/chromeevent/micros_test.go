@@ -59,7 +59,7 @@ func TestMicros(t *testing.T) {
 	})
 }
 
-// TestNesting: slices that nest do so after rounding.
+// TestNesting checks that slices that nest do so after rounding.
 func TestNesting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tenths := func(name string) int64 { return rapid.Int64Range(0, 200).Draw(t, name) }

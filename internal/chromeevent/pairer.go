@@ -193,7 +193,7 @@ type flowKey struct {
 const maxFlows = 1 << 20
 
 // Flow returns the number of the flow that an event on thread t is part of, from 1, and 0 if it is part of none. in means that an arrow
-// ends at the event, out that one begins there. Besides the phases s, t and f these are events with bind_id.
+// ends at the event, out that one begins there. These are events of the phases s, t and f, and events with bind_id.
 func (p *Pairer[T]) Flow(e *Event, t *ntconv.Thread) (number uint64, in, out bool) {
 	k := flowKey{}
 	switch RoleOf(e.Phase) {

@@ -16,7 +16,7 @@ type Parser struct {
 	Rounded int64
 	// Repaired counts the events with text that is not UTF-8, which becomes U+FFFD.
 	Repaired int64
-	// Valid means that texts are UTF-8: Parse does not check it.
+	// Valid means that the JSON is UTF-8: Parse does not check it.
 	Valid bool
 
 	names   map[string]string
@@ -29,7 +29,7 @@ type Parser struct {
 const maxNames = 1 << 16
 
 // Parse sets e to the event in a JSON object that jsonscan.Skip has validated. Byte slices of e refer to text or are valid until the next
-// call. Of members with the same name the last one counts. A member that is not of its type, such as a name that is a number, becomes one of
+// call. If a name occurs twice, the last member counts. A member that is not of its type, such as a name that is a number, becomes one of
 // Other.
 func (p *Parser) Parse(text []byte, e *Event) {
 	*e = Event{}

@@ -6,6 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/perfetto"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
 )
@@ -58,7 +59,7 @@ func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
 		{"streaming", perfetto.StreamingSamples}, {"stack-sample", perfetto.StackSamples}, {"none", perfetto.NoSamples},
 	}}, "samples", "form of stack samples: streaming, stack-sample (exact times and weights, Perfetto 58 and later) or none")
 	flags.BoolVar(&o.NoArgs, "no-args", false, "omit payloads, labels and attributes")
-	flags.BoolVar(&o.NoStacks, "no-stacks", false, "omit the stacks of slices and instants, which Perfetto shows since version 53")
+	flags.BoolVar(&o.NoStacks, "no-stacks", false, "omit the stacks of slices and instants, which recent versions of Perfetto show")
 	flags.BoolVar(&o.Plain, "plain", false, "do not compress packets, so that protoc --decode shows them")
 	return c
 }
@@ -93,7 +94,7 @@ func (s *perfettoSink) Close() error {
 
 func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
 
-func (s *perfettoSink) Result() Result { return newTimelineResult(s.Summary().Counts) }
+func (s *perfettoSink) Result() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }
 
 var (
 	_ Aborter        = (*perfettoSink)(nil)

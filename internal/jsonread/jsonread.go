@@ -17,7 +17,7 @@ import (
 )
 
 // LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are bytes.
-const LimitValue = "JSON value"
+const LimitValue = "value in the JSON of a profile"
 
 // DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 64 MiB.
 const DefaultValue = 64 << 20
@@ -44,9 +44,10 @@ func New(r io.Reader, o Options) *Reader {
 	if o.Value <= 0 {
 		o.Value = DefaultValue
 	}
-	j := &Reader{o: o, in: &window{r: r, limit: o.Value, line: 1}}
+	j := &Reader{o: o, in: &window{r: r, limit: o.Value, line: 1, passed: -1}}
 	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	j.in.consumed = j.dec.InputOffset
+	j.in.value = func() int64 { return j.at }
 	return j
 }
 

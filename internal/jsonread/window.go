@@ -21,6 +21,11 @@ type window struct {
 	line    int64  // of held[0], from 1
 	column  int64  // bytes of that line before held[0]
 	err     error
+
+	value      func() int64 // offset of the value that is read
+	passed     int64        // the value that was discarded while it was read, and where it is
+	passedLine int64
+	passedCol  int64
 }
 
 // byteOrderMark is what editors of some systems put at the start of text.
@@ -30,9 +35,7 @@ var byteOrderMark = []byte("\uFEFF")
 const chunk = 64 << 10
 
 func (w *window) Read(p []byte) (int, error) {
-	if err := w.start(); err != nil {
-		return 0, err
-	}
+	w.start()
 	w.discard(w.consumed())
 	if len(w.held) > w.limit {
 		return 0, &ntconv.LimitError{Limit: LimitValue, Value: int64(w.limit), Asked: int64(len(w.held)), Unit: "bytes"}
@@ -55,25 +58,22 @@ func (w *window) Read(p []byte) (int, error) {
 }
 
 // start skips a byte order mark.
-func (w *window) start() error {
+func (w *window) start() {
 	if w.started {
-		return nil
+		return
 	}
 	w.started = true
 	head := make([]byte, len(byteOrderMark))
 	n, err := io.ReadFull(w.r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
 	}
-	if err != nil {
-		w.err = io.EOF
-	}
+	w.err = err
 	if bytes.Equal(head, byteOrderMark) {
 		w.skipped = int64(n)
-		return nil
+		return
 	}
 	w.begun = head[:n]
-	return nil
 }
 
 // discard drops what lies before an offset.
@@ -81,6 +81,10 @@ func (w *window) discard(to int64) {
 	n := to - (w.total - int64(len(w.held)))
 	if n <= 0 {
 		return
+	}
+	if at := w.value(); at < to && at != w.passed {
+		w.passedLine, w.passedCol = w.position(at)
+		w.passed = at
 	}
 	w.line, w.column = w.after(int(n))
 	w.held = append(w.held[:0], w.held[n:]...)
@@ -96,8 +100,12 @@ func (w *window) after(n int) (line, column int64) {
 	return w.line + int64(lines), int64(n - bytes.LastIndexByte(part, '\n') - 1)
 }
 
-// position returns the line and the column in bytes, both from 1, of an offset that is not before what is held.
+// position returns the line and the column in bytes, both from 1, of an offset that is not before what is held, or is that of the value
+// that was read last.
 func (w *window) position(at int64) (line, column int64) {
+	if at == w.passed {
+		return w.passedLine, w.passedCol
+	}
 	n := at - (w.total - int64(len(w.held)))
 	line, column = w.after(int(min(max(n, 0), int64(len(w.held)))))
 	return line, column + 1

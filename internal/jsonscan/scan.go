@@ -26,7 +26,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: invalid JSON: want %s", e.Offset, e.Want)
 }
 
-// What is expected next in the text.
+// A state says what is expected next in the text.
 type state uint8
 
 const (

@@ -48,63 +48,73 @@ func check(t *testing.T, text []byte) {
 func compare(t *testing.T, value []byte) {
 	switch value[0] {
 	case '"':
-		var want string
-		if err := json.Unmarshal(value, &want); err != nil {
-			t.Fatal(err)
-		}
-		got, exact := jsonscan.AppendUnquoted(nil, value)
-		if exact && (string(got) != want || !utf8.Valid(got)) || jsonscan.IsPlain(value[1:len(value)-1]) != !bytes.Contains(value, []byte(`\`)) {
-			t.Fatalf("%q: %q, %v, want %q", value, got, exact, want)
-		}
-		var again string
-		if err := json.Unmarshal(jsonscan.AppendQuoted(nil, got), &again); err != nil || again != string(got) {
-			t.Fatalf("%q: quoted %q is %q, %v", value, got, again, err)
-		}
+		compareString(t, value)
 	case '[':
-		var want []json.RawMessage
-		if err := json.Unmarshal(value, &want); err != nil {
-			t.Fatal(err)
-		}
-		list := jsonscan.ElementsOf(value)
-		for i := 0; ; i++ {
-			e, ok := list.Next()
-			if !ok {
-				if i != len(want) {
-					t.Fatalf("%q: %d elements", value, i)
-				}
-				break
-			}
-			if i >= len(want) || !bytes.Equal(e, bytes.TrimSpace(want[i])) {
-				t.Fatalf("%q: element %d is %q", value, i, e)
-			}
-			compare(t, e)
-		}
+		compareArray(t, value)
 	case '{':
-		var want map[string]json.RawMessage
-		if err := json.Unmarshal(value, &want); err != nil {
-			t.Fatal(err)
-		}
-		last := map[string][]byte{}
-		list := jsonscan.MembersOf(value)
-		for {
-			name, v, ok := list.Next()
-			if !ok {
-				break
+		compareObject(t, value)
+	}
+}
+
+func decode(t *testing.T, text []byte, to any) {
+	t.Helper()
+	if err := json.Unmarshal(text, to); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+}
+
+func compareString(t *testing.T, value []byte) {
+	var want, again string
+	decode(t, value, &want)
+	got, exact := jsonscan.AppendUnquoted(nil, value)
+	if exact && (string(got) != want || !utf8.Valid(got)) || jsonscan.IsPlain(value[1:len(value)-1]) != !bytes.Contains(value, []byte(`\`)) {
+		t.Fatalf("%q: %q, %v, want %q", value, got, exact, want)
+	}
+	if decode(t, jsonscan.AppendQuoted(nil, got), &again); again != string(got) {
+		t.Fatalf("%q: quoted %q is %q", value, got, again)
+	}
+}
+
+func compareArray(t *testing.T, value []byte) {
+	var want []json.RawMessage
+	decode(t, value, &want)
+	list := jsonscan.ElementsOf(value)
+	for i := 0; ; i++ {
+		e, ok := list.Next()
+		if !ok {
+			if i != len(want) {
+				t.Fatalf("%q: %d elements", value, i)
 			}
-			var text string
-			if err := json.Unmarshal(name, &text); err != nil {
-				t.Fatal(err)
-			}
-			last[text] = slices.Clone(v)
-			compare(t, v)
+			return
 		}
-		if len(last) != len(want) {
-			t.Fatalf("%q: members %q", value, last)
+		if i >= len(want) || !bytes.Equal(e, bytes.TrimSpace(want[i])) {
+			t.Fatalf("%q: element %d is %q", value, i, e)
 		}
-		for name, v := range last {
-			if !bytes.Equal(v, bytes.TrimSpace(want[name])) {
-				t.Fatalf("%q: member %q is %q", value, name, v)
-			}
+		compare(t, e)
+	}
+}
+
+func compareObject(t *testing.T, value []byte) {
+	var want map[string]json.RawMessage
+	decode(t, value, &want)
+	last := map[string][]byte{}
+	list := jsonscan.MembersOf(value)
+	for {
+		name, v, ok := list.Next()
+		if !ok {
+			break
+		}
+		var text string
+		decode(t, name, &text)
+		last[text] = slices.Clone(v)
+		compare(t, v)
+	}
+	if len(last) != len(want) {
+		t.Fatalf("%q: members %q", value, last)
+	}
+	for name, v := range last {
+		if !bytes.Equal(v, bytes.TrimSpace(want[name])) {
+			t.Fatalf("%q: member %q is %q", value, name, v)
 		}
 	}
 }

@@ -48,7 +48,6 @@ type checker struct {
 	tids    map[[2]uint32]*timeline.Track
 	tracks  map[*timeline.Track]bool
 	numbers map[uint32]*timeline.Track
-	lastDur int64 // of the latest slice that began, if at c.time; else -1
 	errors  int
 }
 
@@ -65,7 +64,7 @@ func check(tb failer, tl *timeline.Timeline) checked {
 	tb.Helper()
 	c := &checker{
 		failer: tb, tl: tl, open: map[*timeline.Track][]openSlice{}, ids: map[uint64]bool{}, flows: map[uint64]bool{}, stray: map[*timeline.Track]bool{},
-		tids: map[[2]uint32]*timeline.Track{}, tracks: map[*timeline.Track]bool{}, numbers: map[uint32]*timeline.Track{}, lastDur: -1,
+		tids: map[[2]uint32]*timeline.Track{}, tracks: map[*timeline.Track]bool{}, numbers: map[uint32]*timeline.Track{},
 	}
 	c.owners()
 	var h maphash.Hash
@@ -149,9 +148,6 @@ func (c *checker) item(it *timeline.Item) {
 	if it.Time < c.time {
 		c.fail("time goes back from %d to %d: %+v", c.time, it.Time, it)
 	}
-	if it.Time > c.time {
-		c.lastDur = -1
-	}
 	c.time = it.Time
 	c.seen.end = max(c.seen.end, it.Time+it.Duration)
 	if it.Track == nil {
@@ -230,10 +226,6 @@ func (c *checker) begin(it *timeline.Item) {
 	if n := len(list); n > 0 && end > list[n-1].end {
 		c.fail("slice %q to %d does not nest in %q to %d of track %q", it.Name, end, list[n-1].name, list[n-1].end, it.Track.Name)
 	}
-	if c.lastDur >= 0 && it.Duration > c.lastDur && c.tl.Counts().Moved == 0 {
-		c.fail("slice %q of %d ns begins after one of %d ns", it.Name, it.Duration, c.lastDur)
-	}
-	c.lastDur = it.Duration
 	c.open[it.Track] = append(list, openSlice{int64(it.ID), end, it.Track, it.Name, it.Category})
 }
 

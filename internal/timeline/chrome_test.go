@@ -51,6 +51,39 @@ func TestChromeSlices(t *testing.T) {
 	`)
 }
 
+// TestChromeEqualSlices: of slices with the same times, the one that begins first in the file encloses the others.
+func TestChromeEqualSlices(t *testing.T) {
+	want(t, arrangeChrome(t, `
+		{"ph":"B","pid":1,"tid":1,"ts":1,"name":"outer"}
+		{"ph":"B","pid":1,"tid":1,"ts":1,"name":"middle"}
+		{"ph":"B","pid":1,"tid":1,"ts":1,"name":"inner"}
+		{"ph":"E","pid":1,"tid":1,"ts":2}
+		{"ph":"E","pid":1,"tid":1,"ts":2}
+		{"ph":"E","pid":1,"tid":1,"ts":2}
+		{"ph":"X","pid":1,"tid":1,"ts":3,"dur":1,"name":"outer X"}
+		{"ph":"X","pid":1,"tid":1,"ts":3,"dur":1,"name":"inner X"}
+		{"ph":"b","pid":1,"tid":1,"ts":5,"name":"outer async","id":1}
+		{"ph":"b","pid":1,"tid":1,"ts":5,"name":"inner async","id":1}
+		{"ph":"e","pid":1,"tid":1,"ts":6,"name":"inner async","id":1}
+		{"ph":"e","pid":1,"tid":1,"ts":6,"name":"outer async","id":1}
+	`, nil), `
+		0 1.1 begin outer 1000
+		0 1.1 begin middle 1000
+		0 1.1 begin inner 1000
+		1000 1.1 end inner
+		1000 1.1 end middle
+		1000 1.1 end outer
+		2000 1.1 begin outer X 1000
+		2000 1.1 begin inner X 1000
+		3000 1.1 end inner X
+		3000 1.1 end outer X
+		4000 Lane 1 begin outer async 1000
+		4000 Lane 1 begin inner async 1000
+		5000 Lane 1 end inner async
+		5000 Lane 1 end outer async
+	`)
+}
+
 // TestChromeCounters: each arg of a counter is a counter of its own.
 func TestChromeCounters(t *testing.T) {
 	text := `

@@ -158,6 +158,9 @@ func TestAllocationsPerEvent(t *testing.T) {
 			}
 		})
 	}
+	if testing.Short() {
+		t.Skip("short mode: the race detector, under which the short tests run, allocates")
+	}
 	few, many := run(len(events)), run(10*len(events))
 	if more := (many - few) / float64(9*len(events)); more > 0.01 {
 		t.Errorf("%.3f allocations per event (%v for %d events, %v for ten times as many)", more, few, len(events), many)
@@ -167,7 +170,7 @@ func TestAllocationsPerEvent(t *testing.T) {
 // TestMemory: memory does not grow with the number of events, nor with that of slices.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("short mode: it writes five million events")
 	}
 	s := newScript(t)
 	events := s.events(`

@@ -17,6 +17,7 @@ type layout struct {
 	item   Item
 	weight Weight
 	record sliceRecord
+	ties   ties
 
 	open  sliceHeap
 	free  []*slice
@@ -50,8 +51,9 @@ type row struct {
 	waiting []arrow       // that end in the next slice
 }
 
-// Each passes the items to emit in the order of Time. At one time, slices end before others begin, and longer slices begin first. It is
-// called after Finish, and can be called again after it has returned. It ends with the first error of emit.
+// Each passes the items to emit in the order of Time. At one time, slices end before others begin, parents begin before their children, and
+// longer slices of a track before shorter ones. It is called after Finish, and can be called again after it has returned. It ends with the
+// first error of emit.
 func (t *Timeline) Each(emit func(*Item) error) error {
 	if !t.finished {
 		return errNotFinished
@@ -71,15 +73,43 @@ func (t *Timeline) Each(emit func(*Item) error) error {
 	}
 	for {
 		key, rec, err := reader.Next()
-		if err == io.EOF {
-			return l.finish()
-		} else if err != nil {
+		if err != nil && err != io.EOF {
 			return err
 		}
-		if err := l.add(key, rec); err != nil {
+		if err == nil && l.ties.holds(key, rec) {
+			l.ties.put(key, rec)
+			continue
+		}
+		if err := l.beginTies(); err != nil {
+			return err
+		}
+		switch {
+		case err == io.EOF:
+			return l.finish()
+		case isSlice(rec):
+			l.ties.put(key, rec)
+		default:
+			if err := l.add(key, rec); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// beginTies begins the slices that are held.
+func (l *layout) beginTies() error {
+	if len(l.ties.records) == 0 {
+		return nil
+	}
+	order, err := l.ties.sort(&l.t.titles)
+	for _, i := range order {
+		r := &l.ties.records[i]
+		if err := l.add(spool.Key{Time: l.ties.at, Rank: r.rank}, l.ties.data[r.from:r.to]); err != nil {
 			return err
 		}
 	}
+	l.ties.clear()
+	return err
 }
 
 // add emits what a record holds.
@@ -119,11 +149,7 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 	case recordFlow:
 		return l.arrow(&c, r, key.Time)
 	case recordRaw:
-		it.Kind, it.Thread = Raw, threadOf(r.track)
-		it.Encoded = c.bytes(len(c.b) - 4)
-		if b := c.bytes(4); b != nil {
-			l.stack(&c, it, binary.LittleEndian.Uint32(b))
-		}
+		l.raw(&c, it)
 	default:
 		c.failed = true
 	}
@@ -139,6 +165,14 @@ func threadOf(k *Track) *Track {
 		return nil
 	}
 	return k
+}
+
+func (l *layout) raw(c *cursor, it *Item) {
+	it.Kind, it.Thread = Raw, threadOf(it.Track)
+	it.Encoded = c.bytes(len(c.b) - 4)
+	if b := c.bytes(4); b != nil {
+		l.stack(c, it, binary.LittleEndian.Uint32(b))
+	}
 }
 
 func (l *layout) sample(c *cursor, it *Item) {

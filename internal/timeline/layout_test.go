@@ -109,6 +109,31 @@ func TestFlows(t *testing.T) {
 	`)
 }
 
+// TestEqualTimes: a parent begins before a child with the same times, and before one that outlasts it.
+func TestEqualTimes(t *testing.T) {
+	want(t, arrangeScript(t, `
+		100 1.1 start Outer 1 activity=1
+		100 1.1 start Inner 2 activity=2 related=1
+		110 1.1 stop Inner 2 activity=2
+		110 1.1 stop Outer 1 activity=1
+		200 1.1 start Request 3 activity=3
+		200 1.2 start Query 4 activity=4 related=3
+		210 1.1 stop Request 3 activity=3
+		220 1.2 stop Query 4 activity=4
+	`, nil), `
+		0 1.1 begin Outer 10
+		0 1.1 begin Inner 10
+		10 1.1 end Inner
+		10 1.1 end Outer
+		100 1.1 begin Request 10
+		100 1.2 begin Query 20
+		100 1.1 from Query
+		100 1.2 to Query
+		110 1.1 end Request
+		120 1.2 end Query
+	`)
+}
+
 // TestUnfinished: a span without an end lasts until the end of the trace.
 func TestUnfinished(t *testing.T) {
 	tl, got := arrangeEvents(t, newScript(t).events(`

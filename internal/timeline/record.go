@@ -69,13 +69,22 @@ func (c *cursor) number() uint32 {
 		c.b = c.b[1:]
 		return uint32(n)
 	}
+	n := c.uvarint()
+	if n > math.MaxUint32 {
+		c.failed, c.b = true, nil
+		return 0
+	}
+	return uint32(n)
+}
+
+func (c *cursor) uvarint() uint64 {
 	n, size := binary.Uvarint(c.b)
-	if size <= 0 || n > math.MaxUint32 {
+	if size <= 0 {
 		c.failed, c.b = true, nil
 		return 0
 	}
 	c.b = c.b[size:]
-	return uint32(n)
+	return n
 }
 
 func (c *cursor) signed() int64 {

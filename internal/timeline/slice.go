@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"strings"
 
@@ -32,7 +33,8 @@ const (
 	sliceQuiet                 // the arrows to it are records of their own
 )
 
-// A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, number, IDs, links, args.
+// A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, number, serial number or
+// IDs and links, args.
 type sliceRecord struct {
 	flags     sliceFlags
 	place     place
@@ -41,6 +43,7 @@ type sliceRecord struct {
 	stack     uint32
 	duration  int64
 	number    uint32 // 0 if no record refers to it
+	serial    uint64 // of slices without an ID: those that enclose others have been opened before them
 	context   span.Context
 	parent    span.ID
 	links     []span.Context
@@ -171,10 +174,10 @@ func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 	return f
 }
 
-// appendContexts appends the IDs of a span, its parent's, and those of its links.
+// appendContexts appends the IDs of a span, its parent's, and those of its links; or its serial number if these do not matter.
 func appendContexts(rec []byte, s *span.Span) []byte {
 	if !mayBeParent(s) {
-		return rec
+		return binary.AppendUvarint(rec, binary.BigEndian.Uint64(s.ID[:])) // tracker.Options.SerialIDs
 	}
 	rec = append(append(rec, s.TraceID[:]...), s.ID[:]...)
 	if !s.ParentID.IsZero() {
@@ -207,6 +210,8 @@ func (r *sliceRecord) read(c *cursor, titles *titleTable) {
 		for range c.byte() {
 			r.links = append(r.links, readContext(c))
 		}
+	} else {
+		r.serial = c.uvarint()
 	}
 	r.args = c.rest()
 }

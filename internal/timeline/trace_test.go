@@ -21,6 +21,9 @@ func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
 		files = append(files, corpus.SharedTraces(t)...)
 	}
 	for _, file := range files {
+		if testing.Short() && len(file.Data) > 1<<20 {
+			continue // the race detector, under which the short tests run, needs minutes for them
+		}
 		t.Run(file.Name, func(t *testing.T) { f(t, file) })
 	}
 }

@@ -1,0 +1,46 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
+)
+
+// MainTypes knows which sample types imported profiles show first, for formats that show one sample type at a time. The zero value is ready
+// to use.
+type MainTypes struct {
+	last *ntconv.Type
+	main map[ValueType]bool
+}
+
+// See notes the type of an event, which it borrows.
+func (m *MainTypes) See(e *ntconv.Event) {
+	if e.Kind != ntconv.KindEvent || e.Type == m.last {
+		return
+	}
+	m.last = e.Type
+	if c := origin.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
+		if m.main == nil {
+			m.main = make(map[ValueType]bool)
+		}
+		m.main[c.Types[c.Main()]] = true
+	}
+}
+
+// Order returns the indices of sample types in the order in which they are shown.
+func (m *MainTypes) Order(types []ValueType) []int {
+	order := make([]int, len(types))
+	for i := range order {
+		order[i] = i
+	}
+	rank := func(i int) int {
+		if m.main[types[i]] {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rank(i), rank(j)) })
+	return order
+}
