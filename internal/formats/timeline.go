@@ -33,7 +33,7 @@ type timelineFlags struct {
 
 // bind defines the flags.
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
-	flags.Var((*tracksValue)(&f.tracks), flagTracks, "what is shown: spans, gc, jit, contention, requests, events, counters, flows or all; comma-separated (default all)")
+	flags.Var((*tracksValue)(&f.tracks), flagTracks, "what is shown: spans, gc, jit, contention (locks), waits (wait handles), requests, events, exceptions, counters, flows or all; comma-separated (default all)")
 	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices that are shorter than this `time`")
 	flags.BoolVar(&f.rundown, flagRundown, false, "include the events that only describe methods, modules and processes")
 	flags.Var(&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
@@ -54,8 +54,8 @@ type tracksValue timeline.Tracks
 // tracks returns the names of --tracks in the order in which help and errors show them.
 func tracks() []choiceValue[timeline.Tracks] {
 	return []choiceValue[timeline.Tracks]{
-		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"requests", timeline.Requests},
-		{"events", timeline.Events}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
+		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"waits", timeline.Waits},
+		{"requests", timeline.Requests}, {"events", timeline.Events}, {"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
 	}
 }
 
