@@ -21,7 +21,6 @@ func names(t *testing.T, o *chrome.Options, omit string) (all []string, text str
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer src.Close()
 	var out bytes.Buffer
 	sink := chrome.New(&out, src.Info(), nil, o)
 	keep := ntconv.Filter(src, func(e *ntconv.Event) bool { return !strings.HasSuffix(e.Type.Name, omit) || omit == "" })
