@@ -12,7 +12,7 @@ import (
 )
 
 const named = `[{"ph":"M","name":"process_name","pid":7,"tid":0,"args":{"name":"build"}},{"ph":"M","name":"thread_name","pid":7,"tid":8,"args":{"name":"worker"}},
-{"ph":"X","cat":"a","name":"compile","pid":7,"tid":8,"ts":1,"dur":5,"args":{"file":"x.c"}},{"ph":"X","cat":"a","name":"read","pid":7,"tid":8,"ts":2,"dur":1}]`
+{"ph":"X","cat":"a","name":"compile","pid":7,"tid":8,"ts":1,"dur":5,"args":{"file":"x.c"}},{"ph":"X","cat":"a","name":"load","pid":7,"tid":8,"ts":2,"dur":1}]`
 
 // names returns the names of the events that a sink with options writes of an imported file, without its event of the phase omit.
 func names(t *testing.T, o *chrome.Options, omit string) (all []string, text string) {
@@ -46,7 +46,7 @@ func names(t *testing.T, o *chrome.Options, omit string) (all []string, text str
 func TestNamesOfSelections(t *testing.T) {
 	for _, omit := range []string{"", "_name"} {
 		all, text := names(t, nil, omit)
-		for _, name := range []string{"process_name", "thread_name", "compile", "read"} {
+		for _, name := range []string{"process_name", "thread_name", "compile", "load"} {
 			if n := strings.Count(strings.Join(all, " ")+" ", name+" "); n != 1 {
 				t.Errorf("without %q: %d events %s in %s", omit, n, name, text)
 			}
@@ -62,7 +62,7 @@ func TestOptionsApplyToImportedEvents(t *testing.T) {
 	if _, text := names(t, &chrome.Options{NoArgs: true}, ""); strings.Contains(text, "x.c") {
 		t.Errorf("NoArgs: %s", text)
 	}
-	if all, _ := names(t, &chrome.Options{MinDuration: 2000}, ""); strings.Contains(strings.Join(all, " "), "read") {
+	if all, _ := names(t, &chrome.Options{MinDuration: 2000}, ""); strings.Contains(strings.Join(all, " "), "load") {
 		t.Errorf("MinDuration: %s", all)
 	}
 	if all, _ := names(t, &chrome.Options{Tracks: chrome.Counters}, ""); strings.Contains(strings.Join(all, " "), "compile") {
