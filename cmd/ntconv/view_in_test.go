@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -135,9 +136,22 @@ func (s *shown) end(t *testing.T) (code int, stderr string) {
 	return s.cmd.ProcessState.ExitCode(), s.stderr.String()
 }
 
+// free reports whether a port of this machine can be listened on.
+func free(port int) bool {
+	ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return false
+	}
+	return ln.Close() == nil
+}
+
 // view --in hands the page of the viewer what ntconv to writes, says the same about it, ends, and leaves nothing behind.
 func TestViewIn(t *testing.T) {
 	for _, v := range viewer.All() {
+		if v.Port != 0 && !free(v.Port) {
+			t.Logf("%s: port %d is in use", v.Name, v.Port) // by a program that is not a test
+			continue
+		}
 		dir := t.TempDir() // also of temporary files
 		in := trace(t, "cpu-env")
 		for _, selection := range [][]string{nil, {"--to-time", "100ms"}} {

@@ -56,7 +56,9 @@ func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *n
 		MinDuration: s.o.MinDuration,
 	}
 	s.imported = newImportedEvents(s.o.Report)
-	t.Raw = s.imported.append
+	if s.o.Tracks == 0 && s.o.MinDuration == 0 && !s.o.NoArgs { // they select among what a timeline shows, which events as they were are not
+		t.Raw = s.imported.append
+	}
 	t.Show(timeline.Tracks(s.o.Tracks))
 	if !s.o.NoArgs {
 		t.Args = s.args.append

@@ -131,14 +131,16 @@ func (e *encoder) begin() error {
 	} else {
 		e.header()
 	}
-	if e.needsNames() {
+	if !e.needsNames() {
+		e.writeMissingNames()
+	} else {
 		e.writeNames()
 	}
 	e.out.head = e.out.bytes()
 	return e.out.drain()
 }
 
-// needsNames reports whether names are written: an imported file has them among its events. speedscope needs a first event with certain
+// needsNames reports whether all names are written: an imported file has them among its events. speedscope needs a first event with certain
 // members to find samples.
 func (e *encoder) needsNames() bool {
 	return !e.whole || e.out.limit > 0 || e.hasSamples && !e.imported.complete

@@ -12,17 +12,22 @@ const metadataCategory = `"cat":"__metadata"`
 
 // Sort indexes of the tracks of a process that are not threads: they come first. That of thread n is 2n, and that of its samples 2n+1.
 const (
-	sortGC = iota - 4
+	sortGC = iota - 3
 	sortCollections
 	sortLosses
-	sortProcess
+)
+
+// Names of the events that name processes and threads.
+const (
+	processName = "process_name"
+	threadName  = "thread_name"
 )
 
 // writeNames writes the events that name processes and threads and sort them.
 func (e *encoder) writeNames() {
 	for i, p := range e.trace.Processes() {
 		if p.Name != "" {
-			e.meta(p.PID, p.PID, "process_name", "name", p.Name)
+			e.meta(p.PID, p.PID, processName, "name", p.Name)
 		}
 		if p.Command != "" {
 			e.meta(p.PID, p.PID, "process_labels", "labels", p.Command)
@@ -32,7 +37,7 @@ func (e *encoder) writeNames() {
 	for i, t := range e.trace.Tracks() {
 		order := 2 * i
 		switch t.Kind {
-		case timeline.CounterTrack, timeline.LaneTrack:
+		case timeline.CounterTrack, timeline.LaneTrack, timeline.ProcessTrack: // a name would show the track of a process that has nothing on it
 			continue
 		case timeline.GCTrack:
 			order = sortGC
@@ -40,19 +45,31 @@ func (e *encoder) writeNames() {
 			order = sortCollections
 		case timeline.LossTrack:
 			order = sortLosses
-		case timeline.ProcessTrack:
-			order = sortProcess
 		}
-		e.nameThread(t.Process.PID, tidOf(t), threadName(t), order)
+		e.nameThread(t.Process.PID, tidOf(t), nameOf(t), order)
 		if s, ok := e.samples.(*sliceSampler); ok && t.Kind == timeline.ThreadTrack {
-			e.nameThread(t.Process.PID, s.tid(t), threadName(t)+" samples", order+1)
+			e.nameThread(t.Process.PID, s.tid(t), nameOf(t)+" samples", order+1)
 		}
 	}
 }
 
-// threadName returns the name of a track. A thread without one gets its number: speedscope gives the profiles of threads without a name
+// writeMissingNames writes the names that no event of an imported file states, because a selection omits it.
+func (e *encoder) writeMissingNames() {
+	for _, p := range e.trace.Processes() {
+		if p.Name != "" && !e.imported.names(processName, p.PID, 0) {
+			e.meta(p.PID, p.PID, processName, "name", p.Name)
+		}
+	}
+	for _, t := range e.trace.Tracks() {
+		if t.Kind == timeline.ThreadTrack && t.Name != "" && !e.imported.names(threadName, t.Process.PID, t.TID) {
+			e.meta(t.Process.PID, t.TID, threadName, "name", t.Name)
+		}
+	}
+}
+
+// nameOf returns the name of a track. A thread without one gets its number: speedscope gives the profiles of threads without a name
 // that of the file.
-func threadName(t *timeline.Track) string {
+func nameOf(t *timeline.Track) string {
 	if t.Name == "" && t.Kind == timeline.ThreadTrack {
 		return "Thread " + strconv.FormatUint(uint64(tidOf(t)), 10)
 	}
@@ -61,7 +78,7 @@ func threadName(t *timeline.Track) string {
 
 func (e *encoder) nameThread(pid, tid uint32, name string, order int) {
 	if name != "" {
-		e.meta(pid, tid, "thread_name", "name", name)
+		e.meta(pid, tid, threadName, "name", name)
 	}
 	e.metaNumber(pid, tid, "thread_sort_index", order)
 }

@@ -3,6 +3,7 @@ package chrome
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -27,7 +28,11 @@ type importedEvents struct {
 	seen     bool         // an event of the file has been encoded
 	first    ntconv.Ticks // when the first one was in the trace
 	complete bool         // the first one has the members by which speedscope recognizes the format
+	named    map[nameKey]bool
 }
+
+// A nameKey is what an imported event names: the event's name, and the numbers as they are in JSON. tid is "" for a process.
+type nameKey struct{ event, pid, tid string }
 
 // The times of events that were imported.
 const (
@@ -46,7 +51,7 @@ type topMember struct {
 const maxTopBytes = 64 << 20
 
 func newImportedEvents(report *ntconv.Report) *importedEvents {
-	return &importedEvents{decoder: chromeevent.NewDecoder(report), known: map[*ntconv.Type]bool{}}
+	return &importedEvents{decoder: chromeevent.NewDecoder(report), known: map[*ntconv.Type]bool{}, named: map[nameKey]bool{}}
 }
 
 // append is timeline.Options.Raw.
@@ -75,6 +80,7 @@ func (r *importedEvents) append(dst []byte, e *ntconv.Event) (_ []byte, ok bool)
 		r.seen, r.complete = true, c.Has&needed == needed
 		r.first = e.Time
 	}
+	r.note(c)
 	switch {
 	case c.Has&chromeevent.HasTime == 0:
 		dst = append(dst, noTime)
@@ -86,6 +92,26 @@ func (r *importedEvents) append(dst []byte, e *ntconv.Event) (_ []byte, ok bool)
 	dst = chromeevent.AppendMembers(dst, c)
 	dst = appendMember(dst, `,"pid":`, c.PID)
 	return appendMember(dst, `,"tid":`, c.TID), true
+}
+
+// note notes an event that names a process or a thread. Its memory follows those.
+func (r *importedEvents) note(c *chromeevent.Event) {
+	switch {
+	case c.Phase != chromeevent.PhaseMetadata:
+	case c.Name == processName:
+		r.named[nameKey{processName, string(c.PID), ""}] = true
+	case c.Name == threadName:
+		r.named[nameKey{threadName, string(c.PID), string(c.TID)}] = true
+	}
+}
+
+// names reports whether an imported event names a process, or a thread of it.
+func (r *importedEvents) names(event string, pid, tid uint32) bool {
+	key := nameKey{event, strconv.FormatUint(uint64(pid), 10), ""}
+	if event == threadName {
+		key.tid = strconv.FormatUint(uint64(tid), 10)
+	}
+	return r.named[key]
 }
 
 // appendMember appends a member whose value is JSON, if there is one.

@@ -70,7 +70,7 @@ func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
 		tid := s.tid(key.track)
 		if s.named[key.track] { // by samples of another kind
 			tid = s.tids[key.track.Process].take()
-			s.e.nameThread(key.track.Process.PID, tid, threadName(key.track)+" samples ("+key.kind.String()+")", 0)
+			s.e.nameThread(key.track.Process.PID, tid, nameOf(key.track)+" samples ("+key.kind.String()+")", 0)
 		}
 		s.named[key.track] = true
 		t = &sampleTrack{number: len(s.list), where: appendWhere(nil, key.track.Process.PID, tid), category: key.kind.String()}
