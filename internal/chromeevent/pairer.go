@@ -49,7 +49,7 @@ func RoleOf(phase string) Role {
 // its category, ID and scope, in the same way; an F and a D also need the same name. An ID of the whole file (id, id2.global) prefers slices of the process of
 // the event to those of other processes, because many programs number their IDs from 1 in each process.
 //
-// Its memory is that of the open slices. It is not safe for concurrent use.
+// Its memory is that of the open slices; an end looks at the 1024 innermost ones with its key. It is not safe for concurrent use.
 type Pairer[T any] struct {
 	stacks map[pairKey][]open[T]
 	next   uint64
@@ -148,10 +148,14 @@ func (p *Pairer[T]) End(e *Event, t *ntconv.Thread) (value T, ok bool) {
 	return value, true
 }
 
-// find returns the position of the innermost slice that an event belongs to, -1 if there is none.
+// maxOpenWalk bounds how far an end looks for its begin among the slices that are open with its key: a file of nothing but begins, and ends
+// with other names, would take time with its square.
+const maxOpenWalk = 1 << 10
+
+// find returns the position of the innermost slice that an event belongs to, -1 if there is none among the innermost ones.
 func (p *Pairer[T]) find(stack []open[T], e *Event, t *ntconv.Thread, named bool) int {
 	other := -1 // in another process
-	for i := len(stack) - 1; i >= 0; i-- {
+	for i := len(stack) - 1; i >= max(len(stack)-maxOpenWalk, 0); i-- {
 		if s := &stack[i]; !named || s.name == e.Name {
 			if s.process == processOf(t) {
 				return i
