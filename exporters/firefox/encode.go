@@ -190,12 +190,14 @@ func weightOf(unit string) (string, int64) {
 	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
 	case "nanosecond", "n": // of "ns"
 		return weightTime, 1
-	case "microsecond", "u", "μ":
+	case "microsecond", "u", "µ", "μ": // the micro sign, and the Greek letter
 		return weightTime, 1e3
 	case "millisecond", "m":
 		return weightTime, 1e6
-	case "second":
-		return weightTime, 1e9
+	case "second", "":
+		if unit != "" {
+			return weightTime, 1e9
+		}
 	case "byte", "b", "by":
 		return weightBytes, 1
 	case "kilobyte", "kb", "kib":

@@ -294,3 +294,15 @@ func BenchmarkItems(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+func TestWeights(t *testing.T) {
+	for unit, want := range map[string]string{
+		"nanoseconds": "tracing-ms 1", "ns": "tracing-ms 1", "us": "tracing-ms 1000", "\u00b5s": "tracing-ms 1000", "\u03bcs": "tracing-ms 1000", "ms": "tracing-ms 1000000",
+		"s": "tracing-ms 1000000000", "seconds": "tracing-ms 1000000000", "": "samples 1", "count": "samples 1", "KiB": "bytes 1024",
+	} {
+		weight, scale := weightOf(unit)
+		if got := fmt.Sprint(weight, " ", scale); got != want {
+			t.Errorf("%q: got %s, want %s", unit, got, want)
+		}
+	}
+}

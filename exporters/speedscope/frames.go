@@ -94,7 +94,7 @@ func unitOf(unit string) (name string, scale int64) {
 	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
 	case "nanosecond", "n": // of "ns"
 		return "nanoseconds", 1
-	case "microsecond", "u", "μ":
+	case "microsecond", "u", "µ", "μ": // the micro sign, and the Greek letter
 		return "microseconds", 1
 	case "millisecond", "m":
 		return "milliseconds", 1
@@ -123,6 +123,14 @@ func times(value, scale int64) int64 {
 		return int64(low)
 	}
 	return math.MaxInt64
+}
+
+// sum adds values that are not negative without overflow: the result is clamped.
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

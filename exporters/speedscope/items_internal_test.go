@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -149,7 +150,7 @@ func TestWriteError(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for unit, want := range map[string]string{
-		"nanoseconds": "nanoseconds 1", "ns": "nanoseconds 1", "us": "microseconds 1", "ms": "milliseconds 1", "seconds": "seconds 1", "s": "seconds 1",
+		"nanoseconds": "nanoseconds 1", "ns": "nanoseconds 1", "us": "microseconds 1", "\u00b5s": "microseconds 1", "ms": "milliseconds 1", "seconds": "seconds 1", "s": "seconds 1",
 		"bytes": "bytes 1", "kB": "bytes 1024", "MiB": "bytes 1048576", "count": "none 1", "": "none 1", "cycles": "none 1",
 	} {
 		name, scale := unitOf(unit)
@@ -247,4 +248,13 @@ type counter int
 func (c *counter) Write(b []byte) (int, error) {
 	*c += counter(len(b))
 	return len(b), nil
+}
+
+// TestSum checks that weights that add up to more than 64 bits do not become negative.
+func TestSum(t *testing.T) {
+	for _, c := range [][3]int64{{1, 2, 3}, {math.MaxInt64, 1, math.MaxInt64}, {9e18, 9e18, math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64}} {
+		if got := sum(c[0], c[1]); got != c[2] {
+			t.Errorf("%d + %d: got %d", c[0], c[1], got)
+		}
+	}
 }

@@ -151,9 +151,9 @@ func (e *encoder) sample(i *timeline.Item) {
 			}
 			p.samples.End(append(p.samples.Begin(), stack...))
 			p.weights.Int(value)
-			p.total += value
+			p.total = sum(p.total, value)
 			if w.State != stateWaiting {
-				p.busy += value
+				p.busy = sum(p.busy, value)
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (p *sampledProfile) write(w *jsoncolumns.Writer) {
 	if p.track != nil {
 		name = nameOf(p.track)
 	}
-	header(w, "sampled", name+": "+p.measure.name(), p.measure.unit, p.start, p.start+p.total)
+	header(w, "sampled", name+": "+p.measure.name(), p.measure.unit, p.start, sum(p.start, p.total))
 	w.Text(`,"samples":`)
 	w.Column(p.samples)
 	w.Text(`,"weights":`)

@@ -13,8 +13,9 @@
 //
 // # Times
 //
-// Times are exact in nanoseconds; finer ones are rounded and counted. The clock is the one of the file, whose start metadata may state. If
-// not, its start counts as 1970.
+// Times are exact in nanoseconds; finer ones are rounded and counted. An event whose ts is not a number, or more than 146 years from 0, comes
+// after the event before it and keeps ts as it is. The clock is the one of the file, whose start metadata may state. If not, its start counts
+// as 1970.
 //
 // # Memory
 //

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
@@ -14,6 +15,9 @@ type epoch struct {
 	known bool      // start is
 	begin time.Time // when the recording began, zero if unknown
 }
+
+// maxWall is how far from 1970 a file can begin, in nanoseconds: the time of its first event must fit into 64 bits.
+const maxWall = chromeevent.MaxNanos
 
 // learn takes what a member of the outermost object says.
 func (e *epoch) learn(name string, value []byte) {
@@ -35,16 +39,16 @@ func (e *epoch) learn(name string, value []byte) {
 		text := string(unquoted(v))
 		switch string(name) {
 		case `"ntconv.trace_start_unix_ns"`:
-			if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && -maxWall <= n && n <= maxWall {
 				e.start, e.known = n, true
 			}
 		case `"profile_start_ts"`: // of Bazel
-			if n, err := strconv.ParseInt(text, 10, 64); err == nil && !e.known && n > 0 && n < 1<<43 {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && !e.known && n > 0 && n <= maxWall/int64(time.Millisecond) {
 				e.start, e.known = n*int64(time.Millisecond), true
 			}
 		case `"startTime"`, `"trace-capture-datetime"`: // of DevTools and of Chrome
 			for _, layout := range [...]string{time.RFC3339Nano, "2006-1-2 15:04:05"} {
-				if t, err := time.Parse(layout, text); err == nil {
+				if t, err := time.Parse(layout, text); err == nil && maxWall/int64(time.Second) >= max(t.Unix(), -t.Unix()) {
 					e.begin = t
 				}
 			}
@@ -56,7 +60,7 @@ func (e *epoch) learn(name string, value []byte) {
 // rule of the format.
 func (e *epoch) wall(first int64) time.Time {
 	switch {
-	case e.known && (first <= 0 || e.start <= 1<<63-1-first):
+	case e.known:
 		return time.Unix(0, e.start+first).UTC()
 	case !e.begin.IsZero():
 		return e.begin.UTC()

@@ -236,8 +236,12 @@ func (l *loader) addTopLevel(name string, value []byte, offset int64) error {
 
 // finish makes samples of profiles when the whole file is known.
 func (l *loader) finish() error {
-	if err := l.readProfiles(); err != nil {
-		return err
+	err := l.readProfiles()
+	if err == nil {
+		err = l.finishCPUProfile()
 	}
-	return l.finishCPUProfile()
+	if n := l.owners.Merged; n > 0 {
+		l.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "events of too many processes or threads became those of others")
+	}
+	return err
 }

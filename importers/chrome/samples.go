@@ -172,7 +172,7 @@ func (l *loader) weight(value []byte, offset int64, time bool) int64 {
 		return n
 	}
 	f, err := strconv.ParseFloat(string(unquoted(value)), 64)
-	if err != nil || math.Abs(f) >= 1<<63 {
+	if err != nil || time || !(math.Abs(f) < 1<<63) {
 		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "weights of samples that are not numbers count as 1")
 		return 1
 	}

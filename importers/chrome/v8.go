@@ -184,7 +184,7 @@ func (l *loader) v8Samples(p *v8Profile, d *v8Data, offset int64) (list []v8Samp
 		}
 		if m, valid := chromeevent.ParseMicros(delta); valid {
 			n, _ := m.Round()
-			p.now += n
+			p.now = min(max(p.now+n, -chromeevent.MaxNanos), chromeevent.MaxNanos)
 		}
 		line, _ := lines.Next()
 		column, _ := columns.Next()

@@ -203,7 +203,7 @@ func (f *file) addSamples(t *thread) error {
 		}
 		if cpu >= 0 && i > 0 { // the first value has no beginning
 			n, _, ok := s.cpu[i].Scale(0)
-			if !ok || n > math.MaxInt64/f.meta.cpuScale {
+			if scale := f.meta.cpuScale; !ok || n > math.MaxInt64/scale || n < math.MinInt64/scale {
 				return f.Fail(s.place, fmt.Errorf("%w: row %d of threadCPUDelta is out of range", ntconv.ErrCorrupt, i))
 			}
 			values = append(values, sampled.Value{Column: cpu, N: n * f.meta.cpuScale})

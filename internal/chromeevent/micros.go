@@ -13,8 +13,12 @@ type Micros struct {
 	Rest float64
 }
 
-// ParseMicros reads a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if it has more
-// nanoseconds than an int64.
+// MaxNanos is the largest number of nanoseconds that ParseMicros returns: 146 years. The difference of two times, and a time with a
+// duration, then fit into an int64.
+const MaxNanos = 1<<62 - 1
+
+// ParseMicros reads a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if its distance from 0 is
+// more than MaxNanos.
 func ParseMicros(text []byte) (m Micros, ok bool) {
 	d, ok := parseDecimal(unquote(text))
 	if !ok {
@@ -25,7 +29,7 @@ func ParseMicros(text []byte) (m Micros, ok bool) {
 
 // Round returns the nearest number of nanoseconds; a half is rounded up. exact is false if that is not the number itself.
 func (m Micros) Round() (nanos int64, exact bool) {
-	if m.Rest >= 0.5 && m.Nanos < math.MaxInt64 {
+	if m.Rest >= 0.5 && m.Nanos < MaxNanos {
 		return m.Nanos + 1, false
 	}
 	return m.Nanos, m.Rest == 0
@@ -166,7 +170,7 @@ func (d decimal) nanos() (m Micros, ok bool) {
 	default:
 		m.Rest = math.SmallestNonzeroFloat64
 	}
-	if whole > math.MaxInt64 {
+	if whole > MaxNanos || d.negative && whole == MaxNanos && m.Rest != 0 {
 		return m, false
 	}
 	m.Nanos, m.Rest = int64(whole), belowOne(m.Rest)

@@ -8,9 +8,12 @@ import (
 )
 
 // Owners makes the processes and threads of the members pid and tid. Names can be set until the first event with a thread, or with one of
-// its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes and 1,048,576 threads at most; events of
-// further ones belong to the first one.
+// its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes and about 1,048,576 threads at most; events
+// of further ones belong to others.
 type Owners struct {
+	// Merged counts the calls of Thread for threads that are beyond these bounds.
+	Merged int64
+
 	processes map[string]*process
 	pids      map[uint64]bool // of processes
 	tids      map[uint64]bool // of threads, but for those whose number had to be made
@@ -50,25 +53,25 @@ func number(text string) (n uint64, ok bool) {
 	return n, err == nil && (text == "0" || text[0] != '0' && text[0] != '+')
 }
 
-// process returns the process of a member pid, which is nil if it is absent.
-func (o *Owners) process(pid []byte) *process {
+// process returns the process of a member pid, which is nil if it is absent. own is false if there are too many processes: it is another one.
+func (o *Owners) process(pid []byte) (p *process, own bool) {
 	if p := o.processes[string(pid)]; p != nil {
-		return p
+		return p, true
 	}
 	text := key(pid)
 	if text != string(pid) {
 		if p := o.processes[text]; p != nil {
 			o.processes[string(pid)] = p
-			return p
+			return p, true
 		}
 	}
 	if len(o.pids) >= maxProcesses {
-		return o.first
+		return o.first, false
 	}
 	if o.processes == nil {
 		o.processes, o.pids, o.tids = map[string]*process{}, map[uint64]bool{}, map[uint64]bool{}
 	}
-	p := &process{threads: map[string]*ntconv.Thread{}, text: string(pid)}
+	p = &process{threads: map[string]*ntconv.Thread{}, text: string(pid)}
 	n, ok := number(text)
 	if p.spelled = ok; !ok && len(pid) > 0 {
 		n = o.make(o.pids)
@@ -79,7 +82,7 @@ func (o *Owners) process(pid []byte) *process {
 		o.first = p
 	}
 	o.processes[text], o.processes[string(pid)] = p, p
-	return p
+	return p, true
 }
 
 // make returns a number that is not in use.
@@ -93,23 +96,37 @@ func (o *Owners) make(used map[uint64]bool) uint64 {
 }
 
 // SetProcessName names a process.
-func (o *Owners) SetProcessName(pid []byte, name string) { o.process(pid).Name = name }
+func (o *Owners) SetProcessName(pid []byte, name string) {
+	if p, own := o.process(pid); own {
+		p.Name = name
+	}
+}
 
 // SetThreadName names a thread.
 func (o *Owners) SetThreadName(pid, tid []byte, name string) {
-	o.Thread(pid, tid).Name = name
+	if t, own := o.thread(pid, tid); own {
+		t.Name = name
+	}
 }
 
 // Thread returns the thread of an event with these members. A member that is absent is nil.
 func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
-	p := o.process(pid)
+	t, own := o.thread(pid, tid)
+	if !own {
+		o.Merged++
+	}
+	return t
+}
+
+// thread returns the thread of members, and false if it is another one.
+func (o *Owners) thread(pid, tid []byte) (t *ntconv.Thread, own bool) {
+	p, own := o.process(pid)
 	if t := p.threads[string(tid)]; t != nil {
-		return t
+		return t, own
 	}
 	text := key(tid)
-	t := p.threads[text]
-	if t == nil && o.count >= maxThreads {
-		t = p.some
+	if t = p.threads[text]; t == nil && o.count >= maxThreads && p.some != nil {
+		return p.some, false
 	}
 	if t == nil {
 		o.count++
@@ -131,7 +148,7 @@ func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
 		p.threads[text], p.some = t, t
 	}
 	p.threads[string(tid)] = t
-	return t
+	return t, own
 }
 
 // An ownerText is how a thread is spelled in JSON; nil means that the member is absent.

@@ -116,11 +116,8 @@ func (d Decimal) Nearest() int64 {
 	return math.MaxInt64
 }
 
-// Float returns the number, rounded to 64 bits.
+// Float returns the number, rounded to 64 bits. It is infinite if it is out of range.
 func (d Decimal) Float() float64 {
-	v, err := strconv.ParseFloat(strconv.FormatInt(d.Mantissa, 10)+"e"+strconv.Itoa(int(d.Exponent)), 64)
-	if err != nil {
-		return math.Inf(1) // out of range
-	}
+	v, _ := strconv.ParseFloat(strconv.FormatInt(d.Mantissa, 10)+"e"+strconv.Itoa(int(d.Exponent)), 64)
 	return v
 }

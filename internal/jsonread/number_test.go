@@ -2,6 +2,7 @@ package jsonread_test
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -45,6 +46,15 @@ func TestScale(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestFloat has numbers at the ends of the range.
+func TestFloat(t *testing.T) {
+	for text, want := range map[string]float64{"-1.5": -1.5, "1e308": 1e308, "1e-400": 0, "1e400": math.Inf(1), "-1e400": math.Inf(-1)} {
+		if got := jsonread.ParseDecimal([]byte(text)).Float(); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}
 }
