@@ -86,7 +86,7 @@ func outputFormat(to, out string) (*formats.Format, error) {
 func formatLines(table []*formats.Format) string {
 	var b strings.Builder
 	for _, f := range table {
-		fmt.Fprintf(&b, "  %-9s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Out.Doc)
+		fmt.Fprintf(&b, "  %-10s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Out.Doc)
 	}
 	return b.String()
 }

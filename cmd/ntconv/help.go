@@ -84,7 +84,7 @@ func formatsHelp() string {
 func readLines(table []*formats.Format) string {
 	var b strings.Builder
 	for _, f := range table {
-		fmt.Fprintf(&b, "  %-9s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
+		fmt.Fprintf(&b, "  %-10s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
 	}
 	return b.String()
 }

@@ -178,7 +178,7 @@ func (a *argEncoder) values(dst []byte, values []timeline.Value) []byte {
 	return append(dst, '}')
 }
 
-// span appends the IDs of a span, its kind and status where it has them, and its attributes, events and links. Those are members of
+// span appends the IDs of a span, its kind, source and status where it has them, and its attributes, events and links. Those are members of
 // their own, so that a key cannot be mistaken for one of the others.
 func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	dst = append(dst, '{')
@@ -191,6 +191,9 @@ func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	}
 	if name := kindName(s.Kind); name != "" {
 		dst = a.text(appendName(dst, `"kind":`), name)
+	}
+	if s.Evidence != span.FromRuntime && s.Scope != nil && s.Scope.Name != "" {
+		dst = a.text(appendName(dst, `"source":`), s.Scope.Name)
 	}
 	if s.Status != span.StatusUnset {
 		dst = a.text(appendName(dst, `"status":`), statusName(s.Status))

@@ -12,12 +12,15 @@ const (
 	GC
 	// JIT are compilations of methods.
 	JIT
-	// Contention are waits for locks and wait handles.
+	// Contention are waits for locks, Waits those for wait handles.
 	Contention
+	Waits
 	// Requests are work items in the queue of the thread pool, and requests that the runtime reports.
 	Requests
-	// Events are all other events, as instants.
+	// Events are all other events, as instants; exceptions, too.
 	Events
+	// Exceptions are exceptions, as instants.
+	Exceptions
 	// Counters are values of counters.
 	Counters
 	// Flows are arrows from the slice of a parent to that of its child.

@@ -26,19 +26,22 @@ const (
 	GC
 	// JIT are compilations of methods.
 	JIT
-	// Contention are waits for locks and wait handles.
+	// Contention are waits for locks, Waits those for wait handles.
 	Contention
+	Waits
 	// Requests are work items of the thread pool, and requests that the runtime reports.
 	Requests
 	// Events are all events that are nothing else, exceptions included.
 	Events
+	// Exceptions are thrown exceptions.
+	Exceptions
 	// Counters are the values of counters.
 	Counters
 	// Flows are accepted and ignored: the format has no arrows.
 	Flows
 
 	// AllTracks are selected by the zero value of Options.
-	AllTracks = Spans | GC | JIT | Contention | Requests | Events | Counters | Flows
+	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )
 
 // Options configure a Sink. The zero value selects the defaults.

@@ -161,7 +161,7 @@ func (o *Options) tracker() *tracker.Options {
 		own    tracker.Sources
 	}{
 		{Labels, tracker.Labels}, {Activities, tracker.Activities}, {Pairs, tracker.Pairs}, {Imported, tracker.Imported}, {GC, tracker.GC},
-		{JIT, tracker.JIT}, {Contention, tracker.Contention}, {Exceptions, tracker.Exceptions}, {Requests, tracker.Requests},
+		{JIT, tracker.JIT}, {Contention, tracker.Contention | tracker.Waits}, {Exceptions, tracker.Exceptions}, {Requests, tracker.Requests},
 		{Chrome, tracker.Chrome},
 	} {
 		if o.Sources&s.public != 0 {

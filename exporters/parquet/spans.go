@@ -15,7 +15,7 @@ import (
 const attrSynthetic = "ntconv.synthetic"
 
 // runtimeIntervals are the sources of the table intervals.
-const runtimeIntervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Exceptions | tracker.Requests
+const runtimeIntervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
 
 // spans writes the tables spans and intervals.
 type spans struct {

@@ -182,6 +182,7 @@ const (
 	argSpanID          = "span_id"
 	argParentSpanID    = "parent_span_id"
 	argKind            = "kind"
+	argSource          = "source"
 	argStatus          = "status"
 	argStatusMessage   = "status_message"
 	argTraceState      = "trace_state"
@@ -261,6 +262,9 @@ func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
 	}
 	if kind := kindName(s.Kind); kind != "" {
 		dst = a.member(dst, eventAnnotation, argKind, kind)
+	}
+	if s.Scope != nil && s.Scope.Name != "" {
+		dst = a.member(dst, eventAnnotation, argSource, s.Scope.Name)
 	}
 	switch s.Status {
 	case span.StatusOK:

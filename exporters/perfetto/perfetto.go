@@ -16,13 +16,15 @@ const (
 	Spans      Tracks = 1 << iota // labels, Activities, pairs of events and imported spans as slices
 	GC                            // garbage collections and the pauses for them
 	JIT                           // compilations
-	Contention                    // waits for locks and wait handles
+	Contention                    // waits for locks
+	Waits                         // waits for wait handles
 	Requests                      // time in the queue of the thread pool, and requests that the runtime reports
 	Events                        // everything that is nothing else, as instants; exceptions, too
+	Exceptions                    // exceptions, as instants
 	Counters
 	Flows // arrows from an operation to those that it started elsewhere
 
-	AllTracks = Spans | GC | JIT | Contention | Requests | Events | Counters | Flows
+	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )
 
 // Samples is the form of stack samples.

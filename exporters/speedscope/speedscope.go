@@ -29,13 +29,14 @@ const (
 	GC
 	// JIT are compilations of methods.
 	JIT
-	// Contention are waits for locks and wait handles.
+	// Contention are waits for locks, Waits those for wait handles.
 	Contention
+	Waits
 	// Requests are work items of the thread pool, and requests that the runtime reports.
 	Requests
 
 	// AllTracks are selected by the zero value of Options.
-	AllTracks = Spans | GC | JIT | Contention | Requests
+	AllTracks = Spans | GC | JIT | Contention | Waits | Requests
 )
 
 // Options configure a Sink. The zero value selects the defaults.

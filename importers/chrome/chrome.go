@@ -112,7 +112,7 @@ func (s *source) describe() {
 		s.first = 0
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{}}
-	wall := s.l.epoch.wall(int64(s.first), s.o.Report)
+	wall := s.l.epoch.wall(int64(s.first))
 	start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
 	s.info = ntconv.Info{
 		Format: format, PointerSize: 8,

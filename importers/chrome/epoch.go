@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
@@ -22,6 +21,12 @@ const maxWall = chromeevent.MaxNanos
 
 // learn takes what a member of the outermost object says.
 func (e *epoch) learn(name string, value []byte) {
+	if name == "beginningOfTime" { // of clang, in microseconds
+		if n, err := strconv.ParseInt(string(unquoted(value)), 10, 64); err == nil && !e.known && n > 0 && n <= maxWall/int64(time.Microsecond) {
+			e.start, e.known = n*int64(time.Microsecond), true
+		}
+		return
+	}
 	if name != "metadata" && name != "otherData" {
 		return
 	}
@@ -51,18 +56,14 @@ func (e *epoch) learn(name string, value []byte) {
 	}
 }
 
-// epochYear is when clocks that count from 1970 have come to, at least: 2001-09-09. Clocks that count from the start of a computer have not.
-const epochYear = 1e18
-
-// wall returns the time at the first tick of the file.
-func (e *epoch) wall(first int64, report *ntconv.Report) time.Time {
+// wall returns the time at the first tick of the file. Most files do not state a date; their clock counts from 1970 then, and this breaks no
+// rule of the format.
+func (e *epoch) wall(first int64) time.Time {
 	switch {
 	case e.known:
 		return time.Unix(0, e.start+first).UTC()
 	case !e.begin.IsZero():
 		return e.begin.UTC()
-	case first < epochYear:
-		report.Note(ntconv.CodeRepaired, 1, -1, "the file does not say when it was recorded: its clock counts from 1970")
 	}
 	return time.Unix(0, first).UTC()
 }

@@ -33,9 +33,9 @@ type timelineFlags struct {
 
 // bind defines the flags.
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
-	flags.Var((*tracksValue)(&f.tracks), flagTracks, "what is shown: spans, gc, jit, contention, requests, events, counters, flows or all; comma-separated (default all)")
+	flags.Var((*tracksValue)(&f.tracks), flagTracks, "what is shown: spans, gc, jit, contention (locks), waits (wait handles), requests, events, exceptions, counters, flows or all; comma-separated (default all)")
 	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices that are shorter than this `time`")
-	flags.BoolVar(&f.rundown, flagRundown, false, "include the events that only describe methods and modules")
+	flags.BoolVar(&f.rundown, flagRundown, false, "include the events that only describe methods, modules and processes")
 	flags.Var(&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
 		flagSpanIDOrder, "order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse")
 }
@@ -54,8 +54,8 @@ type tracksValue timeline.Tracks
 // tracks returns the names of --tracks in the order in which help and errors show them.
 func tracks() []choiceValue[timeline.Tracks] {
 	return []choiceValue[timeline.Tracks]{
-		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"requests", timeline.Requests},
-		{"events", timeline.Events}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
+		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"waits", timeline.Waits},
+		{"requests", timeline.Requests}, {"events", timeline.Events}, {"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
 	}
 }
 
@@ -128,6 +128,9 @@ type timelineResult struct {
 // newTimelineResult returns the result for what a timeline held. An exporter adds what concerns its format with Remark.
 func newTimelineResult(c timeline.Counts) *timelineResult {
 	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses + c.Raw
+	if items == c.Raw {
+		c.Renumbered = 0 // imported events have the numbers of their file
+	}
 	r := &timelineResult{
 		made:   made{Used: c.Events - c.Rundown, Items: items, Unit: eventUnit},
 		Slices: c.Slices, Instants: c.Instants, Counters: c.Counters, Samples: c.Samples, Flows: c.Flows, Spans: c.Spans,
@@ -142,7 +145,7 @@ func newTimelineResult(c timeline.Counts) *timelineResult {
 	add(c.Renumbered, "thread or process", "threads and processes", "renumbered, because the recorded number has more than 32 bits or is not unique")
 	add(c.Moved, "slice", "slices", "with times far outside of the recording moved to its start or end")
 	add(c.Short, "slice", "slices", "shorter than --"+flagMinDuration+" omitted")
-	add(c.Rundown, "event", "events", "of the rundown (methods and modules) omitted (--"+flagRundown+" includes them)")
+	add(c.Rundown, "description", "descriptions", "of methods, modules and processes omitted (--"+flagRundown+" to include)")
 	return r
 }
 
@@ -154,7 +157,7 @@ func (t *timelineResult) Empty() string {
 	case t.Short > 0:
 		return fmt.Sprintf("events (%s; a smaller --%s includes them)", message.Count(t.Short, "short slice"), flagMinDuration)
 	case t.Rundown > 0:
-		return fmt.Sprintf("events (%s only describe methods and modules; --%s includes them)", message.Group(t.Rundown), flagRundown)
+		return fmt.Sprintf("events (%s only describe methods, modules and processes; --%s includes them)", message.Group(t.Rundown), flagRundown)
 	}
 	return t.made.Empty()
 }

@@ -88,7 +88,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 
 // instantUnless adds an instant unless these are omitted.
 func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
-	if t.opts.NoInstants {
+	if t.opts.NoInstants && (r.exception == nil || !t.opts.Exceptions) {
 		t.parts.omitted++
 		return
 	}

@@ -289,7 +289,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 		return onLane
 	}
 	// Which thread would have ended it is unknown.
-	if s.Unfinished && tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Chrome) == 0 {
+	if s.Unfinished && tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Chrome) == 0 {
 		return onLane
 	}
 	return onThread
@@ -303,10 +303,9 @@ func (t *Timeline) titleOf(s *span.Span) (name, category string) {
 	case tracker.JIT:
 		return s.Name, CategoryJIT
 	case tracker.Contention:
-		if tracker.IntervalKind(s) == "wait" {
-			return s.Name, CategoryWait
-		}
 		return s.Name, CategoryContention
+	case tracker.Waits:
+		return s.Name, CategoryWait
 	case tracker.Requests:
 		return s.Name, CategoryRequest
 	case tracker.Exceptions:

@@ -58,8 +58,8 @@ type Options struct {
 	// NoSamples, NoCounters, NoFlows omit items of these kinds. Samples that are omitted are not instants either; events with values of
 	// counters are.
 	NoSamples, NoCounters, NoFlows bool
-	// NoInstants omits events that are nothing else, exceptions among them. Losses stay.
-	NoInstants bool
+	// NoInstants omits events that are nothing else, exceptions among them unless Exceptions is set. Losses stay.
+	NoInstants, Exceptions bool
 	// Rundown includes events of rundown, which describe methods and modules, as instants.
 	Rundown bool
 	// MinDuration omits slices that are shorter, in nanoseconds. They are counted.
@@ -160,7 +160,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 // sources returns the sources of slices. Exceptions are instants, because the end of most is not in the trace.
 func sources(s tracker.Sources) tracker.Sources {
 	if s == 0 {
-		s = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Requests
+		s = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Requests
 	}
 	return cmp.Or(s&^tracker.Exceptions, NoSpans)
 }
@@ -191,7 +191,7 @@ func (t *Timeline) Close() error { return t.spool.Close() }
 // Start returns the wall clock time that items count from, that of the earliest item, in UTC. It is the zero Time if the trace does not
 // state the wall clock time, or nothing was written. It is known after Finish.
 func (t *Timeline) Start() time.Time {
-	if t.clock.Wall.IsZero() || t.start > t.end {
+	if t.clock.Wall.IsZero() || t.first > t.latest {
 		return time.Time{}
 	}
 	return t.clock.Wall.Add(time.Duration(t.start))

@@ -10,13 +10,15 @@ const (
 	Spans      Tracks = 1 << iota // labels, Activities, pairs of events and imported spans as slices
 	GC                            // garbage collections and the pauses for them
 	JIT                           // compilations
-	Contention                    // waits for locks and wait handles
+	Contention                    // waits for locks
+	Waits                         // waits for wait handles
 	Requests                      // time in the queue of the thread pool, and requests that the runtime reports
 	Events                        // everything that is nothing else, as instants; exceptions, too
+	Exceptions                    // exceptions, as instants
 	Counters
 	Flows // arrows
 
-	AllTracks = Spans | GC | JIT | Contention | Requests | Events | Counters | Flows
+	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )
 
 // NoSpans is a source of no spans: Options.Spans 0 means all.
@@ -31,10 +33,11 @@ func (o *Options) Show(t Tracks) {
 	for _, s := range []struct {
 		track   Tracks
 		sources tracker.Sources
-	}{{Spans, tracker.Default}, {GC, tracker.GC}, {JIT, tracker.JIT}, {Contention, tracker.Contention}, {Requests, tracker.Requests}} {
+	}{{Spans, tracker.Default}, {GC, tracker.GC}, {JIT, tracker.JIT}, {Contention, tracker.Contention}, {Waits, tracker.Waits}, {Requests, tracker.Requests}} {
 		if t&s.track != 0 {
 			o.Spans |= s.sources
 		}
 	}
+	o.Exceptions = t&Exceptions != 0
 	o.NoInstants, o.NoCounters, o.NoFlows = t&Events == 0, t&Counters == 0, t&Flows == 0
 }

@@ -44,7 +44,7 @@ func TestWhichSpans(t *testing.T) {
 	end := &ntconv.Type{Provider: "Microsoft-Windows-DotNETRuntime", ID: 91}
 	r.add(one, r.at(40), pause, []byte{0, 1, 0})
 	r.add(one, r.at(41), end, []byte{0, 1, 0})
-	const everything = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Exceptions | tracker.Requests
+	const everything = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
 	for name, c := range map[string]struct {
 		o    *active.Options
 		want int

@@ -107,7 +107,7 @@ func New(info *ntconv.Info, o *Options) *Index {
 }
 
 // intervals are sources of nothing but intervals of the runtime.
-const intervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Exceptions
+const intervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions
 
 // Add takes in an event of the trace. It borrows the event. Events must come in time order.
 func (x *Index) Add(e *ntconv.Event) {

@@ -15,7 +15,7 @@ import (
 )
 
 // all are the sources of every kind of span.
-const all = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Exceptions | tracker.Requests
+const all = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
 
 // clone returns a copy of a span that may be kept.
 func clone(s *span.Span) *span.Span {

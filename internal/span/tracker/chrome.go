@@ -163,11 +163,23 @@ func (t *Tracker) endComplete(e *ntconv.Event) {
 		switch {
 		case !o.ended:
 		case int64(o.End) < now:
+			outlast(o)
 			t.emit(o)
 		default:
 			s.soonest = min(s.soonest, int64(o.End))
 		}
 		o = outer
+	}
+}
+
+// outlast moves the slices that began in a complete slice and are open after its end to its parent.
+func outlast(o *open) {
+	x := o.links[chainThread].next
+	for n := 0; x != nil && n < maxWalk; n++ {
+		if x.ParentID == o.ID && !x.ended {
+			x.ParentID = o.ParentID
+		}
+		x = x.links[chainThread].next
 	}
 }
 

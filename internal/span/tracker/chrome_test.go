@@ -158,6 +158,14 @@ func TestChrome(t *testing.T) {
 			c 1000..6000
 			b 1000..4000 in a {z=true}
 			x 2000..3000 in b`},
+		{"a begin in a complete slice that ends first", `
+			{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
+			{"ph":"X","name":"b","ts":1,"dur":2,"pid":1,"tid":1}
+			{"ph":"B","name":"c","ts":2,"pid":1,"tid":1}
+			{"ph":"E","ts":4,"pid":1,"tid":1}`, `
+			a 0..9000
+			b 1000..3000 in a
+			c 2000..4000 in a`},
 		{"asynchronous slices nest by ID", `
 			{"ph":"b","name":"load","cat":"net","id":"0x1","ts":0,"pid":1,"tid":1,"args":{"url":"/"}}
 			{"ph":"b","name":"load","cat":"net","id":"0x2","ts":0.5,"pid":1,"tid":1}

@@ -38,7 +38,7 @@
 // (Counts.Unmatched).
 //
 // Intervals of the runtime are spans on request: garbage collections and the pauses for them (GC), compilations (JIT), waits for locks
-// and wait handles (Contention), exceptions and their handlers (Exceptions), time in the queue of the thread pool (Requests). The HTTP
+// (Contention) and wait handles (Waits), exceptions and their handlers (Exceptions), time in the queue of the thread pool (Requests). The HTTP
 // requests that event sources report are Pairs; Requests selects them alone.
 //
 // # Events of a span

@@ -102,7 +102,7 @@ var intervals = [...]interval{
 	{JIT, clr.Runtime, "MethodJitting", "JIT", "jit", onThread, enclosesAll, compilationFields[:]},
 	{JIT, clr.Runtime, "TieredCompilationBackgroundJit", "Background JIT", "background_jit", onThread, enclosesAll, backgroundFields[:]},
 	{Contention, clr.Runtime, "Contention", "Lock contention", "contention", onThread, enclosesNothing, lockFields[:]},
-	{Contention, clr.Runtime, "WaitHandleWait", "Wait", "wait", onThread, enclosesNothing, waitFields[:]},
+	{Waits, clr.Runtime, "WaitHandleWait", "Wait", "wait", onThread, enclosesNothing, waitFields[:]},
 	{Exceptions, clr.Runtime, "Exception", "Exception", "exception", onThread, enclosesHandlers, exceptionFields[:]},
 	{Exceptions, clr.Runtime, "ExceptionCatch", "Exception catch", "exception_catch", onThread, isHandler, handlerFields[:]},
 	{Exceptions, clr.Runtime, "ExceptionFinally", "Exception finally", "exception_finally", onThread, isHandler, handlerFields[:]},

@@ -129,7 +129,7 @@ func TestContentionTruth(t *testing.T) {
 	for _, th := range truth.Threads {
 		tids[th.Name] = th.TID
 	}
-	spans, counts := track(t, open(t, corpus.SharedTrace(t, "own/waits"), reader.ByTime), &tracker.Options{Sources: tracker.Contention})
+	spans, counts := track(t, open(t, corpus.SharedTrace(t, "own/waits"), reader.ByTime), &tracker.Options{Sources: tracker.Contention | tracker.Waits})
 	found, waits := 0, make(map[uint64]int)
 	for _, s := range spans {
 		length := int64(s.End - s.Start)

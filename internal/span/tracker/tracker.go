@@ -19,7 +19,8 @@ const (
 	Imported                       // spans imported from OTLP
 	GC
 	JIT
-	Contention
+	Contention // waits for locks
+	Waits      // waits for wait handles
 	Exceptions
 	Requests // work that the thread pool and HTTP servers and clients of the runtime report
 	Chrome   // slices of Chrome's trace event format

@@ -1,0 +1,24 @@
+package formats
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/timeline"
+)
+
+// TestRenumberedUnchanged states that a file whose events are all written unchanged reports no new numbers, because it has the old ones.
+func TestRenumberedUnchanged(t *testing.T) {
+	for _, c := range []struct {
+		counts timeline.Counts
+		want   bool
+	}{
+		{timeline.Counts{Events: 2, Raw: 2, Renumbered: 1}, false},
+		{timeline.Counts{Events: 2, Raw: 1, Samples: 1, Renumbered: 1}, true},
+		{timeline.Counts{Events: 1, Slices: 1, Renumbered: 1}, true},
+	} {
+		if got := strings.Contains(newTimelineResult(c.counts).Text, "renumbered"); got != c.want {
+			t.Errorf("%+v: remark %v, want %v", c.counts, got, c.want)
+		}
+	}
+}
