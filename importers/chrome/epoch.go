@@ -22,7 +22,7 @@ const maxWall = chromeevent.MaxNanos
 // learn takes what a member of the outermost object says.
 func (e *epoch) learn(name string, value []byte) {
 	if name == "beginningOfTime" { // of clang, in microseconds
-		if n, err := strconv.ParseInt(string(unquoted(value)), 10, 64); err == nil && !e.known && n > 0 && n < 1<<53 {
+		if n, err := strconv.ParseInt(string(unquoted(value)), 10, 64); err == nil && !e.known && n > 0 && n <= maxWall/int64(time.Microsecond) {
 			e.start, e.known = n*int64(time.Microsecond), true
 		}
 		return
