@@ -69,7 +69,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 		if t.samples != nil {
 			t.samples.stream.Watch(e)
 		}
-	case r.counter && !t.opts.NoCounters && t.counters.read(e, r, at) && e.Stack == nil:
+	case r.counter && !t.opts.NoCounters && t.counters.read(e, r, at) && (!r.universal || e.Stack == nil):
 		t.parts.counters++
 		return
 	case t.tracker.IsBound():
