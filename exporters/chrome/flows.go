@@ -3,6 +3,7 @@ package chrome
 import (
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -53,7 +54,7 @@ func (e *encoder) flowEnd(it *timeline.Item) {
 }
 
 // flowName is the name of all flow events: viewers match the events of an arrow by name, category and ID.
-const flowName = "flow"
+const flowName = chromeevent.ArrowName
 
 // flowEvent writes an end of an arrow between slices of threads.
 func (e *encoder) flowEvent(phase byte, it *timeline.Item) {
@@ -83,13 +84,13 @@ func (e *encoder) bound(it *timeline.Item, member string) bool {
 		b = appendLane(e.head('n', s.name, s.category), t.Track)
 		b = appendWhere(b, t.Process.PID, s.tid)
 	} else {
-		b = append(e.head('B', flowName, timeline.CategoryFlow), t.where...)
+		b = append(e.head('B', flowName, chromeevent.ArrowName), t.where...)
 	}
 	b = appendBindID(appendMicros(b, it.Time), it.ID)
 	b = append(append(append(b, ',', '"'), member...), `":true}`...)
 	e.out.buf = b
 	if s.form != async {
-		b = append(e.head('E', flowName, timeline.CategoryFlow), t.where...)
+		b = append(e.head('E', flowName, chromeevent.ArrowName), t.where...)
 		e.out.buf = append(appendMicros(b, it.Time), '}')
 	}
 	return true

@@ -43,6 +43,17 @@ func RoleOf(phase string) Role {
 	return RoleNone
 }
 
+// ArrowName is the name and the category of the slices without duration that the Chrome exporter writes for ends of arrows, see
+// Event.IsArrow.
+const ArrowName = "flow"
+
+// IsArrow reports whether an event begins a slice without duration that is only an end of an arrow, which leads from or to the slice
+// around it.
+func (e *Event) IsArrow() bool {
+	return e.Phase == PhaseBegin && e.Name == ArrowName && e.Category == ArrowName && e.BindID.Kind != NoID && (e.FlowIn || e.FlowOut) &&
+		len(e.Args) == 0
+}
+
 // A Pairer finds which events begin and end a slice. Events must come in time order. T is what the caller keeps of an open slice.
 //
 // An E ends the innermost open slice of its thread; if it has a name, the innermost one with that name. An e ends the innermost slice with

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/span"
 )
 
 // A chromeReader makes records of the events of Chrome's format that are not slices: counters, arrows and instants. The tracker finds the
@@ -17,24 +18,25 @@ type chromeReader struct {
 	t       *Timeline
 	decoder *chromeevent.Decoder
 	pairer  chromeevent.Pairer[struct{}] // of flows
-	begun   map[uint64]arrowBegin        // flows whose latest arrow has no end yet
+	begun   map[uint64]arrowEnd          // flows whose latest arrow has no end yet
 	arrows  uint64
 	parts   bool // the latest event was a part of one that is incomplete
 	name    []byte
 	title   title // of the latest instant
 }
 
-// An arrowBegin is where an arrow begins.
-type arrowBegin struct {
+// An arrowEnd is where an arrow begins or ends.
+type arrowEnd struct {
 	at    int64
 	track uint32
+	slice span.Context // if it is asynchronous
 }
 
 // maxBegunArrows limits the arrows that have begun and not ended: the ends may be missing.
 const maxBegunArrows = 1 << 18
 
 func newChromeReader(t *Timeline) *chromeReader {
-	return &chromeReader{t: t, decoder: chromeevent.NewDecoder(t.opts.Report), begun: map[uint64]arrowBegin{}}
+	return &chromeReader{t: t, decoder: chromeevent.NewDecoder(t.opts.Report), begun: map[uint64]arrowEnd{}}
 }
 
 // add adds what an event of Chrome's format is. It returns false if the event is an instant, whose title is c.title then.
@@ -128,23 +130,26 @@ func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 	if number == 0 {
 		return
 	}
-	track := c.t.owners.thread(e.Thread)
+	here := arrowEnd{at: at, track: c.t.owners.thread(e.Thread)}
+	role := chromeevent.RoleOf(d.Phase)
+	if role == chromeevent.RoleBegin || role == chromeevent.RoleStep {
+		here.slice = c.t.tracker.AsyncSlice()
+	}
 	if from, ok := c.begun[number]; ok && in {
 		c.arrows++
-		next := chromeevent.RoleOf(d.Phase) == chromeevent.RoleFlowEnd && d.BindPoint != "e"
-		c.end(d, from.track, flowOut, from.at)
+		c.end(d, &from, flowOut)
 		flags := flowIn
-		if next {
+		if role == chromeevent.RoleFlowEnd && d.BindPoint != "e" {
 			flags |= flowNext
 		}
-		c.end(d, track, flags, at)
+		c.end(d, &here, flags)
 	}
 	if out {
 		if len(c.begun) >= maxBegunArrows {
 			clear(c.begun)
 		}
-		c.begun[number] = arrowBegin{at, track}
-	} else if chromeevent.RoleOf(d.Phase) == chromeevent.RoleFlowEnd {
+		c.begun[number] = here
+	} else if role == chromeevent.RoleFlowEnd {
 		delete(c.begun, number)
 	}
 }
@@ -153,16 +158,23 @@ func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 type flowFlags byte
 
 const (
-	flowOut  flowFlags = 1 << iota // the arrow begins
-	flowIn                         // it ends
-	flowNext                       // in the slice that begins next, unless one begins at its time
+	flowOut   flowFlags = 1 << iota // the arrow begins
+	flowIn                          // it ends
+	flowNext                        // in the slice that begins next, unless one begins at its time
+	flowAsync                       // the record has the asynchronous slice
 )
 
 // end adds an end of the latest arrow.
-func (c *chromeReader) end(d *chromeevent.Event, track uint32, flags flowFlags, at int64) {
+func (c *chromeReader) end(d *chromeevent.Event, a *arrowEnd, flags flowFlags) {
 	t := c.t
-	rec := append(appendHead(t.rec[:0], recordFlow, track), byte(flags))
+	if !a.slice.ID.IsZero() {
+		flags |= flowAsync
+	}
+	rec := append(appendHead(t.rec[:0], recordFlow, a.track), byte(flags))
 	rec = binary.LittleEndian.AppendUint64(rec, c.arrows)
+	if flags&flowAsync != 0 {
+		rec = append(append(rec, a.slice.TraceID[:]...), a.slice.ID[:]...)
+	}
 	t.rec = t.titles.append(rec, cmp.Or(d.Name, CategoryFlow), CategoryFlow)
-	t.put(at, rankInner) // no item may come of it
+	t.put(a.at, rankInner) // no item may come of it
 }

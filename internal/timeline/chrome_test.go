@@ -140,6 +140,32 @@ func TestChromeFlows(t *testing.T) {
 	}
 }
 
+// TestChromeAsyncFlows: arrows of asynchronous slices are on their lanes, and slices that are only ends of arrows are not shown.
+func TestChromeAsyncFlows(t *testing.T) {
+	want(t, arrangeChrome(t, `
+		{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
+		{"ph":"B","name":"flow","cat":"flow","ts":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":1}
+		{"ph":"E","name":"flow","cat":"flow","ts":1,"pid":1,"tid":1}
+		{"ph":"b","name":"job","cat":"k","id":"1","ts":1,"bind_id":"0x5","flow_in":true,"pid":1,"tid":2}
+		{"ph":"n","name":"job","cat":"k","id":"1","ts":2,"bind_id":"0x6","flow_out":true,"pid":1,"tid":2}
+		{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":3}
+		{"ph":"B","name":"flow","cat":"flow","ts":2,"bind_id":"0x6","flow_in":true,"pid":1,"tid":3}
+		{"ph":"E","name":"flow","cat":"flow","ts":2,"pid":1,"tid":3}
+		{"ph":"e","name":"job","cat":"k","id":"1","ts":4,"pid":1,"tid":2}
+	`, nil), `
+		0 1.1 begin a 9000
+		1000 Lane 1 begin job 3000
+		1000 1.1 from job
+		1000 Lane 1 to job
+		2000 1.3 begin b 1000
+		2000 Lane 1 from flow
+		2000 1.3 to flow
+		3000 1.3 end b
+		4000 Lane 1 end job
+		9000 1.1 end a
+	`)
+}
+
 // TestRaw: what Options.Raw takes is an item as it is and nothing else.
 func TestRaw(t *testing.T) {
 	o := &timeline.Options{Raw: func(dst []byte, e *ntconv.Event) ([]byte, bool) {

@@ -3,6 +3,8 @@ package timeline
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/ntconv/ntconv/internal/span"
 )
 
 // An arrow is one that has begun.
@@ -64,6 +66,9 @@ func (l *layout) flowEnd(to *row, a arrow) error {
 // arrow handles an end of an arrow that is an event of the trace. An arrow that begins outside of all slices is omitted.
 func (l *layout) arrow(c *cursor, r *row, at int64) error {
 	flags, number := flowFlags(c.byte()), c.bytes(8)
+	if flags&flowAsync != 0 {
+		r = l.rowOf(readContext(c))
+	}
 	t := l.t.titles.read(c)
 	if c.failed {
 		return errRecord
@@ -72,7 +77,7 @@ func (l *layout) arrow(c *cursor, r *row, at int64) error {
 	if flags&flowOut != 0 {
 		id := uint64(0)
 		var err error
-		if r.top != nil {
+		if r != nil && r.top != nil {
 			id, err = l.flowBegin(r, t)
 		}
 		l.arrows[n] = id
@@ -81,13 +86,21 @@ func (l *layout) arrow(c *cursor, r *row, at int64) error {
 	a := arrow{l.arrows[n], t}
 	delete(l.arrows, n)
 	switch {
-	case a.id == 0:
+	case a.id == 0 || r == nil:
 		return nil
 	case r.top == nil || flags&flowNext != 0 && r.top.begin < at:
 		r.waiting = append(r.waiting, a)
 		return nil
 	}
 	return l.flowEnd(r, a)
+}
+
+// rowOf returns the track of an open span, nil if there is none: the slice may be omitted.
+func (l *layout) rowOf(k span.Context) *row {
+	if s := l.spans[k]; s != nil {
+		return s.row
+	}
+	return nil
 }
 
 // endWaiting ends the arrows that wait for the next slice of a track.

@@ -14,7 +14,8 @@ type chrome struct {
 	pairer  chromeevent.Pairer[ref]
 	// flows has the slices in which flows began, by number. If the first map is full, it replaces the second one.
 	flows [2]map[uint64]span.Context
-	ties  []tie // the arrows of the latest time
+	ties  []tie        // the arrows of the latest time
+	async span.Context // see AsyncSlice
 }
 
 const (
@@ -38,6 +39,7 @@ func isInstant(phase string) bool {
 
 // addChrome handles an event of Chrome's format.
 func (t *Tracker) addChrome(e *ntconv.Event) {
+	t.chrome.async = span.Context{}
 	c, ok := t.chrome.decoder.Decode(e)
 	if !ok || c.TopLevel {
 		return
@@ -49,11 +51,14 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 		t.addComplete(e, c)
 	case chromeevent.RoleBegin:
 		t.isBound = true
+		if c.IsArrow() {
+			t.chrome.pairer.Begin(c, e.Thread, ref{}) // its end ends no span
+			t.addFlow(e, c)
+			return
+		}
 		t.beginSlice(e, c)
 	case chromeevent.RoleStep:
-		if r, ok := t.chrome.pairer.Step(c, e.Thread); ok {
-			t.addStep(r.get(), e, c)
-		}
+		t.stepSlice(e, c)
 	case chromeevent.RoleEnd:
 		t.endSlice(e, c)
 	case chromeevent.RoleFlowBegin, chromeevent.RoleFlowStep, chromeevent.RoleFlowEnd:
@@ -102,12 +107,36 @@ func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
 	if onThread {
 		t.flow(o, e, c)
 		t.putOnThread(o)
-	} else if c.ID.Kind != chromeevent.NoID {
-		t.buf = append(t.buf[:0], c.ID.Text...)
-		o.Attributes = append(o.Attributes, span.Attribute{Key: attrID, Value: span.String(t.strings.of(t.buf))})
+	} else {
+		if c.ID.Kind != chromeevent.NoID {
+			t.buf = append(t.buf[:0], c.ID.Text...)
+			o.Attributes = append(o.Attributes, span.Attribute{Key: attrID, Value: span.String(t.strings.of(t.buf))})
+		}
+		t.chrome.async = o.Context
+		t.ownFlow(o, e, c)
 	}
 	t.chrome.pairer.Begin(c, e.Thread, o.ref())
 }
+
+// stepSlice makes what happens in an asynchronous slice an event of its span. An instant that says no more than that an arrow begins or
+// ends there is none.
+func (t *Tracker) stepSlice(e *ntconv.Event, c *chromeevent.Event) {
+	r, ok := t.chrome.pairer.Step(c, e.Thread)
+	o := r.get()
+	if !ok || o == nil {
+		return
+	}
+	t.chrome.async = o.Context
+	if t.ownFlow(o, e, c) && c.Name == o.Name && len(c.Args) == 0 {
+		t.isBound = true
+		return
+	}
+	t.addStep(o, e, c)
+}
+
+// AsyncSlice returns the asynchronous slice that the latest event of Chrome's format begins, or that it happens in; the zero Context if it
+// does neither, or the slice is no longer known.
+func (t *Tracker) AsyncSlice() span.Context { return t.chrome.async }
 
 // openSlice opens the span of the first event of a slice.
 func (t *Tracker) openSlice(e *ntconv.Event, c *chromeevent.Event, parent *open) *open {
@@ -257,12 +286,18 @@ func (t *Tracker) flow(o *open, e *ntconv.Event, c *chromeevent.Event) {
 		}
 		s.waiting = s.waiting[:0]
 	}
+	t.ownFlow(o, e, c)
+}
+
+// ownFlow adds the arrows of an event with bind_id to a slice. It returns false if the event has none.
+func (t *Tracker) ownFlow(o *open, e *ntconv.Event, c *chromeevent.Event) bool {
 	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
 	if number == 0 {
-		return
+		return false
 	}
 	from, known := t.flowFrom(number)
 	t.bind(&tie{number: number, from: from, in: in && known, out: out}, o)
+	return true
 }
 
 // bind makes a slice the one that an end of an arrow belongs to.

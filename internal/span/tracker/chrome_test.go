@@ -258,6 +258,23 @@ func TestChrome(t *testing.T) {
 			a 0..1000
 			b 2000..3000 <- a
 			c 4000..5000 <- b`},
+		{"arrows to the slice around a slice that is one of their ends, and of asynchronous slices", `
+			{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
+			{"ph":"B","name":"flow","cat":"flow","ts":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":1}
+			{"ph":"E","name":"flow","cat":"flow","ts":1,"pid":1,"tid":1}
+			{"ph":"b","name":"job","cat":"k","id":"1","ts":1,"bind_id":"0x5","flow_in":true,"pid":1,"tid":2}
+			{"ph":"n","name":"job","cat":"k","id":"1","ts":2,"bind_id":"0x6","flow_out":true,"pid":1,"tid":2}
+			{"ph":"n","name":"step","cat":"k","id":"1","ts":2,"bind_id":"0x7","flow_out":true,"pid":1,"tid":2}
+			{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":3}
+			{"ph":"B","name":"flow","cat":"flow","ts":2,"bind_id":"0x6","flow_in":true,"pid":1,"tid":3}
+			{"ph":"E","name":"flow","cat":"flow","ts":2,"pid":1,"tid":3}
+			{"ph":"e","name":"job","cat":"k","id":"1","ts":4,"pid":1,"tid":2}
+			{"ph":"B","name":"flow","cat":"flow","ts":5,"pid":1,"tid":3}
+			{"ph":"E","ts":6,"pid":1,"tid":3}`, `
+			a 0..9000
+			job 1000..4000 {chrome.id="1"} @2000 step <- a
+			b 2000..3000 <- job
+			flow 5000..6000`},
 		{"values of args", `
 			{"ph":"X","name":"a","ts":0,"dur":1,"pid":1,"tid":1,"args":{"big":18446744073709551615,"huge":1e400,"f":1.5,"n":null,"o":{"p":{"q":-1}},"l":["a"],"é":"\u00e9","d":1,"d":2}}
 			{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":1,"args":[1,{}]}`, `
