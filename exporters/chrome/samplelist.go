@@ -3,6 +3,7 @@ package chrome
 import (
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -34,7 +35,7 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 	if it.Thread != nil {
 		track = it.Thread
 	}
-	b = e.text(append(b, `{"name":`...), it.Weight.Kind.String())
+	b = e.text(append(b, `{"name":`...), sampleName(it))
 	b = e.time(append(b, e.trackOf(track).where...), it.Time)
 	sf := uint64(it.Stack)
 	if it.Stack == timeline.NoStack { // chrome://tracing needs a frame
@@ -52,6 +53,25 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 		b = append(b, '1')
 	}
 	return append(b, '}')
+}
+
+// sampleName returns the name of a sample. Readers see from it whether a weight is a time, so imported samples have the name of that time.
+func sampleName(it *timeline.Item) string {
+	w := it.Weight
+	switch {
+	case w.Kind != profile.Imported:
+		return w.Kind.String()
+	case w.Until > it.Time:
+		for _, t := range w.Types {
+			if t.Type == "cpu" || t.Type == "off_cpu" {
+				return t.Type
+			}
+		}
+		return profile.Wall.String()
+	case len(w.Types) > 0:
+		return w.Types[0].Type
+	}
+	return profile.Imported.String()
 }
 
 // stacklessFrame is the ID of the frame of samples without a stack.

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
 	importer "github.com/ntconv/ntconv/importers/chrome"
+	"github.com/ntconv/ntconv/symbol"
 )
 
 const named = `[{"ph":"M","name":"process_name","pid":7,"tid":0,"args":{"name":"build"}},{"ph":"M","name":"thread_name","pid":7,"tid":8,"args":{"name":"worker"}},
@@ -67,5 +68,30 @@ func TestOptionsApplyToImportedEvents(t *testing.T) {
 	}
 	if all, _ := names(t, &chrome.Options{Tracks: chrome.Counters}, ""); strings.Contains(strings.Join(all, " "), "compile") {
 		t.Errorf("Tracks: %s", all)
+	}
+}
+
+// Weights of imported samples in the form stackframes are times again when they are read.
+func TestListedWeightsAreTimes(t *testing.T) {
+	const file = `{"traceEvents":[],"stackFrames":{"1":{"name":"main"}},"samples":[{"name":"wall","tid":1,"pid":1,"ts":10,"sf":"1","weight":7}]}`
+	text := file
+	for range 2 {
+		src, err := importer.New(strings.NewReader(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := symbol.New(nil)
+		var out bytes.Buffer
+		sink := chrome.New(&out, src.Info(), names, &chrome.Options{Samples: chrome.StackFrames})
+		if _, err := ntconv.Copy(sink, symbol.Watch(symbol.Synthesize(src, nil), names)); err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text = out.String()
+		if !strings.Contains(text, `"name":"wall"`) || !strings.Contains(text, `"weight":7}`) {
+			t.Fatal(text)
+		}
 	}
 }
