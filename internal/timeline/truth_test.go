@@ -223,6 +223,9 @@ func TestCountersTruth(t *testing.T) {
 	var mean, sum, count float64
 	units := map[string]string{}
 	for _, it := range r.items {
+		if it.Kind == timeline.Instant && it.Name == "EventCounters" {
+			t.Errorf("the values of an event at %d are an instant", it.Time)
+		}
 		if it.Kind != timeline.Counter {
 			continue
 		}
