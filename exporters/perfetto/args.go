@@ -250,7 +250,8 @@ func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	return dst
 }
 
-func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
+// ids encodes the IDs of a span that are not zero.
+func (a *argEncoder) ids(dst []byte, s *span.Span) []byte {
 	if !s.TraceID.IsZero() {
 		dst = a.id(dst, argTraceID, s.TraceID[:])
 	}
@@ -259,6 +260,13 @@ func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
 	}
 	if !s.ParentID.IsZero() {
 		dst = a.id(dst, argParentSpanID, s.ParentID[:])
+	}
+	return dst
+}
+
+func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
+	if !s.MadeID {
+		dst = a.ids(dst, s)
 	}
 	if kind := kindName(s.Kind); kind != "" {
 		dst = a.member(dst, eventAnnotation, argKind, kind)

@@ -356,9 +356,18 @@ func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
 			s.Attributes = append(s.Attributes, a)
 		}
 	}
+	all := s.Attributes
+	t.kept = t.kept[:0]
+	for i := range all {
+		// The item says whether the slice is unfinished, and made IDs are no args.
+		if k := all[i].Key; k != tracker.AttrSynthetic && k != tracker.AttrUnfinished {
+			t.kept = append(t.kept, all[i])
+		}
+	}
+	s.Attributes = t.kept
 	t.source = Source{Span: s}
 	rec = t.opts.Args(rec, &t.source)
-	t.source.Span = nil
+	t.source.Span, s.Attributes = nil, all
 	return rec
 }
 

@@ -43,6 +43,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/spool"
 )
@@ -116,6 +117,7 @@ type Timeline struct {
 	rec    []byte // the record that is being made
 	source Source // passed to Options.Args
 	text   []byte
+	kept   []span.Attribute // that are args of the latest slice
 }
 
 // parts counts events that are not items, so that tests can account for all.

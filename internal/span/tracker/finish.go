@@ -12,8 +12,8 @@ import (
 
 // Attributes that state what the tracker did to a span.
 const (
-	attrSynthetic  = "ntconv.synthetic"
-	attrUnfinished = "ntconv.unfinished"
+	AttrSynthetic  = "ntconv.synthetic"
+	AttrUnfinished = "ntconv.unfinished"
 	attrEnd        = "ntconv.end_time_unix_nano"
 )
 
@@ -49,7 +49,7 @@ func (t *Tracker) complete(s *span.Span) {
 		return
 	}
 	if s.MadeID {
-		s.Attributes = append(s.Attributes, span.Attribute{Key: attrSynthetic, Value: span.Bool(true)})
+		s.Attributes = append(s.Attributes, span.Attribute{Key: AttrSynthetic, Value: span.Bool(true)})
 	}
 	// Times before 1970 are negative numbers.
 	if s.End != 0 && int64(s.End) < int64(s.Start) {
@@ -107,7 +107,7 @@ func (t *Tracker) unfinished(s *span.Span) bool {
 		s.End = 0
 	case CloseUnfinished:
 		s.End = max64(t.unix(t.now), s.Start)
-		s.Attributes = append(s.Attributes, span.Attribute{Key: attrUnfinished, Value: span.Bool(true)})
+		s.Attributes = append(s.Attributes, span.Attribute{Key: AttrUnfinished, Value: span.Bool(true)})
 	default:
 		return false
 	}
