@@ -178,8 +178,20 @@ func (a *Addition) end() error {
 	if a.out != nil {
 		err = a.out.Abort()
 	}
-	err = errors.Join(err, os.RemoveAll(a.dir))
+	err = errors.Join(err, removeBusy(a.dir))
 	a.lock.release()
 	a.cleaner.Remove(a)
+	return err
+}
+
+// removeBusy removes a directory in which another goroutine may still create a file: a signal ends an addition that is being committed.
+// What is created while the directory is read makes the removal fail; once it is gone, nothing can be created in it.
+func removeBusy(dir string) error {
+	var err error
+	for range 10 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+	}
 	return err
 }
