@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 )
 
-// fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format.
-func (a *app) fromCmd() *cobra.Command {
+// fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format. Commands and flags of all pairs of
+// formats would be most of the time that short runs take, so formats that are not among the arguments have none; nil stands for all.
+func (a *app) fromCmd(args []string) *cobra.Command {
 	table := formats.Readable()
 	cmd := &cobra.Command{
 		Use:   "from",
@@ -28,14 +30,18 @@ func (a *app) fromCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, f := range table {
-		cmd.AddCommand(a.fromFormatCmd(f))
+		of := a.fromFormatCmd(f)
+		if args == nil || slices.Contains(args, f.Name) {
+			of.AddCommand(a.toCmd(f))
+		}
+		cmd.AddCommand(of)
 	}
 	return cmd
 }
 
 // fromFormatCmd is ntconv from FORMAT.
 func (a *app) fromFormatCmd(from *formats.Format) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:     from.Name + " to FORMAT IN...",
 		Short:   "Convert " + from.Doc,
 		Long:    "Convert from " + from.Name + ": " + from.Doc + ".",
@@ -45,6 +51,4 @@ func (a *app) fromFormatCmd(from *formats.Format) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.toCmd(from))
-	return cmd
 }
