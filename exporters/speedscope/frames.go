@@ -125,12 +125,4 @@ func times(value, scale int64) int64 {
 	return math.MaxInt64
 }
 
-// sum adds values that are not negative without overflow: the result is clamped.
-func sum(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

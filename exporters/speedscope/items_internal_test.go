@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -253,7 +254,7 @@ func (c *counter) Write(b []byte) (int, error) {
 // TestSum checks that weights that add up to more than 64 bits do not become negative.
 func TestSum(t *testing.T) {
 	for _, c := range [][3]int64{{1, 2, 3}, {math.MaxInt64, 1, math.MaxInt64}, {9e18, 9e18, math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64}} {
-		if got := sum(c[0], c[1]); got != c[2] {
+		if got := bin.AddClamped(c[0], c[1]); got != c[2] {
 			t.Errorf("%d + %d: got %d", c[0], c[1], got)
 		}
 	}

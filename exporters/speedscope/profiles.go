@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
@@ -151,9 +152,9 @@ func (e *encoder) sample(i *timeline.Item) {
 			}
 			p.samples.End(append(p.samples.Begin(), stack...))
 			p.weights.Int(value)
-			p.total = sum(p.total, value)
+			p.total = bin.AddClamped(p.total, value)
 			if w.State != stateWaiting {
-				p.busy = sum(p.busy, value)
+				p.busy = bin.AddClamped(p.busy, value)
 			}
 		}
 	}

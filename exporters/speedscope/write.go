@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
@@ -94,7 +95,7 @@ func (p *sampledProfile) write(w *jsoncolumns.Writer) {
 	if p.track != nil {
 		name = nameOf(p.track)
 	}
-	header(w, "sampled", name+": "+p.measure.name(), p.measure.unit, p.start, sum(p.start, p.total))
+	header(w, "sampled", name+": "+p.measure.name(), p.measure.unit, p.start, bin.AddClamped(p.start, p.total))
 	w.Text(`,"samples":`)
 	w.Column(p.samples)
 	w.Text(`,"weights":`)

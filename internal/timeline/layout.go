@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/spool"
 )
@@ -126,7 +127,7 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 	}
 	r := &l.rows[id]
 	it := &l.item
-	*it = Item{Time: sub(key.Time, l.t.start), Track: r.track}
+	*it = Item{Time: bin.SubClamped(key.Time, l.t.start), Track: r.track}
 	switch kind {
 	case recordInstant:
 		l.instant(&c, it)
@@ -179,7 +180,7 @@ func (l *layout) sample(c *cursor, it *Item) {
 	it.Kind, it.Thread, it.Weight = Sample, threadOf(it.Track), &l.weight
 	l.stack(c, it, c.number())
 	l.t.samples.read(c, &l.weight)
-	l.weight.Until = sum(it.Time, l.weight.Until)
+	l.weight.Until = bin.AddClamped(it.Time, l.weight.Until)
 }
 
 func (l *layout) instant(c *cursor, it *Item) {
@@ -219,14 +220,14 @@ func (l *layout) stack(c *cursor, it *Item, number uint32) {
 // begin begins the slice in l.record, with the arrows that lead to it.
 func (l *layout) begin(home *row, at int64) error {
 	t, r, it := l.t, &l.record, &l.item
-	end := sum(at, r.duration)
+	end := bin.AddClamped(at, r.duration)
 	if r.flags&sliceOpen != 0 {
 		end = max(at, t.end)
 	}
 	parent := l.parent()
 	to := l.choose(home, parent, end)
 	s := l.push(to, at, end)
-	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), sub(end, t.start)-sub(at, t.start), s.id
+	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), bin.SubClamped(end, t.start)-bin.SubClamped(at, t.start), s.id
 	it.Name, it.Category = r.title.name, r.title.category
 	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
 	if r.endThread != 0 && int(r.endThread) < len(l.rows) {
@@ -291,7 +292,7 @@ func (l *layout) endUntil(at int64) error {
 			delete(l.inner, s.number)
 		}
 		l.item = Item{
-			Kind: SliceEnd, Time: sub(s.end, l.t.start), Track: s.row.track, ID: s.id, Name: s.title.name, Category: s.title.category,
+			Kind: SliceEnd, Time: bin.SubClamped(s.end, l.t.start), Track: s.row.track, ID: s.id, Name: s.title.name, Category: s.title.category,
 		}
 		*s = slice{}
 		l.free = append(l.free, s)

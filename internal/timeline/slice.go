@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -58,7 +59,7 @@ func (t *Timeline) addSpan(s *span.Span) {
 	from, to, open := t.times(s)
 	stack := t.begun.take(s.Thread, from)
 	track, number := t.trackOf(s), uint32(0)
-	if !open && sub(to, from) < t.opts.MinDuration {
+	if !open && bin.SubClamped(to, from) < t.opts.MinDuration {
 		t.counts.Short++
 	} else {
 		if len(s.Events) > 0 {
@@ -73,7 +74,7 @@ func (t *Timeline) addSpan(s *span.Span) {
 }
 
 func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to int64, open bool) {
-	duration := sub(to, from)
+	duration := bin.SubClamped(to, from)
 	if open {
 		duration = math.MaxInt64
 	}
@@ -122,7 +123,7 @@ func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64)
 	t.counts.Instants++
 	t.parts.inner++
 	// Programs choose the times of events freely, and a slice that was moved has no place for them.
-	t.add(min(max(sub(int64(e.Time), t.base), from), to), rankInner)
+	t.add(min(max(bin.SubClamped(int64(e.Time), t.base), from), to), rankInner)
 }
 
 // valueOf returns an attribute as an arg.
@@ -233,8 +234,8 @@ const (
 
 // times returns the start and the end of a span in nanoseconds from clock.Tick. open means that the trace does not show the end.
 func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
-	from = sub(int64(s.Start), t.base)
-	to = sub(int64(s.End), t.base)
+	from = bin.SubClamped(int64(s.Start), t.base)
+	to = bin.SubClamped(int64(s.End), t.base)
 	if s.End == 0 {
 		to, open = from, true
 	}
@@ -244,12 +245,12 @@ func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
 	}
 	f, e := from, to
 	switch {
-	case to < sub(low, margin):
+	case to < bin.SubClamped(low, margin):
 		f, e = low, low
-	case from > sum(high, margin):
+	case from > bin.AddClamped(high, margin):
 		f, e = high, high
 	}
-	f, e = max(f, sub(low, maxReach)), min(e, sum(high, maxReach))
+	f, e = max(f, bin.SubClamped(low, maxReach)), min(e, bin.AddClamped(high, maxReach))
 	if f != from || e != to {
 		t.counts.Moved++
 	}

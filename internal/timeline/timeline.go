@@ -43,6 +43,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/spool"
@@ -200,7 +201,7 @@ func (t *Timeline) Start() time.Time {
 }
 
 // End returns the time of the last item, or the end of the last slice, in nanoseconds since Start. It is known after Finish.
-func (t *Timeline) End() int64 { return sub(t.end, t.start) }
+func (t *Timeline) End() int64 { return bin.SubClamped(t.end, t.start) }
 
 // Processes returns the processes after Finish, Tracks all tracks but lanes in the order: process, its own tracks, its threads, its
 // counters. Lanes appear while Each runs.
@@ -235,29 +236,6 @@ func (t *Timeline) put(at, rank int64) {
 	if err := t.spool.Add(spool.Key{Time: at, Rank: rank}, t.rec); err != nil && t.err == nil {
 		t.err = err
 	}
-}
-
-// sum and sub return a+b and a-b, clamped to the range of int64.
-func sum(a, b int64) int64 {
-	s := a + b
-	switch {
-	case b > 0 && s < a:
-		return math.MaxInt64
-	case b < 0 && s > a:
-		return math.MinInt64
-	}
-	return s
-}
-
-func sub(a, b int64) int64 {
-	d := a - b
-	switch {
-	case b < 0 && d < a:
-		return math.MaxInt64
-	case b > 0 && d > a:
-		return math.MinInt64
-	}
-	return d
 }
 
 var (
