@@ -45,7 +45,11 @@ var importRules = []importRule{
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
-		of: []string{"./internal/iox"}, only: []string{"std", "./", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./internal/filelock"}, only: []string{"std", "golang.org/x/sys/..."},
+		why: "a lock is a lock of the operating system: outputs and datasets share it",
+	},
+	{
+		of: []string{"./internal/iox"}, only: []string{"std", "./", "./internal/filelock", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
@@ -61,7 +65,7 @@ var importRules = []importRule{
 		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
 	},
 	{
-		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "./internal/filelock", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
 	},
 	{
