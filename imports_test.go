@@ -73,7 +73,7 @@ var importRules = []importRule{
 		why: "the notation of .NET names is text to text",
 	},
 	{
-		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/filelock", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
 	{
@@ -224,7 +224,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -291,7 +291,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -299,7 +299,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
@@ -312,7 +312,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",

@@ -35,6 +35,7 @@ type Output struct {
 	name   string // as the user said it
 	path   string // what is replaced; name with symbolic links followed
 	temp   string // "" when written directly
+	lease  *lease // of temp, nil when written directly
 	force  bool
 	keep   bool // do not close: standard output
 	fs     fileSystem
@@ -103,7 +104,7 @@ func (o *Output) open() error {
 		}
 		return err
 	}
-	o.removeStale()
+	removeStale(o.fs, o.path, nil)
 	return o.cleaner.Add(o, func() error {
 		if err := o.openTemp(info); err != nil {
 			return err
@@ -218,6 +219,7 @@ func (o *Output) Commit() error {
 		o.state, o.err = stateFailed, errors.Join(err, o.discard())
 		err = o.err
 	}
+	o.lease.end()
 	o.cleaner.Remove(o)
 	return err
 }
@@ -276,6 +278,7 @@ func (o *Output) Abort() error {
 	}
 	o.state = stateAborted
 	err := o.discard()
+	o.lease.end()
 	o.cleaner.Remove(o)
 	return err
 }
