@@ -19,6 +19,8 @@ type OutputOptions struct {
 	Force bool
 	// Cleaner, if not nil, can abort this output until it is committed.
 	Cleaner *Cleaner
+	// Quota, if not nil, bounds what is written to the members of a set. Create ignores it.
+	Quota *Quota
 
 	fs fileSystem // nil: the operating system
 }
