@@ -28,6 +28,7 @@ type app struct {
 	read       formats.ReadOptions
 	openers    *formats.Openers
 	limits     iox.Limits
+	quota      iox.Quota
 	memory     *memlimit.Limit // of the process: jobs share it
 	pick       pickFlags
 	spans      spanUse

@@ -59,7 +59,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 // outputs returns the set that a delivery is written to.
 func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	if d.to == formats.ToNothing {
-		return iox.NoOutputs(), nil
+		return iox.NoOutputs(&a.quota), nil
 	}
 	if d.outputs != nil {
 		out, err := d.outputs()
@@ -69,7 +69,9 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 		return out, nil
 	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check}, Dir: dir, File: !dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{
+		OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check, Quota: &a.quota}, Dir: dir, File: !dir,
+	})
 	if err == nil {
 		return out, nil
 	}

@@ -58,7 +58,7 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 
 // open opens inputs and recognizes their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
-	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.Watch}
+	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.Watch, Taken: a.quota.Read}
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
@@ -126,7 +126,7 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	case errors.As(fatal, &of) && memlimit.Cause(of.Err) != nil: // the input is to blame, and not the output
 		return fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: memlimit.Cause(of.Err)}), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
-		return fail(exitLimit, of.Err), nil
+		return limitFailure(of.Err), nil
 	case errors.As(fatal, &of):
 		return outputFailure(of.Err), nil
 	case errors.As(fatal, &src):

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,21 @@ func compressionFlags(l *iox.Limits) []limitFlag {
 	}
 }
 
+// quotaFlags returns the flag of the limit on what is written.
+func quotaFlags(q *iox.Quota) []limitFlag {
+	return []limitFlag{{iox.LimitWritten, "max-output", func(flags *pflag.FlagSet, name string) {
+		flags.Var((*quotaValue)(q), name, fmt.Sprintf("bytes written or sent in all, before compression; 0 for any (default %d times the decompressed input, and at least %s)",
+			iox.QuotaRatio, formatSize(iox.QuotaFloor)))
+	}}}
+}
+
+// BindQuota defines the flag of the limit on what is written.
+func BindQuota(flags *pflag.FlagSet, q *iox.Quota) {
+	for _, f := range quotaFlags(q) {
+		f.bind(flags, f.name)
+	}
+}
+
 // BindLimits defines the flags of the limits on what an input can make the reader hold.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	for _, f := range limitFlags(&o.Limits) {
@@ -99,14 +115,14 @@ func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	}
 }
 
-// LimitFlag returns the flag of BindLimits or BindCompression, such as "--max-types", that raises the limit which err reports, or "" if
+// LimitFlag returns the flag of BindLimits, BindCompression or BindQuota, such as "--max-types", that raises the limit which err reports, or "" if
 // no such flag does.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
 	if !errors.As(err, &exceeded) {
 		return ""
 	}
-	for _, f := range append(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits))...) {
+	for _, f := range slices.Concat(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits)), quotaFlags(new(iox.Quota))) {
 		if f.limit != "" && f.limit == exceeded.Limit {
 			return "--" + f.name
 		}
@@ -244,6 +260,23 @@ func (v *size64Value) Set(s string) error {
 
 func (v *size64Value) String() string { return formatSize(int64(*v)) }
 func (v *size64Value) Type() string   { return "size" }
+
+type quotaValue iox.Quota
+
+func (v *quotaValue) Set(s string) error {
+	n, err := parseSize(s)
+	if err == nil {
+		(*iox.Quota)(v).SetMax(n)
+	}
+	return err
+}
+
+func (v *quotaValue) String() string {
+	n, _ := (*iox.Quota)(v).Max()
+	return formatSize(n)
+}
+
+func (v *quotaValue) Type() string { return "size" }
 
 var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB or TiB")
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -32,6 +33,8 @@ type Options struct {
 	Temp func() (*os.File, error)
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
+	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called from any goroutine.
+	Taken func(bytes int64)
 }
 
 // An Input is one trace, or several that are read as one. Each pass over it is a source of its own.
@@ -43,10 +46,11 @@ type Input struct {
 
 	opts   *Options
 	raw    *iox.Input
-	file   *os.File // to be closed at the end, if not nil: the input's file or its copy
-	head   *head    // what recognition has read of the first stream; nil once that was handed out
-	others []*Input // that are read together with it
-	unit   string   // of the weights, if it is one of several profiles
+	file   *os.File     // to be closed at the end, if not nil: the input's file or its copy
+	head   *head        // what recognition has read of the first stream; nil once that was handed out
+	others []*Input     // that are read together with it
+	unit   string       // of the weights, if it is one of several profiles
+	taken  atomic.Int64 // decompressed bytes that the longest pass has read
 }
 
 // A head is a stream of which some bytes have been looked at.
