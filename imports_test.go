@@ -165,9 +165,9 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pprofview"}, direct: true, only: []string{
-			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
+			"std", "./internal/message", "./internal/origin", "github.com/google/pprof/driver", "github.com/google/pprof/profile", "golang.org/x/sys/unix",
 		},
-		why: "pprof shows a profile, whichever trace it was converted from",
+		why: "pprof shows a profile, whichever trace it was converted from; origin names sample types, and unix bounds the memory of dot",
 	},
 	{
 		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
