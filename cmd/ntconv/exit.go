@@ -76,15 +76,20 @@ func inputFailure(err error, strict bool) error {
 		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
 			err = packed // the position of the reader in the decompressed data adds nothing
 		}
-		if flag := formats.LimitFlag(err); flag != "" {
-			err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
-		}
-		return fail(exitLimit, err)
+		return limitFailure(err)
 	}
 	if next := nextStep(err, strict); next != "" {
 		err = &ntconv.AdviceError{Err: err, Advice: next}
 	}
 	return fail(exitInput, err)
+}
+
+// limitFailure is an error of a limit. It names the flag that raises the limit.
+func limitFailure(err error) error {
+	if flag := formats.LimitFlag(err); flag != "" {
+		err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
+	}
+	return fail(exitLimit, err)
 }
 
 func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
