@@ -67,7 +67,7 @@ func (h *handle) Stream() (io.Reader, error) {
 	if at := h.head; at != nil {
 		h.head = nil
 		h.opened = append(h.opened, at.stream)
-		return at.peeked, nil
+		return peekedReader{at}, nil
 	}
 	s, err := h.Input.Stream()
 	if err != nil {
@@ -76,6 +76,14 @@ func (h *handle) Stream() (io.Reader, error) {
 	h.opened = append(h.opened, s)
 	return s, nil
 }
+
+// A peekedReader reads a head from its beginning.
+type peekedReader struct{ *head }
+
+func (r peekedReader) Read(p []byte) (int, error) { return r.peeked.Read(p) }
+
+// Layer implements iox.Layered.
+func (r peekedReader) Layer() *iox.Layer { return iox.LayerOf(r.stream) }
 
 // Member implements formats.Input.
 func (h *handle) Member(name string) (formats.Input, error) {
