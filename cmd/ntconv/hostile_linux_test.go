@@ -28,6 +28,7 @@ var attacks = slices.Concat(
 	attacksOnPrinting,
 	attacksOnSymbols,
 	attacksOnFiles,
+	attacksOnGrowth,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.
