@@ -81,6 +81,9 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		if s, ok := sink.(formats.Aborter); ok {
 			_ = s.Abort() // the files are removed
 		}
+		if !out.Atomic() {
+			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
+		}
 		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
 	}
 	if what := d.empty(); what != "" {
