@@ -32,8 +32,9 @@ type OutputsOptions struct {
 type Outputs struct {
 	name  string
 	to    target
-	quota *Quota     // may be nil
-	mu    sync.Mutex // guards names
+	check func() error // may be nil
+	quota *Quota       // may be nil
+	mu    sync.Mutex   // guards names
 	names []string
 }
 
@@ -65,13 +66,13 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Outputs{name: out.Name(), to: &single{out: out}, quota: opts.Quota}, nil
+		return &Outputs{name: out.Name(), to: &single{out: out}, check: opts.Check, quota: opts.Quota}, nil
 	}
 	t, err := createTree(name, opts.OutputOptions)
 	if err != nil {
 		return nil, &Error{Name: name, Op: "create", Bytes: -1, Err: err}
 	}
-	return &Outputs{name: name, to: t, quota: opts.Quota}, nil
+	return &Outputs{name: name, to: t, check: opts.Check, quota: opts.Quota}, nil
 }
 
 // NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "". What is sent elsewhere spends
@@ -99,7 +100,7 @@ func (o *Outputs) Create(member string) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.quota = o.quota
+	m.check, m.quota = o.check, o.quota
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.names = append(o.names, member)
