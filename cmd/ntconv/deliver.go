@@ -40,6 +40,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	if cause := memlimit.Cause(err); cause != nil {
 		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), out.Abort())
 	}
+	if isLimit(err) {
+		return errors.Join(limitFailure(err), out.Abort())
+	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {

@@ -93,7 +93,7 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 			return err
 		}
 	}
-	plan.Keep = part.Keep
+	plan.Keep, plan.Check = part.Keep, isStdout(f.out)
 	plan.After = append([]pass.Stage{func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) }}, plan.After...)
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		d := a.delivery(p, &f.conversion, f.out)

@@ -75,6 +75,7 @@ func (a *app) print(r *printing) error {
 		r.lines.Stacks = true
 		plan.Names, plan.NamesFirst = r.names, true
 	}
+	plan.Check = isStdout(r.out)
 	return a.over([]string{r.in}, plan, func(p *pass.Pass) error {
 		var sink *lineSink
 		r.lines.Namer = p.Namer

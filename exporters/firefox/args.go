@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -40,6 +41,12 @@ type key struct {
 	ids  [numFormats]uint32 // number of the field plus 1, 0 if there is none
 	mark uint64             // the object that was the last one with the key
 	next uint32             // the key that takes its place in an object that has it already, 0 if there is none yet
+	// root is the key that this one takes the place of, depth how many keys were tried before it; 0 for the key of a field.
+	root  uint32
+	depth int
+	// last is the key that took its place last in the object lastMark: those between them are taken.
+	last     uint32
+	lastMark uint64
 }
 
 // Keys that the exporter sets itself, or to which the Firefox Profiler gives a meaning, in the order of reservedKeys.
@@ -172,15 +179,42 @@ func (a *argEncoder) key(text string) uint32 {
 	return n
 }
 
+// maxUnderscores is how often an underscore is appended to a key that is taken. Later members get numbers: with underscores alone, the keys of
+// n members with one name would have n*n bytes.
+const maxUnderscores = 8
+
+// following returns the number of the key for a member whose key n is taken.
+func (a *argEncoder) following(n uint32) uint32 {
+	k := &a.keys[n]
+	text, root, depth := k.text+"_", n, k.depth+1
+	if k.depth > 0 {
+		root = k.root
+	}
+	if depth > maxUnderscores {
+		text = a.keys[root].text + "_" + strconv.Itoa(depth)
+	}
+	known := len(a.keys)
+	next := a.key(text)
+	if int(next) == known && len(a.keys) > known { // it is not the key of another field
+		a.keys[next].root, a.keys[next].depth = root, depth
+	}
+	return next
+}
+
 // begin begins a member. It returns false if the member has to be dropped.
 func (a *argEncoder) begin(n uint32, f format) bool {
+	first := n
+	if n < maxKeys && a.keys[n].lastMark == a.object {
+		n = a.keys[n].last // all before it are taken
+	}
 	for n < numReserved || n < maxKeys && a.keys[n].mark == a.object {
-		k := &a.keys[n]
-		if k.next == 0 {
-			next := a.key(k.text + "_")
-			a.keys[n].next = next
+		if a.keys[n].next == 0 {
+			a.keys[n].next = a.following(n)
 		}
 		n = a.keys[n].next
+	}
+	if n < maxKeys && n != first {
+		a.keys[first].last, a.keys[first].lastMark = n, a.object
 	}
 	if n >= maxKeys {
 		a.dropped++
