@@ -18,7 +18,6 @@ var attacksOnOutput = []attack{
 	{file: "stack-amplify.nettrace", args: "to parquet --single IN -o OUT", code: 5, mib: 150, says: "raise --max-output"},
 	{file: "stack-amplify.nettrace", args: "print --symbols --max-output 1MiB IN", code: 5, out: 1 << 20, mib: 100, says: "limit 1 MiB"},
 	{file: "inlined.nettrace", args: "print --json --symbols --max-output 8MiB IN", code: 5, out: 8 << 20, mib: 150, says: "raise --max-output"},
-	{file: "inlined.nettrace", args: "to speedscope --max-output 8MiB IN -o OUT.json.gz", code: 5, mib: 250, says: "raise --max-output"},
 	{file: "limit-partial-stdout.nettrace", args: "print --json --symbols --crc --hex IN", code: 5, mib: 100, says: "raise --max-fields"},
 	{file: "strict-partial-stdout.nettrace", args: "print --json --strict --symbols --crc --hex IN", code: 2, mib: 150, says: "stack id is already in use"},
 	{file: "strict-partial-stdout.nettrace", args: "print --json --strict IN", code: 2, mib: 150, says: "stack id is already in use"},
