@@ -28,6 +28,7 @@ var attacks = slices.Concat(
 	attacksOnPrinting,
 	attacksOnSymbols,
 	attacksOnFiles,
+	attacksOnOutput,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.

@@ -30,6 +30,9 @@ type Printer struct {
 	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
 	frames []ntconv.Frame
 
+	start, end int   // of the line that is being made, in its buffer: end is where it is too long
+	err        error // the line is too long
+
 	labels    *ntconv.Labels // those of labelText
 	labelText []byte
 }
@@ -50,6 +53,30 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 		types: make(map[*schema.Schema]*typeText),
 		keys:  make(map[*ntconv.Field]string),
 	}
+}
+
+// LimitLine is the ntconv.LimitError.Limit of lines that are too long. Its values are bytes.
+const LimitLine = "line of an event"
+
+// maxLine is how many bytes a line may have in addition to four for each byte of the payload: its bytes and its fields.
+const maxLine = 64 << 20
+
+// Err returns an *ntconv.LimitError if the last line that was appended is too long: a few bytes of an event can refer to a stack of
+// gigabytes. That line is not complete, and must not be used.
+func (p *Printer) Err() error { return p.err }
+
+// begin begins a line of an event.
+func (p *Printer) begin(dst []byte, e *ntconv.Event) {
+	p.start, p.end, p.err = len(dst), len(dst)+maxLine+4*len(e.Payload), nil
+}
+
+// full reports whether the line is too long. Loops over parts of a line end then.
+func (p *Printer) full(dst []byte) bool {
+	if len(dst) <= p.end {
+		return false
+	}
+	p.err = &ntconv.LimitError{Limit: LimitLine, Value: int64(p.end - p.start), Asked: int64(len(dst) - p.start), Unit: "bytes"}
+	return true
 }
 
 // typeOf returns the text of the event's type.

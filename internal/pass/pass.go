@@ -37,6 +37,9 @@ type Plan struct {
 	Names *symbol.Options
 	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
 	NamesFirst bool
+	// Check asks for a reading before the pass if a pass in strict mode follows, so that an input that is refused is refused before anything
+	// is written. An input that can be read only once is not checked.
+	Check bool
 	// Ahead is what must be known about the whole trace before the pass.
 	Ahead []*Ahead
 	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file order: time order
@@ -88,6 +91,7 @@ type Pass struct {
 	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
 	waiting  *Ahead              // the first of Plan.Ahead that no event has shown to be needed, nil if there is none
 	found    bool                // an event has shown it, and the pass has ended there
+	ended    bool                // the input was read to its end
 	shortcut bool                // names may be missing and the order may matter
 	close    func()              // ends the reading; may be called again
 }
@@ -210,13 +214,29 @@ func (o *observed) Next() (*ntconv.Event, error) {
 		return nil, io.EOF
 	}
 	e, err := o.Source.Next()
-	if err == nil {
-		o.pass.observe(e)
-		if o.pass.found {
-			return nil, io.EOF
-		}
+	if err != nil {
+		o.pass.end(err)
+		return e, err
 	}
-	return e, err
+	o.pass.observe(e)
+	if o.pass.found {
+		return nil, io.EOF
+	}
+	return e, nil
+}
+
+// end records that the input was read to its end. The report says if an earlier reading went otherwise.
+func (p *Pass) end(err error) {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	if err == io.EOF {
+		err = nil
+	}
+	if changed := p.Input.Finish(input.Reading{Events: p.Total, Err: err}); changed != "" {
+		p.Report.Note(ntconv.CodeChanged, 1, -1, changed)
+	}
 }
 
 // observe sees every event of the input.
