@@ -29,6 +29,7 @@ var attacks = slices.Concat(
 	attacksOnSymbols,
 	attacksOnFiles,
 	attacksOnOutput,
+	attacksOnGrowth,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.
