@@ -52,7 +52,7 @@ const (
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
 		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
-		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
+		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + formats.FlagMemory},
 	}
 }
 
@@ -100,6 +100,7 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
+			a.read.Memory = a.memory.Max
 			a.memory.End = a.outOfMemory
 			a.memory.Start()
 			a.onInterrupt("interrupted, nothing written")
