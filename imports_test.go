@@ -53,15 +53,15 @@ var importRules = []importRule{
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
-		of: []string{"./internal/tempfile"}, only: []string{"std"},
-		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
+		of: []string{"./internal/tempfile"}, only: []string{"std", "./", "./internal/bin"},
+		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it; of the model it knows its LimitError",
 	},
 	{
 		of: []string{"./internal/timesort"}, only: []string{"std", "./", "./internal/timesort"},
 		why: "which event comes first depends on neither the format that it came from nor the one that is written",
 	},
 	{
-		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
+		of: []string{"./internal/spool"}, only: []string{"std", "./", "./internal/bin", "./internal/spool", "./internal/tempfile"},
 		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
 	},
 	{
@@ -263,8 +263,8 @@ var importRules = []importRule{
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
 	{
-		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
-		why: "columns are those of any format: they know neither the model nor what the values are",
+		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./", "./internal/bin", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
+		why: "columns are those of any format: they know of the model its LimitError only, and not what the values are",
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{

@@ -142,8 +142,10 @@ func (t *Table) addMeaning(m *meaning, p *process, pc uint64, at ntconv.Ticks) {
 			s.when.meaning(m, pc, at)
 		}
 	}
-	for _, s := range t.wideOf(p) {
-		s.when.meaning(m, pc, at)
+	for _, s := range t.wideAround(p, pc) {
+		if s != nil {
+			s.when.meaning(m, pc, at)
+		}
 	}
 }
 

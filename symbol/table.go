@@ -51,7 +51,8 @@ type Table struct {
 	texts     *texts
 	symbols   map[symbolsKey]*symbols
 	first     map[mappingKey]*symbols // of each id; for symbols that come before their mapping
-	wide      []*symbols              // those with a symbol outside of their mapping
+	entries   int                     // of all symbols
+	indexed   int                     // of them, in the indexes of processes
 	metadata  map[mappingKey]string
 	epochs    uint32 // number of the last change of meaning in any process
 	symbolsAt uint32 // the same for symbols alone
@@ -227,6 +228,6 @@ func (t *Table) learnModule(e *ntconv.Event) {
 	p := t.processOf(e)
 	changed, late := p.modules.learn(m.ModuleID, n)
 	if t.late = t.late || late; changed {
-		clear(p.memo)
+		p.forget()
 	}
 }

@@ -53,7 +53,8 @@ const (
 // newApp returns a run with the defaults of all flags.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp}, limits: *iox.DefaultLimits(),
+		openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
 		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
 	}
 }

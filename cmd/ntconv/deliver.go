@@ -149,6 +149,7 @@ func target(p *pass.Pass) *formats.Target {
 		Input:    filepath.Base(p.Input.Name()),
 		Version:  version(),
 		Report:   p.Report,
+		MaxTemp:  p.Plan.Read.MaxTemp,
 		Span:     p.Span,
 		Comments: comments,
 		Ordered:  p.Order == reader.ByTime || p.Input.Format.In.Ordered,

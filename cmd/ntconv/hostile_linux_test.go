@@ -24,7 +24,12 @@ type attack struct {
 }
 
 // attacks has at least one run for every file of testdata/hostile.
-var attacks = slices.Concat(attacksOnPrinting, attacksOnSymbols, attacksOnOutput)
+var attacks = slices.Concat(
+	attacksOnPrinting,
+	attacksOnSymbols,
+	attacksOnFiles,
+	attacksOnOutput,
+)
 
 // attacksOnPrinting are on what prints or stores payloads.
 var attacksOnPrinting = []attack{

@@ -58,7 +58,10 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 
 // open opens inputs and recognizes their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
-	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.Watch, Taken: a.quota.Read}
+	o := &input.Options{
+		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying,
+		Guard: a.memory.Watch, Taken: a.quota.Read,
+	}
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
@@ -83,7 +86,7 @@ func (a *app) notOpened(err error) error {
 			return failf(exitInput, "%w; to write %s, say: ntconv to %s IN", err, of.Name, of.Name)
 		}
 	}
-	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) {
+	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) && !isLimit(err) {
 		return fail(exitOutput, spool)
 	}
 	return inputFailure(err, false)

@@ -78,6 +78,7 @@ func appendCRC(dst, payload []byte) []byte {
 func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	open := `,"payload":{`
 	p.scope = p.scope[:0]
+	var o object
 	for f, v := range t.Values(e) {
 		if f.Type.Code == ntconv.TypePad64 {
 			continue
@@ -87,7 +88,7 @@ func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte
 		}
 		dst = append(dst, open...)
 		open = ","
-		dst = append(dst, p.key(f, 0)...)
+		dst = append(dst, p.key(f, &o)...)
 		dst = p.appendValue(dst, &f.Type, v)
 	}
 	if open == "," {
@@ -142,7 +143,7 @@ func (p *Printer) appendList(dst []byte, t *ntconv.FieldType, v ntconv.Value) []
 }
 
 func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
-	start := len(p.scope)
+	o := object{start: len(p.scope)}
 	open := byte('{')
 	for f, m := range v.Fields() {
 		if f.Type.Code == ntconv.TypePad64 {
@@ -151,11 +152,11 @@ func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
 		if p.full(dst) {
 			break
 		}
-		dst = append(append(dst, open), p.key(f, start)...)
+		dst = append(append(dst, open), p.key(f, &o)...)
 		dst = p.appendValue(dst, &f.Type, m)
 		open = ','
 	}
-	p.scope = p.scope[:start]
+	p.scope = p.scope[:o.start]
 	if open == '{' {
 		dst = append(dst, '{')
 	}

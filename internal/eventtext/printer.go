@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -114,29 +115,28 @@ func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// key returns the JSON name of a field, quoted and with its colon. start is where the field's object begins in p.scope.
-// A name that an earlier field of the object has already gets the field's position as a suffix.
-func (p *Printer) key(f *ntconv.Field, start int) string {
+// An object is one that is being written.
+type object struct {
+	start int          // where its fields begin in Printer.scope
+	names payload.Keys // of its fields, nil until one has no known name
+}
+
+// key returns the JSON name of the next field of an object, quoted and with its colon.
+func (p *Printer) key(f *ntconv.Field, o *object) string {
 	k, ok := p.keys[f]
-	if !ok {
-		siblings := p.scope[start:]
-		k = quotedKey(f.Name)
-		for n := len(siblings) + 1; p.taken(k, siblings); n++ {
-			k = quotedKey(f.Name + "_" + strconv.Itoa(n))
+	switch {
+	case !ok:
+		if o.names == nil {
+			o.names = make(payload.Keys)
+			for _, before := range p.scope[o.start:] {
+				o.names.Take(p.keys[before])
+			}
 		}
+		k = o.names.Add(f.Name, len(p.scope)-o.start+1)
 		p.keys[f] = k
+	case o.names != nil:
+		o.names.Take(k)
 	}
 	p.scope = append(p.scope, f)
 	return k
 }
-
-func (p *Printer) taken(key string, by []*ntconv.Field) bool {
-	for _, f := range by {
-		if p.keys[f] == key {
-			return true
-		}
-	}
-	return false
-}
-
-func quotedKey(name string) string { return string(append(appendQuoted(nil, name), ':')) }

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/tempfile"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
@@ -23,6 +24,8 @@ type ReadOptions struct {
 	AllowPrerelease bool
 	Limits          reader.Limits
 	Report          *ntconv.Report
+	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
+	MaxTemp int64
 	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
 	OutputDepth int
 	DepthAdvice string
@@ -101,11 +104,18 @@ func BindQuota(flags *pflag.FlagSet, q *iox.Quota) {
 	}
 }
 
-// BindLimits defines the flags of the limits on what an input can make the reader hold.
+// DefaultTemp is the usual value of ReadOptions.MaxTemp: 64 GiB.
+const DefaultTemp = 64 << 30
+
+// flagSpool is the flag that sets ReadOptions.MaxTemp.
+const flagSpool = "max-spool"
+
+// BindLimits defines the flags of the limits on what an input can make the reader hold, in memory and in temporary files.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	for _, f := range limitFlags(&o.Limits) {
 		f.bind(flags, f.name)
 	}
+	SizeFlag(flags, &o.MaxTemp, flagSpool, "size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 for any")
 }
 
 // BindCompression defines the flags of the limits on compressed input. Their defaults are the values of l.
@@ -127,7 +137,10 @@ func LimitFlag(err error) string {
 			return "--" + f.name
 		}
 	}
-	switch exceeded.Limit { // of profiles in JSON, which have some of the flags' limits under names of their own
+	switch exceeded.Limit {
+	case tempfile.LimitSize:
+		return "--" + flagSpool
+	// of profiles in JSON, which have some of the flags' limits under names of their own
 	case sampled.LimitTables:
 		return "--max-tables"
 	case sampled.LimitThreads:

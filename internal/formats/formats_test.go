@@ -19,6 +19,7 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/tempfile"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -519,6 +520,9 @@ func TestLimitFlag(t *testing.T) {
 			_, err = ntconv.Copy(discard{}, src)
 		}
 		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
+	}
+	if f := LimitFlag(fmt.Errorf("x: %w", tempfile.CheckSize(2, 1))); f != "--"+flagSpool {
+		t.Errorf("%q for a temporary file", f)
 	}
 	for _, err := range []error{errors.New("threads"), ntconv.ErrLimit, &ntconv.LimitError{Limit: "pages"}, &ntconv.LimitError{Limit: writer.LimitBlock}} {
 		if f := LimitFlag(err); f != "" {

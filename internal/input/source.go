@@ -77,7 +77,7 @@ func (h *handle) Stream() (io.Reader, error) {
 	if at := h.head; at != nil {
 		h.head = nil
 		h.opened = append(h.opened, at.stream)
-		return &metered{at.peeked, h.meter}, nil
+		return &metered{peekedReader{at}, h.meter}, nil
 	}
 	s, err := h.Input.Stream()
 	if err != nil {
@@ -95,6 +95,14 @@ func (h *handle) At() (io.ReaderAt, int64, error) {
 	}
 	return r, size, err
 }
+
+// A peekedReader reads a head from its beginning.
+type peekedReader struct{ *head }
+
+func (r peekedReader) Read(p []byte) (int, error) { return r.peeked.Read(p) }
+
+// Layer implements iox.Layered.
+func (r peekedReader) Layer() *iox.Layer { return iox.LayerOf(r.stream) }
 
 // Member implements formats.Input.
 func (h *handle) Member(name string) (formats.Input, error) {
@@ -157,6 +165,9 @@ func (h *handle) Finish() error {
 	}
 	return nil
 }
+
+// Layer implements iox.Layered.
+func (m *metered) Layer() *iox.Layer { return iox.LayerOf(m.r) }
 
 // Close ends the pass.
 func (h *handle) Close() error {
