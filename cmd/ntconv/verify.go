@@ -146,7 +146,7 @@ func (a *app) verify(v *verification) error {
 type side struct {
 	in     *input.Input
 	src    ntconv.Source
-	stream io.Closer
+	stream input.Ending
 	report ntconv.Report
 	failed error // of src
 }
@@ -221,6 +221,9 @@ func (e *errorRecorder) Next() (*ntconv.Event, error) {
 	}
 	if !e.ended {
 		e.ended = true
+		if err == io.EOF {
+			e.side.failed = e.side.stream.Finish()
+		}
 		if changed := e.side.in.Finish(input.Reading{Events: e.events, Err: e.side.failed}); changed != "" {
 			e.side.report.Note(ntconv.CodeChanged, 1, -1, changed)
 		}

@@ -167,6 +167,10 @@ func (in *Input) Close() error {
 	return nil
 }
 
+// A Finisher is a stream that may be left before its end. Finish reads the rest of compressed data, so that its checksum is compared, and
+// returns the error of the first Read that fails. It does nothing if the data is not compressed. Streams of an Input are Finishers.
+type Finisher interface{ Finish() error }
+
 // Stream returns the content from its beginning, decompressed. It does not read yet, so it does not block; a
 // second call for an input that is not Again is an error that wraps errors.ErrUnsupported.
 //

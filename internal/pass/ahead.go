@@ -132,6 +132,9 @@ func (plan *Plan) scan(in *input.Input, order reader.Order, begin func(*ntconv.I
 			}
 		}
 	}
+	if r.Err == nil {
+		r.Err = closer.Finish()
+	}
 	if errors.Is(r.Err, ntconv.ErrLimit) || r.Err != nil && plan.Read.Strict {
 		return 0, &input.Error{Name: in.Name(), Err: r.Err}
 	}

@@ -1,15 +1,20 @@
 package pass_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -145,6 +150,43 @@ func TestCheck(t *testing.T) {
 		})
 		if err == nil || (delivered > 0) == check {
 			t.Errorf("check %v: %d events delivered, %v", check, delivered, err)
+		}
+	}
+}
+
+// The checksum of compressed data is compared although the trace in it has ended, in every reading.
+func TestChecksum(t *testing.T) {
+	data := corpus.Trace(t, "cpu-env").Data
+	for name, compressed := range map[string]struct {
+		to func(io.Writer) (io.WriteCloser, error)
+		at int // place of the checksum, from the end
+	}{
+		"gzip": {func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }, 8},
+		"zstd": {func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderCRC(true)) }, 4},
+	} {
+		var b bytes.Buffer
+		z, err := compressed.to(&b)
+		if err == nil {
+			_, err = z.Write(data)
+		}
+		if err = errors.Join(err, z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, damaged := range []bool{false, true} {
+			if damaged {
+				b.Bytes()[b.Len()-compressed.at] ^= 0x55
+			}
+			path := filepath.Join(t.TempDir(), "x")
+			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			seen, report, partial, err := read(t, open(t, path), new(pass.Plan))
+			if seen != 1786 || err != nil || (partial != nil) != damaged || errors.Is(partial, iox.ErrCorrupt) != damaged || report.Count(ntconv.CodeChanged) > 0 {
+				t.Errorf("%s, damaged %v: %d events, %v, %v, %v", name, damaged, seen, partial, err, report.Entries())
+			}
+			if _, _, _, err := read(t, open(t, path), &pass.Plan{Read: formats.ReadOptions{Strict: true}}); (err != nil) != damaged {
+				t.Errorf("%s, damaged %v, strict: %v", name, damaged, err)
+			}
 		}
 	}
 }

@@ -91,9 +91,10 @@ type Pass struct {
 	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
 	waiting  *Ahead              // the first of Plan.Ahead that no event has shown to be needed, nil if there is none
 	found    bool                // an event has shown it, and the pass has ended there
-	ended    bool                // the input was read to its end
 	shortcut bool                // names may be missing and the order may matter
 	close    func()              // ends the reading; may be called again
+	finish   func() error        // compares checksums at the end of the input
+	endErr   error               // how the source ended
 }
 
 // errShortcut means that a pass took a shortcut that the trace does not allow.
@@ -161,6 +162,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 		closer.Close()
 	})
 	defer p.close()
+	p.finish = closer.Finish
 	p.Source = p.chain(src)
 	if err = use(p); p.found {
 		return errAhead
@@ -215,8 +217,7 @@ func (o *observed) Next() (*ntconv.Event, error) {
 	}
 	e, err := o.Source.Next()
 	if err != nil {
-		o.pass.end(err)
-		return e, err
+		return nil, o.pass.end(err)
 	}
 	o.pass.observe(e)
 	if o.pass.found {
@@ -225,18 +226,21 @@ func (o *observed) Next() (*ntconv.Event, error) {
 	return e, nil
 }
 
-// end records that the input was read to its end. The report says if an earlier reading went otherwise.
-func (p *Pass) end(err error) {
-	if p.ended {
-		return
+// end records that the input was read to its end, and returns the error to end with. The report says if an earlier reading went otherwise.
+func (p *Pass) end(err error) error {
+	if p.endErr != nil {
+		return p.endErr
 	}
-	p.ended = true
 	if err == io.EOF {
-		err = nil
+		err = p.finish()
+	}
+	if p.endErr = err; err == nil {
+		p.endErr = io.EOF
 	}
 	if changed := p.Input.Finish(input.Reading{Events: p.Total, Err: err}); changed != "" {
 		p.Report.Note(ntconv.CodeChanged, 1, -1, changed)
 	}
+	return p.endErr
 }
 
 // observe sees every event of the input.
