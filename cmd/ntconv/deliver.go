@@ -8,7 +8,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -35,6 +37,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 		a.onInterrupt("interrupted, the output is not complete")
 	}
 	sink, err := d.create(out)
+	if cause := memlimit.Cause(err); cause != nil {
+		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), out.Abort())
+	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {
@@ -64,7 +69,7 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 		return out, nil
 	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner}, Dir: dir, File: !dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check}, Dir: dir, File: !dir})
 	if err == nil {
 		return out, nil
 	}
@@ -87,6 +92,9 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		return errors.Join(nothing(p, what, d.advice), out.Abort())
 	}
 	a.onInterrupt("")
+	if !a.several {
+		a.memory.Stop()
+	}
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
 	}
@@ -100,9 +108,9 @@ func (a *app) showSending(s formats.Sending) {
 		return what + " sent"
 	}
 	a.sent.Store(&progress)
-	a.whenInterrupted(func() string {
+	a.keepsOnInterrupt(func() string {
 		what, where := s.Sent()
-		return fmt.Sprintf("interrupted; %s were sent to %s, and a batch that was on its way may have arrived", what, where)
+		return fmt.Sprintf("%s were sent to %s, and a batch that was on its way may have arrived", what, where)
 	})
 }
 

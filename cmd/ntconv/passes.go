@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
@@ -122,6 +123,8 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	switch {
 	case errors.As(fatal, &of) && errors.As(of.Err, &flag):
 		return fail(exitUsage, flag), nil
+	case errors.As(fatal, &of) && memlimit.Cause(of.Err) != nil: // the input is to blame, and not the output
+		return fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: memlimit.Cause(of.Err)}), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
 		return limitFailure(of.Err), nil
 	case errors.As(fatal, &of):

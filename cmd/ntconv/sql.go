@@ -148,7 +148,8 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if strings.TrimSpace(q.query) == "" {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
-	a.sum = new(summary.Summary)
+	a.several = true // temporary tables
+	a.begin(new(summary.Summary))
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
 		return err

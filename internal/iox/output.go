@@ -20,6 +20,10 @@ type OutputOptions struct {
 	// Cleaner, if not nil, can abort this output until it is committed.
 	Cleaner *Cleaner
 
+	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends the writing:
+	// it is the error of that write and of all later ones, as it is.
+	Check func() error
+
 	fs fileSystem // nil: the operating system
 }
 

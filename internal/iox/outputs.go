@@ -32,7 +32,8 @@ type OutputsOptions struct {
 type Outputs struct {
 	name  string
 	to    target
-	mu    sync.Mutex // guards names
+	check func() error // may be nil
+	mu    sync.Mutex   // guards names
 	names []string
 }
 
@@ -64,13 +65,13 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Outputs{name: out.Name(), to: &single{out: out}}, nil
+		return &Outputs{name: out.Name(), to: &single{out: out}, check: opts.Check}, nil
 	}
 	t, err := createTree(name, opts.OutputOptions)
 	if err != nil {
 		return nil, &Error{Name: name, Op: "create", Bytes: -1, Err: err}
 	}
-	return &Outputs{name: name, to: t}, nil
+	return &Outputs{name: name, to: t, check: opts.Check}, nil
 }
 
 // NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "".
@@ -97,6 +98,7 @@ func (o *Outputs) Create(member string) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.check = o.check
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.names = append(o.names, member)
