@@ -21,7 +21,7 @@ import (
 // allFaults makes TestFaults inject every fault. Else it injects about faultSample of each kind in each run.
 var allFaults = flag.Bool("faults", false, "inject a fault at every system call")
 
-const faultSample = 2
+const faultSample = 1
 
 // A faulty is a run of the command of which one system call after the other fails. IN stands for an input, OUT for the destination.
 type faulty struct {
@@ -29,18 +29,21 @@ type faulty struct {
 	in    string // trace of testdata, or the args of a run that makes it
 	dest  string // name of the destination, "" if only standard output is written
 	dir   bool   // the destination is a directory
+	old   string // file in it before
 	piped bool   // the input is a pipe
+
+	sampled int // where the sample of the calls begins
 }
 
-var faultyRuns = []faulty{
+var faultyRuns = []*faulty{
 	{args: "to pprof -f -o OUT IN", in: "waits", dest: "x.pb.gz"},
 	{args: "to pprof -o - IN", in: "waits"},
 	{args: "to folded -f -o OUT IN", in: "waits", dest: "x.folded"},
 	{args: "to nettrace -f -o OUT IN", in: "waits", dest: "x.nettrace"},
 	{args: "to otlp -f -o OUT IN", in: "activities", dest: "x.jsonl"},
-	{args: "to parquet -f -o OUT IN", in: "activities", dest: "x", dir: true},
+	{args: "to parquet -f -o OUT IN", in: "activities", dest: "x", dir: true, old: "events.parquet"},
 	{args: "to chrome -f -o OUT IN", in: "waits", dest: "x.json"},
-	{args: "to chrome -f --split 64KiB -o OUT IN", in: "waits", dest: "x", dir: true},
+	{args: "to chrome -f --split 64KiB -o OUT IN", in: "waits", dest: "x", dir: true, old: "part-0001.json.gz"},
 	{args: "to perfetto -f -o OUT IN", in: "waits", dest: "x.pftrace"},
 	{args: "to firefox -f -o OUT IN", in: "waits", dest: "x.firefox.json"},
 	{args: "to speedscope -f -o OUT IN", in: "waits", dest: "x.speedscope.json"},
@@ -50,7 +53,7 @@ var faultyRuns = []faulty{
 	{args: "to nettrace -f -o OUT IN", in: "to firefox -o OUT.firefox.json IN", dest: "x.nettrace"},
 	{args: "to nettrace -f -o OUT IN", in: "to parquet -o OUT.dir/ IN", dest: "x.nettrace"},
 	{args: "convert -f IN OUT", in: "waits", dest: "x.pb.gz"},
-	{args: "filter -f --tid 1 --keep-symbols=false --event * -o OUT IN", in: "waits", dest: "x.nettrace"},
+	{args: "filter -f --to-time 1s -o OUT IN", in: "waits", dest: "x.nettrace"},
 	{args: "print --json -f -o OUT IN", in: "activities", dest: "x.jsonl"},
 	{args: "to nettrace -f --from-time -1s -o OUT -", in: "waits", dest: "x.nettrace", piped: true},
 	{args: "info IN", in: "waits"},
@@ -99,6 +102,7 @@ var ignoredFaults = map[string]string{
 // right exit code and names the file. The destination is as before or complete, and nothing else is left. Nothing panics or hangs.
 func TestFaults(t *testing.T) {
 	injected := map[string]int{}
+	var total []int
 	for _, run := range faultyRuns {
 		name := run.args
 		if strings.Contains(run.in, " ") {
@@ -108,17 +112,26 @@ func TestFaults(t *testing.T) {
 			continue // the race detector makes many more calls
 		}
 		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			run.prepare(t, root)
+			clean := run.run(t, root, faultinject.Fault{})
+			if code := clean.Status.ExitStatus(); code != 0 {
+				t.Fatalf("exit code %d without a fault: %s", code, clean.stderr)
+			}
 			for _, k := range faultKinds {
-				injected[k.name] += run.injectAll(t, k.fault, strings.Fields(k.only))
+				run.sampled = len(name) + len(total)
+				n := run.injectAll(t, clean, k.fault, strings.Fields(k.only))
+				injected[k.name] += n
+				total = append(total, n)
 			}
 		})
 	}
-	total := 0
+	sum := 0
 	for _, k := range slices.Sorted(maps.Keys(injected)) {
 		t.Logf("%s: %d", k, injected[k])
-		total += injected[k]
+		sum += injected[k]
 	}
-	t.Logf("%d faults in %d commands", total, len(faultyRuns))
+	t.Logf("%d faults in %d commands", sum, len(faultyRuns))
 }
 
 // A faultRun is one run with a fault.
@@ -129,21 +142,29 @@ type faultRun struct {
 }
 
 // injectAll injects a fault at one call after the other until a run completes without, and returns the number of faults.
-func (r *faulty) injectAll(t *testing.T, f faultinject.Fault, only []string) (injected int) {
-	root := t.TempDir()
-	r.prepare(t, root)
-	clean := r.run(t, root, faultinject.Fault{})
-	if code := clean.Status.ExitStatus(); code != 0 {
-		t.Fatalf("exit code %d without a fault: %s", code, clean.stderr)
+func (r *faulty) injectAll(t *testing.T, clean *faultRun, f faultinject.Fault, only []string) (injected int) {
+	root := clean.root
+	var all []int // calls of the clean run that get the fault
+	for i, c := range clean.Calls {
+		if len(only) == 0 || slices.Contains(only, c.Name) {
+			all = append(all, i+1)
+		}
 	}
-	step := 1
-	if wanted := len(clean.Calls); !*allFaults {
-		step = max(1, wanted/faultSample)
-		f.At = wanted * len(r.args) % 7 // not the same calls of all runs
+	if !*allFaults && len(all) > faultSample {
+		r.sampled += 7 // other calls in each run
+		for i := range faultSample {
+			all[i] = all[(r.sampled+i*len(all)/faultSample)%len(all)]
+		}
+		all = all[:faultSample]
 	}
-	for f.At += step; ; f.At += step {
-		if at := f.At - 1; at < len(clean.Calls) && len(only) > 0 && !slices.Contains(only, clean.Calls[at].Name) {
-			continue
+	for i := 0; ; i++ {
+		switch {
+		case i < len(all):
+			f.At = all[i]
+		case *allFaults: // a run may make more calls than another one
+			f.At = max(f.At, len(clean.Calls)) + 1
+		default:
+			return injected
 		}
 		got := r.run(t, root, f)
 		if got.Hit == nil {
@@ -192,7 +213,7 @@ func (r *faulty) run(t *testing.T, root string, f faultinject.Fault) *faultRun {
 		if err := os.Mkdir(dest, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		write(t, dest, "old", []byte("old"))
+		write(t, dest, r.old, []byte("old"))
 	} else if r.dest != "" && !r.dir {
 		write(t, out, r.dest, []byte("old"))
 	}
@@ -312,7 +333,9 @@ func (r *faulty) check(clean, got *faultRun, f faultinject.Fault) error {
 			return leftTemp.MatchString(name) || strings.HasPrefix(name, "tmp/ntconv-") || strings.HasPrefix(name, "x/_staging/")
 		})
 	}
-	if len(left) > 0 && (got.Hit.Name != "unlinkat" || f.Kill) {
+	// What removes a directory opens and reads it first.
+	unremovable := got.Hit.Name == "unlinkat" || f.Persist && (got.Hit.Name == "openat" || got.Hit.Name == "getdents64")
+	if len(left) > 0 && (!unremovable || f.Kill) {
 		return fmt.Errorf("left: %q", left)
 	}
 	if f.Kill {
@@ -346,8 +369,9 @@ func (r *faulty) changed(clean, got *faultRun) bool {
 // checkFailure checks a run that has failed.
 func (r *faulty) checkFailure(clean, got *faultRun, f faultinject.Fault, code int) error {
 	input := strings.HasPrefix(got.Hit.Path, filepath.Join(got.root, "in")) || got.Hit.Path == "stdin"
+	copied := strings.HasPrefix(got.Hit.Path, filepath.Join(got.root, "tmp")) && !got.Hit.Write // the input's copy
 	switch {
-	case f.Persist && (code == exitInput || code == exitIncomplete || code == exitOutput): // a later call may have been the one
+	case (f.Persist || copied) && (code == exitInput || code == exitIncomplete || code == exitOutput): // a later call may have been the one
 	case input && code != exitInput && code != exitIncomplete, !input && code != exitOutput:
 		return fmt.Errorf("exit code %d", code)
 	}
