@@ -28,16 +28,20 @@ type app struct {
 	read       formats.ReadOptions
 	openers    *formats.Openers
 	limits     iox.Limits
-	memory     memlimit.Limit
+	quota      iox.Quota
+	memory     *memlimit.Limit // of the process: jobs share it
 	pick       pickFlags
 	spans      spanUse
 
-	signaled         atomic.Bool                   // a signal is about to end the process
+	ended            atomic.Bool                   // a signal or the limit on memory is about to end the process
+	several          bool                          // the run makes several outputs visible, one after the other
 	interruptMessage atomic.Pointer[func() string] // what to say if the user interrupts now, nil for nothing
+	kept             atomic.Pointer[func() string] // what stays of the run if it is ended early, nil for nothing
 	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
 	cleaner          *iox.Cleaner
 	temps            *temps
-	sum              *summary.Summary // nil until a verb has something to sum up
+	sum              *summary.Summary                // nil until a verb has something to sum up
+	begun            atomic.Pointer[summary.Summary] // what sum was when the verb began, for other goroutines
 }
 
 const (
@@ -48,8 +52,9 @@ const (
 // newApp returns a run with the defaults of all flags.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
-		memory: memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
+		stdout: stdout, stderr: stderr, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp}, limits: *iox.DefaultLimits(),
+		openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
 	}
 }
 
@@ -70,7 +75,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := a.command(args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
-	if a.signaled.Load() {
+	a.memory.Stop()
+	if a.ended.Load() {
 		select {} // the error is a consequence of the signal, whose handler has the last word
 	}
 	return a.finish(cmd, err)
@@ -96,6 +102,7 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
+			a.memory.End = a.outOfMemory
 			a.memory.Start()
 			a.onInterrupt("interrupted, nothing written")
 		},

@@ -75,7 +75,7 @@ func (a *app) filterCmd() *cobra.Command {
 
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering, plan *pass.Plan) error {
-	a.sum = &summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out), Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out), Flags: a.openers.Notes})
 	if err := a.checkTerminal(f.to.Name, f.to.Out.Binary, f.out); err != nil {
 		return err
 	}

@@ -56,6 +56,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 		a.read.BindLimits(flags)
 		formats.SizeFlag(flags, &a.memory.Max, flagMemory, "memory of the command; 0 for any")
 		formats.BindCompression(flags, &a.limits)
+		formats.BindQuota(flags, &a.quota)
 	})
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

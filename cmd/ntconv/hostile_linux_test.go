@@ -24,7 +24,11 @@ type attack struct {
 }
 
 // attacks has at least one run for every file of testdata/hostile.
-var attacks = slices.Concat(attacksOnPrinting)
+var attacks = slices.Concat(
+	attacksOnPrinting,
+	attacksOnSymbols,
+	attacksOnFiles,
+)
 
 // attacksOnPrinting are on what prints or stores payloads.
 var attacksOnPrinting = []attack{

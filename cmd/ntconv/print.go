@@ -59,7 +59,7 @@ func (a *app) printCmd() *cobra.Command {
 }
 
 func (a *app) print(r *printing) error {
-	a.sum = &summary.Summary{Input: r.in, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
 	a.lines = isStdout(r.out)
 	if err := checkOutput(r.out, r.in); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
-	a.sum = &summary.Summary{Input: v.names[0], Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: v.names[0], Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err

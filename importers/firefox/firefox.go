@@ -57,6 +57,8 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 }
 
 // A Source yields the events of a profile. Close removes its temporary file.
@@ -78,8 +80,8 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		Reader: jsonread.New(r, jsonread.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
 		report: o.Report,
 		b: sampled.New(sampled.Options{
-			Limits: sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
-			Report: o.Report,
+			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
+			MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 		owners: newOwners(),
 		names:  newNames(),

@@ -58,6 +58,8 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 }
 
 // A Source yields the events of a file. Close removes its temporary file.
@@ -79,8 +81,8 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		Reader: jsonread.New(r, jsonread.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
 		o:      &o,
 		b: sampled.New(sampled.Options{
-			Limits: sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
-			Report: o.Report,
+			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
+			MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 		process: &ntconv.Process{PID: 1, PointerSize: 8},
 		tids:    map[uint64]bool{},

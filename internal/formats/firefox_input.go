@@ -23,7 +23,7 @@ func (firefoxOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := &firefox.Options{Report: o.Report, Limits: firefox.Limits{Tables: int64(o.Limits.TableBytes), Threads: o.Limits.Threads}}
+	opts := &firefox.Options{Report: o.Report, MaxTemp: o.MaxTemp, Limits: firefox.Limits{Tables: int64(o.Limits.TableBytes), Threads: o.Limits.Threads}}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	src, err := firefox.New(r, opts)
 	if err != nil {

@@ -51,7 +51,7 @@ type parquetOpener struct {
 
 func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts := &parquet.Options{
-		ByTime: o.Order == reader.ByTime, Map: p.mapping, Report: o.Report, Limits: parquet.Limits{TableBytes: int64(o.Limits.TableBytes)},
+		ByTime: o.Order == reader.ByTime, Map: p.mapping, Report: o.Report, MaxTemp: o.MaxTemp, Limits: parquet.Limits{TableBytes: int64(o.Limits.TableBytes)},
 		Mapped: func(m parquet.Mapping) { p.note(in.Name(), m) },
 	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)

@@ -3,6 +3,7 @@ package input
 import (
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -41,7 +42,7 @@ func (in *Input) guard(src ntconv.Source) ntconv.Source {
 
 // one begins a pass over the input alone.
 func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
-	h := &handle{Input: in.raw, head: in.head}
+	h := &handle{Input: in.raw, head: in.head, meter: &meter{of: in}}
 	in.head = nil
 	src, err := in.opts.Openers.Open(in.Format, h, o)
 	if err != nil {
@@ -60,6 +61,7 @@ type handle struct {
 	head   *head // the first stream, nil if it is new
 	opened closers
 	own    bool // the Input is a member of another one
+	meter  *meter
 }
 
 // Stream implements formats.Input.
@@ -67,15 +69,32 @@ func (h *handle) Stream() (io.Reader, error) {
 	if at := h.head; at != nil {
 		h.head = nil
 		h.opened = append(h.opened, at.stream)
-		return at.peeked, nil
+		return &metered{peekedReader{at}, h.meter}, nil
 	}
 	s, err := h.Input.Stream()
 	if err != nil {
 		return nil, err
 	}
 	h.opened = append(h.opened, s)
-	return s, nil
+	return &metered{s, h.meter}, nil
 }
+
+// At implements formats.Input.
+func (h *handle) At() (io.ReaderAt, int64, error) {
+	r, size, err := h.Input.At()
+	if err == nil {
+		h.meter.add(size * AtFactor)
+	}
+	return r, size, err
+}
+
+// A peekedReader reads a head from its beginning.
+type peekedReader struct{ *head }
+
+func (r peekedReader) Read(p []byte) (int, error) { return r.peeked.Read(p) }
+
+// Layer implements iox.Layered.
+func (r peekedReader) Layer() *iox.Layer { return iox.LayerOf(r.stream) }
 
 // Member implements formats.Input.
 func (h *handle) Member(name string) (formats.Input, error) {
@@ -83,10 +102,50 @@ func (h *handle) Member(name string) (formats.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &handle{Input: in, own: true}
+	m := &handle{Input: in, own: true, meter: h.meter}
 	h.opened = append(h.opened, m)
 	return m, nil
 }
+
+// AtFactor is how many decompressed bytes a byte of a file counts that is read at random: Parquet is compressed inside.
+const AtFactor = 10
+
+// A meter counts the decompressed bytes that a pass reads of an input and its members. It is safe for concurrent use.
+type meter struct {
+	of    *Input
+	count atomic.Int64
+}
+
+// add counts n bytes. Those that an earlier pass has read are not new.
+func (m *meter) add(n int64) {
+	taken := m.of.opts.Taken
+	if n <= 0 || taken == nil {
+		return
+	}
+	total := m.count.Add(n)
+	for most := m.of.taken.Load(); total > most; most = m.of.taken.Load() {
+		if m.of.taken.CompareAndSwap(most, total) {
+			taken(total - most)
+			return
+		}
+	}
+}
+
+// A metered stream counts what is read of it.
+type metered struct {
+	r     io.Reader
+	meter *meter
+}
+
+// Read implements io.Reader.
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.meter.add(int64(n))
+	return n, err
+}
+
+// Layer implements iox.Layered.
+func (m *metered) Layer() *iox.Layer { return iox.LayerOf(m.r) }
 
 // Close ends the pass.
 func (h *handle) Close() error {

@@ -41,6 +41,7 @@ type Input struct {
 	dir    *os.Root  // not nil for a directory
 	entry  *zip.File // not nil if file holds its deflate data
 	zip    atomic.Pointer[archive]
+	below  *Layer  // of once, or nil
 	budget *budget // shared with the other members of a directory or archive, or nil
 }
 
@@ -73,9 +74,13 @@ func Open(name string, opts InputOptions) (*Input, error) {
 
 // FromReader makes an input of r. The name is used in errors. If r is a regular file, or has the methods ReadAt
 // and Size as bytes.Reader and io.SectionReader do, it can be read again and at random; otherwise once, in
-// order. The reader stays the caller's to close, after the input's last use.
+// order. The reader stays the caller's to close, after the input's last use. If r is Layered, the input has the name and, unless opts
+// has others, the limits of its Layer, and the ratio relates to the bytes that are stored there.
 func FromReader(name string, r io.Reader, opts InputOptions) (*Input, error) {
-	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits()}
+	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits(), below: LayerOf(r)}
+	if in.below != nil {
+		in.name, in.limits = in.below.name, in.below.limits
+	}
 	if opts.Limits != nil {
 		in.limits = *opts.Limits
 	}
@@ -174,6 +179,9 @@ func (in *Input) Stream() (io.ReadCloser, error) {
 	if in.entry != nil {
 		src = in.inflate(src)
 	}
+	if in.below != nil {
+		src.stored = in.below.stored
+	}
 	s := newStream(src, in.limits)
 	s.meter = in.budget.meter(in.name)
 	if ahead {
@@ -228,8 +236,9 @@ type source struct {
 	name    string
 	r       io.Reader
 	n       *atomic.Int64
-	err     error // sticky: io.EOF, or a located error
-	located bool  // the errors of r are located already
+	err     error        // sticky: io.EOF, or a located error
+	located bool         // the errors of r are located already
+	stored  func() int64 // of the level below if it is compressed, else nil: see Layer
 }
 
 func (s *source) Read(p []byte) (int, error) {
