@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	mutants = flag.Uint64("mutants", 4000, "number of mutants of TestCampaign")
+	mutants = flag.Uint64("mutants", 0, "number of mutants of TestCampaign; 0 means 4,000, or 500 of a short test")
 	first   = flag.Uint64("first", 0, "number of the first mutant; the others follow")
 	seed    = flag.Uint64("seed", 1, "seed of the random numbers: a seed and a number make a mutant")
 	only    = flag.String("targets", "", "comma-separated beginnings of the names of targets to run; a mutant of another target is not made. Empty means all")
@@ -43,8 +43,15 @@ const (
 // it must not cause a panic, allocate out of proportion, or break a law of its target. The number of a mutant selects its target.
 func TestCampaign(t *testing.T) {
 	c := newCampaign(t)
+	count := *mutants
+	switch {
+	case count == 0 && testing.Short():
+		count = 500
+	case count == 0:
+		count = 4000
+	}
 	begin := time.Now()
-	for n := *first; n < *first+*mutants && len(c.failed) < maxFailures; n++ {
+	for n := *first; n < *first+count && len(c.failed) < maxFailures; n++ {
 		c.run(n)
 		if done := n + 1 - *first; done%*every == 0 {
 			fmt.Printf("campaign: seed %d: mutants %d to %d: %d failed, %.0f a second\n", *seed, *first, n, len(c.failed), float64(done)/time.Since(begin).Seconds())

@@ -23,6 +23,7 @@ import (
 type output struct {
 	bytes.Buffer
 	tables map[string]*bytes.Buffer // Parquet
+	made   bool                     // by a sink, which an input that cannot be opened does not have
 }
 
 // An exporter writes events to a stream. Each call makes a new sink.
@@ -129,6 +130,7 @@ func export(src ntconv.Source, names ntconv.Namer, report *ntconv.Report, out *o
 	if err != nil {
 		return nil, err
 	}
+	out.made = true
 	_, err = ntconv.Copy(sink, src)
 	var ended *ntconv.SourceError
 	if errors.As(err, &ended) {

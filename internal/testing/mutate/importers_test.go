@@ -220,7 +220,7 @@ func tablesTarget(t *testing.T, traces []*mutate.Seed, dir string) *target {
 			continue
 		}
 		for _, table := range slices.Sorted(maps.Keys(out.tables)) {
-			if b := out.tables[table].Bytes(); len(b) <= 2*maxSeed {
+			if b := out.tables[table].Bytes(); len(b) <= 2*mutate.MaxSeed {
 				name := fmt.Sprintf("%s/%d/%s", s.Name, i, table)
 				owner[name] = len(wholes)
 				tg.seeds = append(tg.seeds, &mutate.Seed{Name: name, Form: mutate.Parquet, Data: b})

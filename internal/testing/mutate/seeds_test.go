@@ -17,25 +17,13 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// maxSeed is the size of files that are read a million times. Larger ones would make each edit rarer.
-const maxSeed = 8 << 10
-
 // traceSeeds returns small traces of all versions: parts of those in testdata, profiles that became traces, and inputs that were made to
 // cost too much.
 func traceSeeds(tb testing.TB) (seeds []*mutate.Seed) {
+	seeds = mutate.Traces(tb)
 	add := func(name string, data []byte) {
-		if len(data) > 200 && len(data) <= maxSeed {
+		if len(data) <= mutate.MaxSeed {
 			seeds = append(seeds, &mutate.Seed{Name: name, Form: mutate.Trace, Data: data})
-		}
-	}
-	cuts := []mutate.Cut{{PerType: 1, Bytes: 1200, Frames: 10}, {PerType: 3, Skip: 40, Bytes: 2000, Frames: 6}, {PerType: 8, Skip: 200, Bytes: 600, Frames: 3}}
-	for _, f := range corpus.Traces(tb) {
-		for _, c := range cuts {
-			data, err := c.Of(f.Data)
-			if err != nil {
-				tb.Fatalf("%s: %v", f.Name, err)
-			}
-			add(f.Name, data)
 		}
 	}
 	for _, name := range corpus.HostileNames(tb) {
@@ -109,7 +97,7 @@ func exported(tb testing.TB, traces []*mutate.Seed, form mutate.Form, export exp
 		if _, err := convert(s.Data, &out, export, tb.TempDir()); err != nil {
 			continue // a trace that was made to cost too much
 		}
-		if out.Len() > 100 && out.Len() <= 2*maxSeed {
+		if out.Len() > 100 && out.Len() <= 2*mutate.MaxSeed {
 			seeds = append(seeds, &mutate.Seed{Name: s.Name, Form: form, Data: bytes.Clone(out.Bytes())})
 		}
 	}
@@ -124,7 +112,7 @@ func stored(tb testing.TB, form mutate.Form, pattern string) (seeds []*mutate.Se
 		tb.Fatalf("no files at %s: %v", pattern, err)
 	}
 	for _, p := range paths {
-		if data := corpus.Read(tb, p); len(data) <= 2*maxSeed {
+		if data := corpus.Read(tb, p); len(data) <= 2*mutate.MaxSeed {
 			seeds = append(seeds, &mutate.Seed{Name: filepath.Base(p), Form: form, Data: data})
 		}
 	}

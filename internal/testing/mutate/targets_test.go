@@ -60,7 +60,7 @@ func traceTargets(t *testing.T, seeds []*mutate.Seed) (list []*target) {
 		add("to "+e.name, share, func(n uint64, data []byte) (error, error) {
 			out := output{}
 			rejected, err := convert(data, &out, e, dir)
-			if err == nil && n/7%8 == 0 {
+			if err == nil && n/7%8 == 0 && out.made {
 				err = reopen(e.name, &out, rejected != nil)
 			}
 			return rejected, err
