@@ -124,7 +124,7 @@ func legacyProfiles() (seeds []*mutate.Seed) {
 		"thread": "--- threadz 1 ---\n\n--- Thread 7f794ab90940 (name: main/14748) stack: ---\n  PC: 0x40dc31 0x41a2b0: Run\n  0x42ed5f: main\n" +
 			"--- Thread 7f794ab90941 (name: bg/14749) stack: ---\n [same as previous thread]\n--- Memory map: ---\n  00400000-00fcb000: server\n",
 		"goroutine": "goroutine profile: total 3\n2 @ 0x40dc31 0x41a2b0\n#\t0x40dc31\tmain.run+0x11\t/src/main.go:12\n\n1 @ 0x42ed5f\n#\t0x42ed5f\tmain.main+0x3\t/src/main.go:3\n",
-		"java": "--- heapz 1 ---\nformat = java\nresolution = bytes\n     1024       2 @ 0x1 0x2\n  512       1 @ 0x2\n 0x1 com.shop.Till.scan (Till.java:12)\n 0x2 com.shop.Main.main (Main.java)\n",
+		"java":      "--- heapz 1 ---\nformat = java\nresolution = bytes\n     1024       2 @ 0x1 0x2\n  512       1 @ 0x2\n 0x1 com.shop.Till.scan (Till.java:12)\n 0x2 com.shop.Main.main (Main.java)\n",
 	} {
 		seeds = append(seeds, &mutate.Seed{Name: name, Form: mutate.Lines, Data: []byte(text)})
 	}
