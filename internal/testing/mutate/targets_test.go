@@ -195,7 +195,7 @@ func checkSymbols(_ uint64, data []byte) (rejected, err error) {
 	return rejected, nil
 }
 
-// checkWriter: what is written is read again as it was.
+// checkWriter: what is written of a trace that Strict accepts is read again as it was. What is written of others can be read.
 func checkWriter(n uint64, data []byte) (rejected, err error) {
 	o := &reader.Options{AllowPrerelease: true}
 	if n/5%2 == 0 {
@@ -222,7 +222,35 @@ func checkWriter(n uint64, data []byte) (rejected, err error) {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return rejected, unlessLimit(err)
 	}
-	return rejected, equal(data, out.Bytes(), o)
+	if rejected != nil || !acceptedStrictly(data, o.Order) {
+		return rejected, readable(out.Bytes())
+	}
+	return nil, equal(data, out.Bytes(), o)
+}
+
+// acceptedStrictly reports whether the strict reader reads a trace to its end.
+func acceptedStrictly(data []byte, order reader.Order) bool {
+	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order, Strict: true, AllowPrerelease: true})
+	if err != nil {
+		return false
+	}
+	for {
+		if _, err = src.Next(); err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// readable returns an error if a trace that was written cannot be read to its end.
+func readable(data []byte) error {
+	src, err := reader.New(bytes.NewReader(data), nil)
+	if err == nil {
+		_, err = drain(src, laws.NewView(), 4*len(data)+100)
+	}
+	if err != nil {
+		return fmt.Errorf("the trace of %d bytes that was written: %w", len(data), err)
+	}
+	return nil
 }
 
 // unlessLimit returns nil for a limit of the output format.
