@@ -42,6 +42,7 @@ const (
 // TestCampaign reads mutants of small files with everything that reads files. A mutant may be refused with an error that wraps a sentinel;
 // it must not cause a panic, allocate out of proportion, or break a law of its target. The number of a mutant selects its target.
 func TestCampaign(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what a mutant allocates is garbage at once
 	c := newCampaign(t)
 	count := *mutants
 	switch {
