@@ -40,6 +40,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	if cause := memlimit.Cause(err); cause != nil {
 		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), out.Abort())
 	}
+	if isLimit(err) {
+		return errors.Join(limitFailure(err), out.Abort())
+	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {
@@ -87,6 +90,9 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 	if fatal != nil {
 		if s, ok := sink.(formats.Aborter); ok {
 			_ = s.Abort() // the files are removed
+		}
+		if !out.Atomic() {
+			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
 		}
 		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
 	}
