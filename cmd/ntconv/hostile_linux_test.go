@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -65,6 +64,7 @@ func (tt *attack) run(t *testing.T) {
 		args = append(args, arg)
 	}
 	cmd := command(t, work, args...)
+	peakOf := measure(t, cmd)
 	var out counter
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -74,7 +74,7 @@ func (tt *attack) run(t *testing.T) {
 	if n := int64(out) + sizeOf(t, work); n > tt.out {
 		t.Errorf("%d bytes of output, want at most %d", n, tt.out)
 	}
-	peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+	peak := peakOf()
 	if peak > tt.mib && !testing.Short() { // short mode runs with the race detector, which multiplies memory
 		t.Errorf("%d MiB of memory, want at most %d", peak, tt.mib)
 	}

@@ -23,6 +23,7 @@ import (
 const asCommand = "NTCONV_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	measurePeak()
 	if os.Getenv(asCommand) != "" {
 		limitFiles()
 		main()
