@@ -387,6 +387,14 @@ var importRules = []importRule{
 		why: "what is for tests stays in tests",
 	},
 	{
+		of: []string{"./..."}, except: []string{"./internal/testing/..."}, never: []string{"pgregory.net/rapid"},
+		why: "generators are for the tests of this module: who tests with ntconvtest does not get the library of generators with it",
+	},
+	{
+		of: []string{"./internal/testing/mutate", "./internal/testing/laws"}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./importers/..."},
+		why: "the tests of a reader use mutants and laws, so these must not know one; the tests of package mutate know all",
+	},
+	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
 	},

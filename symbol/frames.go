@@ -45,13 +45,15 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	if proc.wanted.begin() {
 		t.nameAhead(proc)
 	}
-	before := len(dst)
+	inlined := 0
 	for i, pc := range s.PCs {
 		key := cacheKey{in: proc, pc: pc, version: t.version, returns: i > 0}
 		c := t.cache.Get(pc, &key)
 		if c == nil {
 			if d := proc.defined[pc]; d != nil && d.outer != nil {
-				if len(dst)-before > mostFrames {
+				if inlined += int(d.more); inlined > maxInlinedOf(len(s.PCs)) {
+					inlined -= int(d.more)
+					dst = append(dst, t.omitInlined(d, pc))
 					d = d.last
 				}
 				for ; d != nil; d = d.outer {

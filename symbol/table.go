@@ -57,8 +57,9 @@ type Table struct {
 	epochs    uint32 // number of the last change of meaning in any process
 	symbolsAt uint32 // the same for symbols alone
 
-	missed int  // addresses that were wanted too late
-	late   bool // a module came after one that is newer
+	missed  int  // addresses that were wanted too late
+	omitted int  // addresses whose inlined functions are not in all stacks
+	late    bool // a module came after one that is newer
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved map[unresolvedKey]*ntconv.Function

@@ -53,9 +53,9 @@ const (
 // newApp returns a run with the defaults of all flags.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp}, limits: *iox.DefaultLimits(),
-		openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
-		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
+		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp},
+		limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + formats.FlagMemory},
 	}
 }
 
@@ -106,6 +106,7 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
+			a.read.Memory = a.memory.Max
 			a.memory.End = a.outOfMemory
 			a.memory.Start()
 			a.onInterrupt("interrupted, nothing written")
