@@ -24,7 +24,7 @@ type attack struct {
 }
 
 // attacks has at least one run for every file of testdata/hostile.
-var attacks = slices.Concat(attacksOnPrinting)
+var attacks = slices.Concat(attacksOnPrinting, attacksOnViews)
 
 // attacksOnPrinting are on what prints or stores payloads.
 var attacksOnPrinting = []attack{
