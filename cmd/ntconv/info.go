@@ -39,7 +39,7 @@ func (a *app) infoCmd() *cobra.Command {
 }
 
 func (a *app) info(name string, asJSON bool) error {
-	a.sum = &summary.Summary{Input: name, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -59,6 +59,7 @@ func (a *app) info(name string, asJSON bool) error {
 		} else if err := d.writeJSON(&b); err != nil {
 			return fail(exitOutput, err)
 		}
+		a.memory.Stop()
 		if err := a.show(b.String()); err != nil {
 			return err
 		}

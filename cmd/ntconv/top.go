@@ -80,7 +80,7 @@ func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
 }
 
 func (a *app) top(r *ranking) error {
-	a.sum = &summary.Summary{Input: r.in, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
 	if n := r.options.Count; n < 0 {
 		return failf(exitUsage, "-n %d: want a number of functions", n)
 	}
@@ -92,6 +92,7 @@ func (a *app) top(r *ranking) error {
 	if err != nil {
 		return reportFailure(err)
 	}
+	a.memory.Stop()
 	if err := a.show(report); err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	var b bytes.Buffer
 	t := target(p)
 	t.Comments = nil // pprof would show them
-	sink := r.profile.Create(&b, p.Info, t)
+	sink := r.profile.Create(a.memory.Writer(&b), p.Info, t)
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
 		return nil, nil, fatal
@@ -127,7 +128,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice())
 	}
-	made, err = profile.ParseData(b.Bytes())
+	made, err = pprofview.Parse(b.Bytes())
 	return made, partial, err
 }
 

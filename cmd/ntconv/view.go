@@ -84,7 +84,7 @@ func (a *app) viewCmd() *cobra.Command {
 }
 
 func (a *app) view(ctx context.Context, v *viewing) error {
-	a.sum = &summary.Summary{Input: v.in, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: v.in, Flags: a.openers.Notes})
 	if err := v.checkPort(); err != nil {
 		return err
 	}
