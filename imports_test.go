@@ -165,9 +165,9 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pprofview"}, direct: true, only: []string{
-			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
+			"std", "./internal/message", "./internal/origin", "github.com/google/pprof/driver", "github.com/google/pprof/profile", "golang.org/x/sys/unix",
 		},
-		why: "pprof shows a profile, whichever trace it was converted from",
+		why: "pprof shows a profile, whichever trace it was converted from; origin names sample types, and unix bounds the memory of dot",
 	},
 	{
 		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
@@ -385,6 +385,14 @@ var importRules = []importRule{
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},
 		why: "what is for tests stays in tests",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/testing/..."}, never: []string{"pgregory.net/rapid"},
+		why: "generators are for the tests of this module: who tests with ntconvtest does not get the library of generators with it",
+	},
+	{
+		of: []string{"./internal/testing/mutate", "./internal/testing/laws"}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./importers/..."},
+		why: "the tests of a reader use mutants and laws, so these must not know one; the tests of package mutate know all",
 	},
 	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},

@@ -134,6 +134,11 @@ func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
 // unitSuffix makes a key of the label that holds the unit of the label before.
 const unitSuffix = "#unit"
 
+// looksLikeUnit reports whether a reader would take the label after a number for its unit. An empty unit in front keeps them apart.
+func looksLikeUnit(number, next *ntconv.Label) bool {
+	return next.Kind == ntconv.LabelString && next.Key == number.Key+unitSuffix
+}
+
 // appendLabels makes the rows of a label list. A unit becomes a label of its own.
 func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
 	for i := range list {
@@ -142,7 +147,7 @@ func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
 			return dst, fmt.Errorf("label of kind %d: %w", l.Kind, ntconv.ErrUnsupported)
 		}
 		dst = append(dst, wire.Label{Kind: wire.LabelKind(l.Kind), Value: wire.Value{Key: l.Key, Str: l.Str, Num: l.Num, ID: l.ID}})
-		if l.Kind == ntconv.LabelInt && l.Unit != "" {
+		if l.Kind == ntconv.LabelInt && (l.Unit != "" || i+1 < len(list) && looksLikeUnit(l, &list[i+1])) {
 			dst = append(dst, wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: l.Key + unitSuffix, Str: l.Unit}})
 		}
 	}

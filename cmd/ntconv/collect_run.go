@@ -214,6 +214,9 @@ func (a *app) forInput() *app {
 	one := newApp(io.Discard, io.Discard)
 	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick
 	one.openers, one.limits, one.temps, one.memory, one.several = a.openers, a.limits, a.temps, a.memory, true
+	if most, fixed := a.quota.Max(); fixed {
+		one.quota.SetMax(most)
+	}
 	return one
 }
 
@@ -286,7 +289,7 @@ func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
 	t.app.sum = &summary.Summary{Input: result.Input, To: c.to.Name}
 	d := t.app.delivery(p, &c, result.Input)
-	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs() }
+	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs(&t.app.quota) }
 	err := t.app.deliver(p, d)
 	if !t.app.sum.Done {
 		return err

@@ -40,6 +40,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	if cause := memlimit.Cause(err); cause != nil {
 		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), a.abort(out))
 	}
+	if isLimit(err) {
+		return errors.Join(limitFailure(err), a.abort(out))
+	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {
@@ -59,7 +62,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 // outputs returns the set that a delivery is written to.
 func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	if d.to == formats.ToNothing {
-		return iox.NoOutputs(), nil
+		return iox.NoOutputs(&a.quota), nil
 	}
 	if d.outputs != nil {
 		out, err := d.outputs()
@@ -69,7 +72,9 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 		return out, nil
 	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check}, Dir: dir, File: !dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{
+		OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check, Quota: &a.quota}, Dir: dir, File: !dir,
+	})
 	if err == nil {
 		return out, nil
 	}
@@ -85,6 +90,9 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 	if fatal != nil {
 		if s, ok := sink.(formats.Aborter); ok {
 			_ = s.Abort() // the files are removed
+		}
+		if !out.Atomic() {
+			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
 		}
 		return errors.Join(a.sentBefore(fatal, d, sink), a.abort(out))
 	}

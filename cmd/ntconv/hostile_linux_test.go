@@ -23,7 +23,13 @@ type attack struct {
 }
 
 // attacks has at least one run for every file of testdata/hostile.
-var attacks = slices.Concat(attacksOnPrinting, attacksOnSymbols, attacksOnFiles)
+var attacks = slices.Concat(
+	attacksOnPrinting,
+	attacksOnSymbols,
+	attacksOnFiles,
+	attacksOnOutput,
+	attacksOnGrowth,
+)
 
 // attacksOnPrinting are on what prints or stores payloads.
 var attacksOnPrinting = []attack{

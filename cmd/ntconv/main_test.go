@@ -518,7 +518,7 @@ func TestCompletion(t *testing.T) {
 
 // Every verb says what it does and shows how, and its help goes to standard output.
 func TestHelp(t *testing.T) {
-	root := new(app).command(nil)
+	root := newApp(io.Discard, io.Discard).command(nil)
 	n := 0
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {

@@ -58,7 +58,10 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 
 // open opens inputs and recognizes their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
-	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying, Guard: a.memory.Watch}
+	o := &input.Options{
+		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying,
+		Guard: a.memory.Watch, Taken: a.quota.Read,
+	}
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
@@ -110,7 +113,7 @@ func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) erro
 	case errors.As(err, &wrong):
 		return fail(exitUsage, err)
 	}
-	return inputFailure(err, false)
+	return inputFailure(err, plan.Read.Strict)
 }
 
 // drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a partial error is

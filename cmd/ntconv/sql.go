@@ -186,12 +186,15 @@ func (a *app) ask(program string, q *question, views string) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	out := &resultWriter{to: a.stdout, stop: stop}
+	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop}
 	var messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
 	err = a.temps.run(cmd)
 	if out.err != nil {
+		if isLimit(out.err) {
+			return limitFailure(out.err)
+		}
 		return outputFailure(out.err)
 	}
 	for line := range strings.Lines(messages.String()) {
@@ -226,15 +229,19 @@ func (a *app) resultOptions(q *question) []string {
 
 // A resultWriter passes on what DuckDB prints.
 type resultWriter struct {
-	to   io.Writer
-	stop func() // ends DuckDB
-	n    int64
-	err  error // the first one, which names the output
+	to    io.Writer
+	quota *iox.Quota
+	stop  func() // ends DuckDB
+	n     int64
+	err   error // the first one, which names the output
 }
 
 // Write implements io.Writer. An error ends DuckDB, which may ignore that its pipe is closed.
 func (w *resultWriter) Write(p []byte) (int, error) {
-	n, err := w.to.Write(p)
+	n, err := 0, w.quota.Spend(len(p))
+	if err == nil {
+		n, err = w.to.Write(p)
+	}
 	w.n += int64(n)
 	if err != nil && w.err == nil {
 		w.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: w.n, Err: err}

@@ -53,7 +53,7 @@ func (a *app) topCmd() *cobra.Command {
 		flags.IntVarP(&r.options.Count, "count", "n", 20, "number of `functions`; 0 for all")
 		flags.BoolVar(&r.options.Cum, "cum", false, "sort by what functions take with everything that they call")
 		flags.StringVar(&r.options.Focus, "focus", "", "only samples with a function that fits this regular `expression`")
-		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
+		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)")
 		r.bind(flags)
 		flags.Lookup(formats.FlagSpanName).Hidden = true // the report shows no labels
 	})
@@ -128,7 +128,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice())
 	}
-	made, err = profile.ParseData(b.Bytes())
+	made, err = pprofview.Parse(b.Bytes())
 	return made, partial, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,8 @@ type ReadOptions struct {
 	Report          *ntconv.Report
 	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
 	MaxTemp int64
+	// Memory is the limit on the memory of the command in bytes, 0 for none. What is held of an input at a time takes a part of it at most.
+	Memory int64
 	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
 	OutputDepth int
 	DepthAdvice string
@@ -88,6 +91,21 @@ func compressionFlags(l *iox.Limits) []limitFlag {
 	}
 }
 
+// quotaFlags returns the flag of the limit on what is written.
+func quotaFlags(q *iox.Quota) []limitFlag {
+	return []limitFlag{{iox.LimitWritten, "max-output", func(flags *pflag.FlagSet, name string) {
+		flags.Var((*quotaValue)(q), name, fmt.Sprintf("bytes written or sent in all, before compression; 0 for any (default %d times the decompressed input, and at least %s)",
+			iox.QuotaRatio, formatSize(iox.QuotaFloor)))
+	}}}
+}
+
+// BindQuota defines the flag of the limit on what is written.
+func BindQuota(flags *pflag.FlagSet, q *iox.Quota) {
+	for _, f := range quotaFlags(q) {
+		f.bind(flags, f.name)
+	}
+}
+
 // DefaultTemp is the usual value of ReadOptions.MaxTemp: 64 GiB.
 const DefaultTemp = 64 << 30
 
@@ -109,17 +127,20 @@ func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	}
 }
 
-// LimitFlag returns the flag of BindLimits or BindCompression, such as "--max-types", that raises the limit which err reports, or "" if
+// LimitFlag returns the flag of BindLimits, BindCompression or BindQuota, such as "--max-types", or --max-memory, that raises the limit which err reports, or "" if
 // no such flag does.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
 	if !errors.As(err, &exceeded) {
 		return ""
 	}
-	for _, f := range append(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits))...) {
+	for _, f := range slices.Concat(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits)), quotaFlags(new(iox.Quota))) {
 		if f.limit != "" && f.limit == exceeded.Limit {
 			return "--" + f.name
 		}
+	}
+	if followsMemory(exceeded.Limit, exceeded.Value) {
+		return "--" + FlagMemory
 	}
 	switch exceeded.Limit {
 	case tempfile.LimitSize:
@@ -257,6 +278,23 @@ func (v *size64Value) Set(s string) error {
 
 func (v *size64Value) String() string { return formatSize(int64(*v)) }
 func (v *size64Value) Type() string   { return "size" }
+
+type quotaValue iox.Quota
+
+func (v *quotaValue) Set(s string) error {
+	n, err := parseSize(s)
+	if err == nil {
+		(*iox.Quota)(v).SetMax(n)
+	}
+	return err
+}
+
+func (v *quotaValue) String() string {
+	n, _ := (*iox.Quota)(v).Max()
+	return formatSize(n)
+}
+
+func (v *quotaValue) Type() string { return "size" }
 
 var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB or TiB")
 

@@ -563,6 +563,32 @@ func TestCompressionFlag(t *testing.T) {
 	}
 }
 
+// TestQuotaFlag is TestLimitFlag for the limit on what is written.
+func TestQuotaFlag(t *testing.T) {
+	for text, max := range map[string]int64{"0": 0, "2": 2, "1MiB": 1 << 20} {
+		var q iox.Quota
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		BindQuota(flags, &q)
+		if n, fixed := q.Max(); n != 0 || fixed {
+			t.Errorf("%d, %v without the flag", n, fixed)
+		}
+		if err := flags.Parse([]string{"--max-output", text}); err != nil {
+			t.Fatal(err)
+		}
+		if n, fixed := q.Max(); n != max || !fixed {
+			t.Errorf("--max-output %s: %d, %v", text, n, fixed)
+		}
+		err := q.Spend(2 << 20)
+		if max == 0 {
+			if err != nil {
+				t.Errorf("without a limit: %v", err)
+			}
+			continue
+		}
+		checkLimit(t, err, quotaFlags(&q)[0], ntconv.LimitError{Limit: iox.LimitWritten, Value: max})
+	}
+}
+
 // checkLimit checks an error that a flag has caused. want.Asked may be any larger number.
 func checkLimit(t *testing.T, err error, f limitFlag, want ntconv.LimitError) {
 	t.Helper()
@@ -657,7 +683,7 @@ func TestPprofFlags(t *testing.T) {
 	if err := flags.Parse([]string{"--gzip-level=12"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := creator.Create(iox.NoOutputs(), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
+	if _, err := creator.Create(iox.NoOutputs(nil), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
 		t.Error("gzip level 12 was accepted: ", err)
 	}
 }

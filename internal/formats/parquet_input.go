@@ -55,6 +55,7 @@ func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		Mapped: func(m parquet.Mapping) { p.note(in.Name(), m) },
 	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	opts.Limits.PageBytes = int64(o.share(defaultPage, valueShare))
 	tables, err := parquetTables(in)
 	if err != nil {
 		return nil, err

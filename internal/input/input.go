@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -36,6 +37,8 @@ type Options struct {
 	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
+	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called from any goroutine.
+	Taken func(bytes int64)
 }
 
 // An Input is one trace, or several that are read as one. Each pass over it is a source of its own.
@@ -45,12 +48,16 @@ type Input struct {
 	Last  ntconv.Ticks
 	Ended bool
 
+	first   *Reading // that came to the end, or nil
+	changed string   // how a later one differs, or ""
+
 	opts   *Options
 	raw    *iox.Input
-	file   *os.File // to be closed at the end, if not nil: the input's file or its copy
-	head   *head    // what recognition has read of the first stream; nil once that was handed out
-	others []*Input // that are read together with it
-	unit   string   // of the weights, if it is one of several profiles
+	file   *os.File     // to be closed at the end, if not nil: the input's file or its copy
+	head   *head        // what recognition has read of the first stream; nil once that was handed out
+	others []*Input     // that are read together with it
+	unit   string       // of the weights, if it is one of several profiles
+	taken  atomic.Int64 // decompressed bytes that the longest pass has read
 }
 
 // A head is a stream of which some bytes have been looked at.

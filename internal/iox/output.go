@@ -19,6 +19,8 @@ type OutputOptions struct {
 	Force bool
 	// Cleaner, if not nil, can abort this output until it is committed.
 	Cleaner *Cleaner
+	// Quota, if not nil, bounds what is written to the members of a set. Create ignores it.
+	Quota *Quota
 
 	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends the writing:
 	// it is the error of that write and of all later ones, as it is.

@@ -18,6 +18,7 @@ var withoutUse = map[string]string{
 	"/internal/clr/gen":     "a command of its own",
 	"/internal/dataset":     "a few values for each trace of a dataset",
 	"/internal/dotnet":      "allocates for its callers",
+	"/internal/filelock":    "no table",
 	"/internal/formats":     "flags and tables of constants",
 	"/internal/glob":        "patterns of the command line",
 	"/internal/input":       "names of inputs",

@@ -18,5 +18,5 @@ type Input struct {
 
 // Inputs returns all generators.
 func Inputs() []Input {
-	return slices.Concat(typeInputs())
+	return slices.Concat(typeInputs(), threadInputs(), stackInputs(), spanInputs(), shapeInputs(), profileInputs(), chromeInputs(), otlpInputs(), viewerInputs())
 }
