@@ -41,6 +41,7 @@ type app struct {
 	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
 	cleaner          *iox.Cleaner
 	temps            *temps
+	left             error                           // of the first output that could not be removed
 	sum              *summary.Summary                // nil until a verb has something to sum up
 	begun            atomic.Pointer[summary.Summary] // what sum was when the verb began, for other goroutines
 }
@@ -129,6 +130,9 @@ func (a *app) command(args []string) *cobra.Command {
 
 // finish tells how the run ended and returns the exit code. cmd is for errors of usage.
 func (a *app) finish(cmd *cobra.Command, err error) int {
+	if err == nil {
+		err = a.left
+	}
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
