@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -81,10 +82,11 @@ func newTypeText(s *schema.Schema) *typeText {
 	return t
 }
 
-// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD.
+// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD, and what a terminal acts on is escaped.
 func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
+	start := len(dst)
 	dst, _ = jsontext.AppendQuote(dst, s) // the error only tells of what was replaced
-	return dst
+	return append(dst[:start], message.JSON(dst[start:])...)
 }
 
 // key returns the JSON name of a field, quoted and with its colon. start is where the field's object begins in p.scope.
