@@ -401,13 +401,13 @@ func TestLies(t *testing.T) {
 		}
 		for _, n := range []int{1, 100} {
 			data := shape(t, s.Name, n)
-			if err := l.check(data); err != nil {
+			if err := l.Check(data); err != nil {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
 	}
-	if l.worst > 4<<20 {
-		t.Errorf("%d bytes allocated beyond 8 times the input", l.worst)
+	if l.Worst > 4<<20 {
+		t.Errorf("%d bytes allocated beyond 8 times the input", l.Worst)
 	}
 }
 

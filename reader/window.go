@@ -23,7 +23,9 @@ type window struct {
 	turn     turn
 	blocks   []heldBlock
 	spare    [][]byte // memory of blocks that are delivered
+	idle     int      // bytes of spare
 	bytes    int      // memory of blocks and of marks
+	most     int      // largest bytes since all was delivered
 	done     int      // rows delivered
 	open     bool     // rows up to bound are released
 	bound    int64
@@ -72,7 +74,8 @@ func (w *window) size() int { return w.bytes + len(w.rows)*int(unsafe.Sizeof(row
 // memory returns memory of a block that is delivered, or nil.
 func (w *window) memory() (mem []byte) {
 	if n := len(w.spare); n > 0 {
-		mem, w.spare = w.spare[n-1], w.spare[:n-1]
+		mem, w.spare[n-1], w.spare = w.spare[n-1], nil, w.spare[:n-1]
+		w.idle -= cap(mem)
 	}
 	return mem
 }
@@ -81,6 +84,7 @@ func (w *window) memory() (mem []byte) {
 func (w *window) hold(b heldBlock) uint32 {
 	w.blocks = append(w.blocks, b)
 	w.bytes += cap(b.body)
+	w.most = max(w.most, w.bytes)
 	return uint32(len(w.blocks) - 1)
 }
 
@@ -150,13 +154,21 @@ func (w *window) grow(time int64) *row {
 // room returns rows with room for one more.
 func room(rows []row) []row {
 	if n := len(rows); n == cap(rows) {
-		rows = slices.Grow(rows, max(n, firstRows)) // append by itself would copy more often
+		more := max(n, firstRows) // append by itself would copy more often
+		if n >= manyRows {
+			more = n / 2
+		}
+		rows = slices.Grow(rows, more)
 	}
 	return rows
 }
 
-// firstRows is for how many rows a window gets room at first.
-const firstRows = 1024
+// firstRows is for how many rows a window gets room at first. From manyRows on, 64 MiB, room is not doubled: half of it may stay
+// unused.
+const (
+	firstRows = 1 << 10
+	manyRows  = 1 << 20
+)
 
 // begin starts a run with row n, the next one.
 func (w *window) begin(time int64, n int) {
@@ -332,6 +344,7 @@ func (w *window) trim() {
 		}
 		w.blocks = w.blocks[:0]
 		w.reset()
+		w.shed()
 		return
 	}
 	if 2*w.left() > len(w.rows) {
@@ -393,16 +406,28 @@ func (w *window) discard() {
 	w.trim()
 }
 
-// maxSpare is how many delivered blocks are kept for their memory.
-const maxSpare = 64
-
+// recycle keeps the memory of a delivered block for the next ones. Without that, a stream whose windows are as large as their limit
+// would take it twice: for the window that fills, and for blocks of the one before that the garbage collector has not found yet.
 func (w *window) recycle(b *heldBlock) {
 	if b.body == nil {
 		return
 	}
 	w.bytes -= cap(b.body)
-	if b.own && len(w.spare) < maxSpare {
+	if b.own {
 		w.spare = append(w.spare, b.body)
+		w.idle += cap(b.body)
 	}
 	b.body = nil
+}
+
+// shed gives up memory beyond what the window has just needed, so that one large window among small ones does not hold it for ever. All
+// rows are delivered.
+func (w *window) shed() {
+	if w.most == 0 {
+		return
+	}
+	for n := len(w.spare); w.idle > w.most && n > 0; n-- {
+		w.memory()
+	}
+	w.most = 0
 }

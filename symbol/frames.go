@@ -45,13 +45,15 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	if proc.wanted.begin() {
 		t.nameAhead(proc)
 	}
-	before := len(dst)
+	inlined := 0
 	for i, pc := range s.PCs {
 		key := cacheKey{in: proc, pc: pc, version: t.version, returns: i > 0}
 		c := t.cache.Get(pc, &key)
 		if c == nil {
 			if d := proc.defined[pc]; d != nil && d.outer != nil {
-				if len(dst)-before > mostFrames {
+				if inlined += int(d.more); inlined > maxInlinedOf(len(s.PCs)) {
+					inlined -= int(d.more)
+					dst = append(dst, t.omitInlined(d, pc))
 					d = d.last
 				}
 				for ; d != nil; d = d.outer {
@@ -142,8 +144,10 @@ func (t *Table) addMeaning(m *meaning, p *process, pc uint64, at ntconv.Ticks) {
 			s.when.meaning(m, pc, at)
 		}
 	}
-	for _, s := range t.wideOf(p) {
-		s.when.meaning(m, pc, at)
+	for _, s := range t.wideAround(p, pc) {
+		if s != nil {
+			s.when.meaning(m, pc, at)
+		}
 	}
 }
 

@@ -51,13 +51,15 @@ type Table struct {
 	texts     *texts
 	symbols   map[symbolsKey]*symbols
 	first     map[mappingKey]*symbols // of each id; for symbols that come before their mapping
-	wide      []*symbols              // those with a symbol outside of their mapping
+	entries   int                     // of all symbols
+	indexed   int                     // of them, in the indexes of processes
 	metadata  map[mappingKey]string
 	epochs    uint32 // number of the last change of meaning in any process
 	symbolsAt uint32 // the same for symbols alone
 
-	missed int  // addresses that were wanted too late
-	late   bool // a module came after one that is newer
+	missed  int  // addresses that were wanted too late
+	omitted int  // addresses whose inlined functions are not in all stacks
+	late    bool // a module came after one that is newer
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved map[unresolvedKey]*ntconv.Function
@@ -227,6 +229,6 @@ func (t *Table) learnModule(e *ntconv.Event) {
 	p := t.processOf(e)
 	changed, late := p.modules.learn(m.ModuleID, n)
 	if t.late = t.late || late; changed {
-		clear(p.memo)
+		p.forget()
 	}
 }

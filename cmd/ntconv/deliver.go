@@ -8,7 +8,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -35,6 +37,12 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 		a.onInterrupt("interrupted, the output is not complete")
 	}
 	sink, err := d.create(out)
+	if cause := memlimit.Cause(err); cause != nil {
+		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), out.Abort())
+	}
+	if isLimit(err) {
+		return errors.Join(limitFailure(err), out.Abort())
+	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {
@@ -54,7 +62,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 // outputs returns the set that a delivery is written to.
 func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	if d.to == formats.ToNothing {
-		return iox.NoOutputs(), nil
+		return iox.NoOutputs(&a.quota), nil
 	}
 	if d.outputs != nil {
 		out, err := d.outputs()
@@ -64,7 +72,9 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 		return out, nil
 	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner}, Dir: dir, File: !dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{
+		OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check, Quota: &a.quota}, Dir: dir, File: !dir,
+	})
 	if err == nil {
 		return out, nil
 	}
@@ -81,12 +91,18 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		if s, ok := sink.(formats.Aborter); ok {
 			_ = s.Abort() // the files are removed
 		}
+		if !out.Atomic() {
+			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
+		}
 		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
 	}
 	if what := d.empty(); what != "" {
 		return errors.Join(nothing(p, what, d.advice), out.Abort())
 	}
 	a.onInterrupt("")
+	if !a.several {
+		a.memory.Stop()
+	}
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
 	}
@@ -100,9 +116,9 @@ func (a *app) showSending(s formats.Sending) {
 		return what + " sent"
 	}
 	a.sent.Store(&progress)
-	a.whenInterrupted(func() string {
+	a.keepsOnInterrupt(func() string {
 		what, where := s.Sent()
-		return fmt.Sprintf("interrupted; %s were sent to %s, and a batch that was on its way may have arrived", what, where)
+		return fmt.Sprintf("%s were sent to %s, and a batch that was on its way may have arrived", what, where)
 	})
 }
 
@@ -133,6 +149,7 @@ func target(p *pass.Pass) *formats.Target {
 		Input:    filepath.Base(p.Input.Name()),
 		Version:  version(),
 		Report:   p.Report,
+		MaxTemp:  p.Plan.Read.MaxTemp,
 		Span:     p.Span,
 		Comments: comments,
 		Ordered:  p.Order == reader.ByTime || p.Input.Format.In.Ordered,

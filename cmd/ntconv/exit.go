@@ -76,10 +76,7 @@ func inputFailure(err error, strict bool) error {
 		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
 			err = packed // the position of the reader in the decompressed data adds nothing
 		}
-		if flag := formats.LimitFlag(err); flag != "" {
-			err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
-		}
-		return fail(exitLimit, err)
+		return limitFailure(err)
 	}
 	if next := nextStep(err, strict); next != "" {
 		err = &ntconv.AdviceError{Err: err, Advice: next}
@@ -87,10 +84,22 @@ func inputFailure(err error, strict bool) error {
 	return fail(exitInput, err)
 }
 
+// limitFailure is an error of a limit. The flag that raises it is put after it, unless the error has a next step.
+func limitFailure(err error) error {
+	var advised *ntconv.AdviceError
+	if flag := formats.LimitFlag(err); flag != "" && !errors.As(err, &advised) {
+		err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
+	}
+	return fail(exitLimit, err)
+}
+
 func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 
 // show writes to standard output what a verb makes at once. Its errors are those of an output.
 func (a *app) show(text string) error {
+	if err := a.quota.Spend(len(text)); err != nil {
+		return limitFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: 0, Err: err})
+	}
 	n, err := io.WriteString(a.stdout, text)
 	if err != nil {
 		return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: int64(n), Err: err})

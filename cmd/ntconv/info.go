@@ -38,7 +38,7 @@ func (a *app) infoCmd() *cobra.Command {
 }
 
 func (a *app) info(name string, asJSON bool) error {
-	a.sum = &summary.Summary{Input: name, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -58,6 +58,7 @@ func (a *app) info(name string, asJSON bool) error {
 		} else if err := writeJSON(&b, d); err != nil {
 			return fail(exitOutput, err)
 		}
+		a.memory.Stop()
 		if err := a.show(b.String()); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // progress shows how much of the input has been read, as long as a person watches standard error and no lines go to the
 // same terminal. The function that is returned takes the bar away.
 func (a *app) progress(in *input.Input, what string) (stop func()) {
-	if a.quiet || a.report == reportJSON || !terminal(a.stderr) || a.lines && terminal(a.stdout) {
+	if !a.showsProgress() {
 		return func() {}
 	}
 	describe := func() string {
@@ -26,6 +26,19 @@ func (a *app) progress(in *input.Input, what string) (stop func()) {
 		return what
 	}
 	return showProgress(a.stderr, describe, in.Size(), in.Read)
+}
+
+// showsProgress reports whether progress is shown.
+func (a *app) showsProgress() bool {
+	return !a.quiet && a.report != reportJSON && terminal(a.stderr) && !(a.lines && terminal(a.stdout))
+}
+
+// copying shows how much of a pipe has been copied to a temporary file, as progress does.
+func (a *app) copying(copied func() int64) (stop func()) {
+	if !a.showsProgress() {
+		return func() {}
+	}
+	return showProgress(a.stderr, func() string { return "copying" }, -1, copied)
 }
 
 // showProgress draws how many bytes of size have been read, or a spinner if the size is unknown, after a description. Nothing is drawn any more, and

@@ -148,7 +148,8 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if strings.TrimSpace(q.query) == "" {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
-	a.sum = new(summary.Summary)
+	a.several = true // temporary tables
+	a.begin(new(summary.Summary))
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
 		return err
@@ -185,13 +186,16 @@ func (a *app) ask(program string, q *question, views string) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	out := &resultWriter{to: a.stdout, stop: stop, escape: terminal(a.stdout)}
+	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop, escape: terminal(a.stdout)}
 	var messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
 	err = a.temps.run(cmd)
 	out.flush()
 	if out.err != nil {
+		if isLimit(out.err) {
+			return limitFailure(out.err)
+		}
 		return outputFailure(out.err)
 	}
 	for line := range strings.Lines(messages.String()) {
@@ -226,10 +230,11 @@ func (a *app) resultOptions(q *question) []string {
 
 // A resultWriter passes on what DuckDB prints.
 type resultWriter struct {
-	to   io.Writer
-	stop func() // ends DuckDB
-	n    int64
-	err  error // the first one, which names the output
+	to    io.Writer
+	quota *iox.Quota
+	stop  func() // ends DuckDB
+	n     int64
+	err   error // the first one, which names the output
 	// escape means that a terminal shows the result: what it could take for a command is escaped, line by line.
 	escape bool
 	rest   []byte // of a line, if escape is set
@@ -266,7 +271,10 @@ func (w *resultWriter) flush() {
 
 // pass writes p and keeps the first error.
 func (w *resultWriter) pass(p []byte) (int, error) {
-	n, err := w.to.Write(p)
+	n, err := 0, w.quota.Spend(len(p))
+	if err == nil {
+		n, err = w.to.Write(p)
+	}
 	w.n += int64(n)
 	if err != nil && w.err == nil {
 		w.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: w.n, Err: err}

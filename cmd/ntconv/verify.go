@@ -96,7 +96,7 @@ func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
-	a.sum = &summary.Summary{Input: v.names[0], Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: v.names[0], Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (a *app) verify(v *verification) error {
 type side struct {
 	in     *input.Input
 	src    ntconv.Source
-	stream io.Closer
+	stream input.Ending
 	report ntconv.Report
 	failed error // of src
 }
@@ -181,7 +181,7 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	if !plan.Selection.Empty() {
 		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
 	}
-	s.src = &errorRecorder{Source: ntconv.Filter(src, keep), failed: &s.failed}
+	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s}, keep)
 	return s, nil
 }
 
@@ -201,17 +201,34 @@ func (s *side) damage() error {
 	return nil
 }
 
-// An errorRecorder is a source that notes the error it ends with.
+// An errorRecorder is the source of a side, which notes how it ends.
 type errorRecorder struct {
 	ntconv.Source
-	failed *error
+	side   *side
+	events int64
+	ended  bool
 }
 
 // Next implements ntconv.Source.
 func (e *errorRecorder) Next() (*ntconv.Event, error) {
 	ev, err := e.Source.Next()
-	if err != nil && err != io.EOF {
-		*e.failed = err
+	switch {
+	case err == nil:
+		if ev.Kind == ntconv.KindEvent {
+			e.events++
+		}
+		return ev, nil
+	case err != io.EOF:
+		e.side.failed = err
+	}
+	if !e.ended {
+		e.ended = true
+		if err == io.EOF {
+			e.side.failed = e.side.stream.Finish()
+		}
+		if changed := e.side.in.Finish(input.Reading{Events: e.events, Err: e.side.failed}); changed != "" {
+			e.side.report.Note(ntconv.CodeChanged, 1, -1, changed)
+		}
 	}
 	return ev, err
 }

@@ -1,6 +1,7 @@
 package firefox
 
 import (
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -122,6 +123,9 @@ func (e *encoder) stackOf(h *thread, n timeline.Node) uint32 {
 	return index
 }
 
+// noFunction is the name of frames without a function, as in exporters/chrome: a source may have such frames.
+const noFunction = "(unknown)"
+
 // frameOf returns the index of a frame in the table of a thread.
 func (e *encoder) frameOf(h *thread, frame uint32) uint32 {
 	index, ok := h.frames[frame]
@@ -129,12 +133,16 @@ func (e *encoder) frameOf(h *thread, frame uint32) uint32 {
 		return index
 	}
 	f := e.trace.Frame(frame)
-	key := function{name: e.strings.id(f.Func.Name), resource: -1, file: -1, line: f.Func.StartLine}
+	fn := f.Func
+	if fn == nil {
+		fn = &ntconv.Function{Name: noFunction}
+	}
+	key := function{name: e.strings.id(fn.Name), resource: -1, file: -1, line: fn.StartLine}
 	if f.Mapping != nil && f.Mapping.File != "" {
 		key.resource = int64(e.resourceOf(h, baseName(f.Mapping.File)))
 	}
-	if f.Func.File != "" {
-		key.file = int64(e.strings.id(f.Func.File))
+	if fn.File != "" {
+		key.file = int64(e.strings.id(fn.File))
 	}
 	h.columns[frameCategory].Int(int64(categoryOf(&f)))
 	h.columns[frameFunc].Int(int64(e.funcOf(h, key)))

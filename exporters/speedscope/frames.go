@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
 )
 
@@ -27,16 +28,23 @@ func newFrameTable(t trace) frameTable {
 	return frameTable{trace: t, number: make([]uint32, t.Frames()), known: make(map[frameKey]uint32)}
 }
 
+// noFunction is the name of frames without a function, as in exporters/chrome: a source may have such frames.
+const noFunction = "(unknown)"
+
 // frame returns the number of a frame of a stack.
 func (t *frameTable) frame(frame uint32) uint32 {
 	if n := t.number[frame]; n != 0 {
 		return n - 1
 	}
 	f := t.trace.Frame(frame)
-	key := frameKey{name: f.Func.Name, file: f.Func.File, line: f.Line, column: f.Column}
+	fn := f.Func
+	if fn == nil {
+		fn = &ntconv.Function{Name: noFunction}
+	}
+	key := frameKey{name: fn.Name, file: fn.File, line: f.Line, column: f.Column}
 	switch {
 	case key.line == 0:
-		key.line, key.column = f.Func.StartLine, 0
+		key.line, key.column = fn.StartLine, 0
 	case key.column < 0:
 		key.column = 0
 	}

@@ -83,7 +83,10 @@ func (p *printer) declaring(s string) (start int) {
 
 // typeArity adds up the type parameters that the parts of a nested type's name announce.
 func typeArity(name string) (sum int) {
-	for strings.IndexByte(name, '`') >= 0 {
+	if strings.IndexByte(name, '`') < 0 {
+		return 0
+	}
+	for name != "" { // searching for the next backtick per part would take quadratic time if only the last part has one
 		end := segmentEnd(name)
 		_, n := cutArity(name[:end])
 		sum += n

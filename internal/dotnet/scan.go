@@ -19,25 +19,33 @@ func skipGroup(s string) (int, bool) {
 	return 0, false
 }
 
-// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements.
+// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements. It looks at each byte a fixed
+// number of times: groups come from untrusted files and may have any number of commas and blanks.
 func cutGroup(s string) (elems []string, rest string, ok bool) {
 	end, ok := skipGroup(s)
 	if !ok {
 		return nil, s, false
 	}
 	inner, rest := s[1:end-1], s[end:]
-	for strings.TrimSpace(inner) != "" {
-		elem, more := inner, ""
-		if i := indexOuter(inner, ','); i >= 0 {
-			elem, more = inner[:i], inner[i+1:]
-			if strings.TrimSpace(more) == "" {
-				return nil, s, false // a comma at the end
+	if strings.TrimSpace(inner) == "" {
+		return nil, rest, true
+	}
+	depth, from := 0, 0
+	for i := 0; i <= len(inner); i++ {
+		if i == len(inner) || inner[i] == ',' && depth == 0 {
+			elem := strings.TrimSpace(inner[from:i])
+			if elem == "" {
+				return nil, s, false
 			}
+			elems, from = append(elems, elem), i+1
+			continue
 		}
-		if elem = strings.TrimSpace(elem); elem == "" {
-			return nil, s, false
+		switch inner[i] {
+		case '<', '[', '(':
+			depth++
+		case '>', ']', ')':
+			depth--
 		}
-		elems, inner = append(elems, elem), more
 	}
 	return elems, rest, true
 }

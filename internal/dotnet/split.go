@@ -64,12 +64,24 @@ func splitRaw(raw, name string) (full, method string) {
 		return "", raw
 	}
 	// The display name has only the last part of the interface's name, so it does not begin with what would be the type.
+	common := commonPrefix(name, raw)
 	for dot := last; dot > 0; dot = lastDot(raw[:dot]) {
-		if strings.HasPrefix(name, raw[:dot+1]) {
+		if dot < common {
 			return raw[:dot], raw[dot+1:]
 		}
 	}
 	return raw[:last], raw[last+1:]
+}
+
+// commonPrefix returns how many bytes a and b begin with in common.
+func commonPrefix(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }
 
 // lastDot returns the index of the last dot outside of brackets, -1 if there is none.

@@ -45,19 +45,23 @@ func ParseSymbol(s string) (Symbol, bool) {
 
 // cutModule splits at the first bracket group that has a blank on either side. "class [Asm]Type" has none after the group.
 func cutModule(s string) (ret, module, text string, ok bool) {
+	end := 0 // index of the first ']' at or after at: groups may share it, so it is not searched for again
 	for at := 1; at < len(s); {
 		i := strings.Index(s[at:], " [")
 		if i < 0 {
 			break
 		}
 		open := at + i + 2
-		n := strings.IndexByte(s[open:], ']')
-		if n < 0 {
-			break
+		if end < open {
+			n := strings.IndexByte(s[open:], ']')
+			if n < 0 {
+				break
+			}
+			end = open + n
 		}
-		if after := s[open+n+1:]; n > 0 && strings.HasPrefix(after, " ") {
+		if after := s[end+1:]; end > open && strings.HasPrefix(after, " ") {
 			text = strings.TrimLeft(after, " ")
-			return strings.TrimRight(s[:open-2], " "), s[open : open+n], text, text != ""
+			return strings.TrimRight(s[:open-2], " "), s[open:end], text, text != ""
 		}
 		at = open
 	}
