@@ -27,7 +27,7 @@ type Printer struct {
 	types  map[*schema.Schema]*typeText
 	last   *typeText
 	events schema.Table
-	keys   map[*ntconv.Field]string
+	keys   map[*ntconv.Field]fieldKey
 	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
 	frames []ntconv.Frame
 
@@ -52,7 +52,7 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 		clock: clock,
 		opts:  opts,
 		types: make(map[*schema.Schema]*typeText),
-		keys:  make(map[*ntconv.Field]string),
+		keys:  make(map[*ntconv.Field]fieldKey),
 	}
 }
 
@@ -117,6 +117,10 @@ func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(dst[:start], message.JSON(dst[start:])...)
 }
 
+// A fieldKey is the JSON name of a field with its colon: as it is told from those of other fields, and as it is printed, with what a
+// terminal acts on escaped.
+type fieldKey struct{ quoted, shown string }
+
 // An object is one that is being written.
 type object struct {
 	start int          // where its fields begin in Printer.scope
@@ -131,14 +135,15 @@ func (p *Printer) key(f *ntconv.Field, o *object) string {
 		if o.names == nil {
 			o.names = make(payload.Keys)
 			for _, before := range p.scope[o.start:] {
-				o.names.Take(p.keys[before])
+				o.names.Take(p.keys[before].quoted)
 			}
 		}
-		k = o.names.Add(f.Name, len(p.scope)-o.start+1)
+		k.quoted = o.names.Add(f.Name, len(p.scope)-o.start+1)
+		k.shown = string(message.JSON([]byte(k.quoted)))
 		p.keys[f] = k
 	case o.names != nil:
-		o.names.Take(k)
+		o.names.Take(k.quoted)
 	}
 	p.scope = append(p.scope, f)
-	return k
+	return k.shown
 }
