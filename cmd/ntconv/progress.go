@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -46,6 +47,8 @@ func showProgress(w io.Writer, what func() string, size int64, read func() int64
 	if size <= 0 {
 		size = -1 // a spinner
 	}
+	describe := what // it may name a file
+	what = func() string { return message.Line(describe()) }
 	shown := what()
 	bar := progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(w),
