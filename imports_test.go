@@ -375,7 +375,7 @@ var importRules = []importRule{
 		why: "one package knows how spans are sent",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
+		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},
 	{
