@@ -79,6 +79,9 @@ const (
 	CodeRejected
 	// CodeDoubled counts items that the receiver of an upload may have twice: they were sent again because an answer was missing.
 	CodeDoubled
+	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or could not be read
+	// as far each time.
+	CodeChanged
 	// CodeEvents: events that were read.
 	CodeEvents
 	numCodes
@@ -147,6 +150,8 @@ var codes = [numCodes]codeSpec{
 		"span was rejected by the receiver"},
 	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
 		"span may have been received twice because an answer was missing"},
+	CodeChanged: {"changed", SeverityLoss, "readings of the input differ from the first one, so symbols, times or events may be missing",
+		"reading of the input differs from the first one, so symbols, times or events may be missing"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }

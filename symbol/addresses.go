@@ -118,14 +118,15 @@ func (s *synthesizer) introduce(p *ntconv.Process) []*ntconv.Mapping {
 func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 	frames := e.Stack.Frames
 	pcs := make([]uint64, 0, len(frames))
+	inlined := 0
 	for len(frames) > 0 {
 		n := 1
 		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
 			n++
 		}
-		if n > 1 && n <= mostInlined && s.mode == AddressesReal {
+		if n > 1 && n <= maxInlined && inlined+n <= maxInlined && s.mode == AddressesReal { // a Table restores so many
 			if pc, ok := s.together(e, p, frames[:n]); ok {
-				pcs, frames = append(pcs, pc), frames[n:]
+				pcs, frames, inlined = append(pcs, pc), frames[n:], inlined+n
 				continue
 			}
 		}

@@ -1,6 +1,8 @@
 package symbol
 
 import (
+	"fmt"
+
 	"github.com/ntconv/ntconv"
 )
 
@@ -46,12 +48,32 @@ func frameDefinitionType() *ntconv.Type {
 	}}
 }
 
-// Bounds on what few bytes of a file can make: frames of one address, and frames of a stack beyond which functions are left out
-// that were inlined.
+// Bounds on what few bytes of a trace can become. The deepest inlining of compilers is some dozens of functions.
 const (
-	mostInlined = 1 << 10
-	mostFrames  = 1 << 16
+	maxInlined           = 1 << 10 // frames of one address; and of those of a stack, whatever its depth
+	maxInlinedPerAddress = 8       // in addition, on average over the addresses of a stack
 )
+
+// maxInlinedOf returns how many inlined functions a stack of so many addresses may have.
+func maxInlinedOf(addresses int) int { return maxInlined + maxInlinedPerAddress*addresses }
+
+// omittedName is the name of the frame that represents omitted ones.
+const omittedName = "[inlined functions omitted]"
+
+// omitInlined returns the frame that represents those that are inlined at an address, and counts the address, once.
+func (t *Table) omitInlined(d *definition, pc uint64) ntconv.Frame {
+	if !d.omitted {
+		d.omitted = true
+		t.omitted++
+	}
+	return ntconv.Frame{Func: t.function(ntconv.Function{Name: omittedName}), PC: pc, Flags: d.last.frame.Flags | ntconv.FrameInlined}
+}
+
+// ReportOmitted counts the addresses whose inlined functions AppendFrames omitted from a stack, because it had too many.
+func (t *Table) ReportOmitted(r *ntconv.Report) {
+	r.Note(ntconv.CodeNotCarried, uint64(t.omitted), -1, fmt.Sprintf(
+		"inlined functions of addresses were omitted from stacks that have more than %d of them, and %d per address", maxInlined, maxInlinedPerAddress))
+}
 
 // A definition is what a Frame event said.
 type definition struct {
@@ -59,6 +81,7 @@ type definition struct {
 	fn       ntconv.Function
 	named    bool
 	complete bool
+	omitted  bool        // of a first one: some stack does not show those that are inlined here
 	outer    *definition // the frame that this one is inlined into, if it has the same address
 	last     *definition // of a first one: the outermost
 	more     uint64      // of a first one: how many there are beside it
@@ -128,7 +151,7 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 	p := t.processOf(e)
 	if inner > 0 {
 		leaf := p.defined[address]
-		if leaf == nil || inner != leaf.more+1 || inner >= mostInlined {
+		if leaf == nil || inner != leaf.more+1 || inner >= maxInlined {
 			t.unreadable(e, "Frame definition without those that are inlined into it")
 			return
 		}

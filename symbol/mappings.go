@@ -46,8 +46,10 @@ type nativeMap struct {
 	list []*mapping
 	when timeline             // entries are indexes of list
 	ids  map[mappingKey]bound // the latest one of each
-	wide []*symbols           // of these mappings
-	seen int                  // length of Table.wide when it was last looked at
+	wide wideSymbols          // of these mappings
+
+	assemblies map[string]*mapping // the first of each name, see assemblyKey; of the first indexed entries of list
+	indexed    int
 }
 
 // mostGrown is how many ids a mapping that grows may have had.
@@ -78,11 +80,11 @@ func (t *Table) learnMapping(e *ntconv.Event) {
 	}
 	s := t.symbolsOf(mappingKey{p.host, m.ID}, n)
 	s.cover(m.End)
-	t.noteWide(s)
+	s.noteWide()
 	n.syms = []*symbols{s}
 	p.native.learn(n, e.Time, &t.epochs)
-	clear(p.memo) // managed names may find their file now
-	clear(p.assemblies)
+	p.forget() // managed names may find their file now
+	p.assemblies = nil
 }
 
 // learn adds a mapping. One of the same file that begins where another one does is that one, grown.
@@ -92,8 +94,11 @@ func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 	if s.ids == nil {
 		s.ids = make(map[mappingKey]bound)
 	}
-	if !known && syms.wide {
-		s.wide = append(s.wide, syms)
+	if !known {
+		syms.users = append(syms.users, s)
+		if syms.wide {
+			s.wide.add(syms)
+		}
 	}
 	s.ids[syms.key] = bound{n, syms}
 	if old := s.when.now.find(n.Start); old != nil {

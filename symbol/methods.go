@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"math"
+	"sort"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
@@ -98,10 +99,16 @@ func (s *methods) again(owner uint32, n *method, action clr.MethodAction, now nt
 
 // before looks at who had the addresses up to now: since when they are free, whether there was somebody, and whether
 // somebody still is there. Where several went at different times, they count as free from now on: one time must do for all
-// of them, and it must be one at which all of them change their epoch. With first it only looks for somebody who still is there.
+// of them, and it must be one at which all of them change their epoch. With first it only looks for somebody who still is there, and
+// assumes that there is somebody among many: the event then changes nothing, so nothing else bounds the time for such events.
 func (s *methods) before(start, last uint64, now ntconv.Ticks, first bool) (since ntconv.Ticks, taken, live bool) {
 	since = always
+	count := 0
 	s.when.now.overlapping(start, last, func(o *span) bool {
+		if count++; first && count > mostInside {
+			live = true
+			return false
+		}
 		end := min(s.list[o.owner].end, now)
 		live = live || s.list[o.owner].end > now
 		if taken && end != since {
@@ -120,13 +127,44 @@ type module struct {
 	from    ntconv.Ticks
 }
 
-// modules are by id, and of each id by time.
-type modules map[uint64][]module
+// modules are by ID.
+type modules map[uint64]*moduleHistory
+
+// A moduleHistory is the modules that had an ID, in the order in which they were learned.
+type moduleHistory struct {
+	list []module
+	// latest are the indexes of modules that are the last ones in list for some time: none that was learned later came before. Their
+	// times ascend.
+	latest []uint32
+}
+
+// add adds a module.
+func (h *moduleHistory) add(n module) {
+	k := len(h.latest)
+	for k > 0 && h.list[h.latest[k-1]].from >= n.from {
+		k--
+	}
+	h.latest = append(h.latest[:k], uint32(len(h.list)))
+	h.list = append(h.list, n)
+}
+
+// at returns the last module in the list that came no later than a time, or else the first one.
+func (h *moduleHistory) at(when ntconv.Ticks) *module {
+	k := sort.Search(len(h.latest), func(k int) bool { return h.list[h.latest[k]].from > when })
+	if k == 0 {
+		return &h.list[0]
+	}
+	return &h.list[h.latest[k-1]]
+}
 
 // learn adds a module. It reports whether that changes anything, and whether one that is newer came before it.
 func (s modules) learn(id uint64, n module) (changed, late bool) {
-	list := s[id]
-	if len(list) > 0 {
+	h := s[id]
+	if h == nil {
+		h = new(moduleHistory)
+		s[id] = h
+	}
+	if list := h.list; len(list) > 0 {
 		if last := &list[len(list)-1]; last.file == n.file {
 			if n.buildID == "" || last.buildID != "" {
 				return false, false
@@ -136,23 +174,18 @@ func (s modules) learn(id uint64, n module) (changed, late bool) {
 		}
 		late = n.from < list[len(list)-1].from
 	}
-	s[id] = append(list, n)
+	h.add(n)
 	return true, late
 }
 
 // of returns the module that a method belongs to, or nil.
 func (s modules) of(m *method) *module {
-	list := s[m.module]
-	if len(list) == 0 {
+	h := s[m.module]
+	if h == nil {
 		return nil
 	}
 	if m.from != always { // a module is loaded before its methods
-		for i := len(list) - 1; i > 0; i-- {
-			if list[i].from <= m.from {
-				return &list[i]
-			}
-		}
-		return &list[0]
+		return h.at(m.from)
 	}
-	return &list[len(list)-1]
+	return &h.list[len(h.list)-1]
 }

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
@@ -51,17 +52,49 @@ func (t *Table) assembly(p *process, name string) *ntconv.Mapping {
 		return f
 	}
 	f := p.file(name, "")
-	for _, m := range p.native.list {
-		if isAssembly(m.File) && strings.EqualFold(dotnet.ShortModule(m.File), name) {
-			f = p.file(m.File, t.metadata[m.metadata])
-			break
-		}
+	if m := p.native.assembly(name); m != nil {
+		f = p.file(m.File, t.metadata[m.metadata])
 	}
 	if p.assemblies == nil {
 		p.assemblies = make(map[string]*ntconv.Mapping)
 	}
 	p.assemblies[name] = f
 	return f
+}
+
+// assembly returns the first mapping of an assembly of that name, or nil.
+func (s *nativeMap) assembly(name string) *mapping {
+	for ; s.indexed < len(s.list); s.indexed++ {
+		m := s.list[s.indexed]
+		if !isAssembly(m.File) {
+			continue
+		}
+		if s.assemblies == nil {
+			s.assemblies = make(map[string]*mapping)
+		}
+		if key := assemblyKey(dotnet.ShortModule(m.File)); s.assemblies[key] == nil {
+			s.assemblies[key] = m
+		}
+	}
+	return s.assemblies[assemblyKey(name)]
+}
+
+// assemblyKey returns a string that is the same for all names that strings.EqualFold treats as equal.
+func assemblyKey(name string) string {
+	return strings.Map(func(r rune) rune {
+		lowest := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			lowest = min(lowest, f)
+		}
+		return lowest
+	}, name)
+}
+
+// forget discards names that may have changed. It makes a new map, because clearing one takes as long as it once was large.
+func (p *process) forget() {
+	if len(p.memo) > 0 {
+		p.memo = make(map[memoKey]named)
+	}
 }
 
 // isAssembly tells shop.dll from the native program shop, which starts it.

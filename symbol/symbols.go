@@ -17,11 +17,13 @@ type symbols struct {
 	list []symbolEntry
 	when timeline // entries are indexes of list
 
-	mapped      bool   // the mapping came; until then what follows is unknown
-	low, high   uint64 // where it lies
-	fixed       bool   // the code is a file's: a second name for it is an alias, whenever it comes
-	first, last uint64 // of all symbols
-	wide        bool   // some symbol lies outside of the mapping, and this is in Table.wide
+	mapped      bool         // the mapping came; until then what follows is unknown
+	low, high   uint64       // where it lies
+	fixed       bool         // the code is a file's: a second name for it is an alias, whenever it comes
+	first, last uint64       // of all symbols
+	wide        bool         // some symbol lies outside of the mapping
+	users       []*nativeMap // that have the mapping
+	indexed     []wideUser   // that have all symbols in their index, see wideSymbols
 }
 
 // symbolsKey tells symbols apart where an id is not enough.
@@ -66,11 +68,15 @@ func (t *Table) symbolsFor(p *process, id mappingKey) *symbols {
 // cover extends the range of the mapping that the symbols are for.
 func (s *symbols) cover(end uint64) { s.high = max(s.high, end) }
 
-// noteWide puts symbols into the list of those that are looked at for addresses of other mappings.
-func (t *Table) noteWide(s *symbols) {
+// noteWide puts symbols into the lists of those that are searched for addresses of other mappings.
+func (s *symbols) noteWide() {
 	if !s.wide && s.mapped && (s.first < s.low || s.last > s.high) {
 		s.wide = true
-		t.wide = append(t.wide, s)
+		for _, n := range s.users {
+			if n.ids[s.key].syms == s {
+				n.wide.add(s)
+			}
+		}
 	}
 }
 
@@ -90,9 +96,14 @@ func (t *Table) learnSymbol(e *ntconv.Event) {
 	p := t.processOf(e)
 	s := t.symbolsFor(p, mappingKey{p.host, m.MappingID})
 	s.first, s.last = min(s.first, m.Start), max(s.last, m.End)
-	t.noteWide(s)
+	s.noteWide()
+	known := len(s.list)
 	if s.learn(symbolEntry{m.Start, m.End, t.texts.add(m.Name)}, e.Time, &t.epochs) {
 		t.symbolsAt = t.epochs
+	}
+	if len(s.list) > known {
+		t.entries++
+		s.changed()
 	}
 }
 
@@ -148,26 +159,15 @@ func (t *Table) symbolAt(p *process, m *mapping, pc uint64, when ntconv.Ticks) (
 			}
 		}
 	}
-	for _, s := range t.wideOf(p) {
-		if pc >= s.first && pc <= s.last {
-			if i, ok := s.at(pc, when); ok {
-				return s, i, true
+	wide := &p.native.wide
+	if first := int(t.wideAt(wide, pc)); first < len(wide.list) {
+		for _, e := range wide.list[first:min(len(wide.list), first+maxWide)] {
+			if i, ok := e.at(pc, when); ok {
+				return e.symbols, i, true
 			}
 		}
 	}
 	return nil, 0, false
-}
-
-// wideOf returns the symbols of the process's mappings that reach out of them, as generated code does that was mapped piece
-// by piece.
-func (t *Table) wideOf(p *process) []*symbols {
-	n := &p.native
-	for ; n.seen < len(t.wide); n.seen++ {
-		if s := t.wide[n.seen]; n.ids[s.key].syms == s {
-			n.wide = append(n.wide, s)
-		}
-	}
-	return n.wide
 }
 
 // nativeEpoch returns the number of the last change of meaning of an address.
@@ -181,8 +181,10 @@ func (t *Table) nativeEpoch(p *process, pc uint64) uint32 {
 			n = max(n, s.when.epoch(pc))
 		}
 	}
-	for _, s := range t.wideOf(p) {
-		n = max(n, s.when.epoch(pc))
+	for _, s := range t.wideAround(p, pc) {
+		if s != nil {
+			n = max(n, s.when.epoch(pc))
+		}
 	}
 	return n
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -106,7 +107,7 @@ func TestSynthesizeFixtures(t *testing.T) {
 
 func TestSynthesizeGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := ntconvtest.Text(20)
+		text := eventgen.Text(20)
 		some := func(label string, n int) int { return rapid.IntRange(0, n).Draw(t, label) }
 		mappings := []*ntconv.Mapping{nil, {}}
 		for range some("mappings", 4) {
@@ -302,8 +303,17 @@ func TestInlinedChainsAreBounded(t *testing.T) {
 		t.Fatalf("%d addresses", len(last.Stack.PCs))
 	}
 	stack := &ntconv.Stack{PCs: slices.Repeat(last.Stack.PCs, 10_000)}
-	if n := len(table.AppendFrames(nil, last.Thread.Process, stack, 100)); n < 10_000 || n > 100_000 {
+	frames := table.AppendFrames(nil, last.Thread.Process, stack, 100)
+	if n := len(frames); n < 80_000 || n > 1024+10*10_000 {
 		t.Errorf("%d frames of 10,000 addresses", n)
+	}
+	n := len(frames)
+	if last, omitted := frames[n-1], frames[n-2]; last.Func.Name != "f999" || omitted.Func.Name != "[inlined functions omitted]" || omitted.Flags&ntconv.FrameInlined == 0 {
+		t.Errorf("frames end with %+v and %+v", omitted, last)
+	}
+	report := new(ntconv.Report)
+	if table.ReportOmitted(report); report.Count(ntconv.CodeNotCarried) != 1 {
+		t.Errorf("report %v, want one address", report.Entries())
 	}
 }
 

@@ -20,7 +20,7 @@ const always = ntconv.Ticks(math.MinInt64)
 type timeline struct {
 	now    spans
 	past   []former
-	sorted int // so much of past, if it is all, is in order and has its aids set
+	levels []int // ends of the parts of past that are in order and have their aids set, the largest first; see order
 
 	// late: something came after what is newer, so that now is not what it would be if all had come in the order of time. vague:
 	// meaning did not look for an answer to its end.
@@ -37,8 +37,8 @@ type former struct {
 	from        ntconv.Ticks
 	owner       uint32
 	epoch       uint32
-	run         uint32 // index of the first one with the same start
-	reach       uint64 // largest last up to here
+	run         uint32 // index of the first one of its level with the same start
+	reach       uint64 // largest last of its level up to here
 }
 
 // put makes n the newest owner of its addresses.
@@ -104,7 +104,7 @@ func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
 			m.add(0)
 		case s.from <= when || len(t.past) == 0:
 			m.add(s.epoch)
-		case t.sorted == len(t.past) || len(t.past) > 2*t.sorted:
+		case t.sorted() == len(t.past) || len(t.past) > 2*t.sorted():
 			f, found := t.search(s, a, when, mostRuns)
 			if t.vague = t.vague || !found; !found {
 				f.epoch = ^s.epoch
@@ -132,21 +132,29 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 // mostRuns is how much of the past meaning looks at for an answer. Only where something large once lay over all else it is not enough.
 const mostRuns = 64
 
+// maxTooShort is how many owners search looks at that began at one address and ended before another one.
+const maxTooShort = 1024
+
 // search is at for an address whose newest owner, that of s, came after the time. It looks at so many runs of the past and reports
 // whether that was enough.
 func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, most int) (best former, found bool) {
 	best = former{from: s.from, owner: s.owner, epoch: s.epoch}
 	t.order()
-	i := sort.Search(len(t.past), func(i int) bool { return t.past[i].start > addr }) - 1
-	for ; i >= 0 && t.past[i].reach >= addr; most-- {
-		if most == 0 {
-			return best, false
+	begin, tooShort := 0, maxTooShort
+	for _, end := range t.levels {
+		level := t.past[begin:end]
+		i := sort.Search(len(level), func(i int) bool { return level[i].start > addr }) - 1
+		for ; i >= 0 && level[i].reach >= addr; most-- {
+			if most == 0 || tooShort <= 0 {
+				return best, false
+			}
+			run := int(level[i].run) - begin
+			if f := pick(level[run:i+1], addr, when, &tooShort); f != nil && better(*f, best, when) {
+				best = *f
+			}
+			i = run - 1
 		}
-		run := int(t.past[i].run)
-		if f := pick(t.past[run:i+1], addr, when); f != nil && better(*f, best, when) {
-			best = *f
-		}
-		i = run - 1
+		begin = end
 	}
 	return best, true
 }
@@ -182,18 +190,21 @@ func better(a, b former, when ntconv.Ticks) bool {
 	return a.from < b.from
 }
 
-// pick returns the best answer among formers with the same start, which are in order of from.
-func pick(run []former, addr uint64, when ntconv.Ticks) *former {
+// pick returns the best answer among formers with the same start, which are in order of from. It takes from tooShort those that do not
+// have the address.
+func pick(run []former, addr uint64, when ntconv.Ticks, tooShort *int) *former {
 	n := sort.Search(len(run), func(i int) bool { return run[i].from > when })
-	for i := n - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0 && *tooShort > 0; i-- {
 		if run[i].last >= addr {
 			return &run[i]
 		}
+		*tooShort--
 	}
-	for i := n; i < len(run); i++ {
+	for i := n; i < len(run) && *tooShort > 0; i++ {
 		if run[i].last >= addr {
 			return &run[i]
 		}
+		*tooShort--
 	}
 	return nil
 }
@@ -204,22 +215,43 @@ func (t *timeline) settle() bool {
 	return !t.late && !t.vague
 }
 
-// order sorts the past and sets its aids.
+// sorted returns how much of past is in order.
+func (t *timeline) sorted() int {
+	if n := len(t.levels); n > 0 {
+		return t.levels[n-1]
+	}
+	return 0
+}
+
+// order sorts what is new in the past, and sets its aids. It is a level of its own until as much is new again: names may be asked for
+// between all events, and then sorting everything each time would take quadratic time.
 func (t *timeline) order() {
-	if t.sorted == len(t.past) {
+	if t.sorted() == len(t.past) {
 		return
 	}
-	slices.SortStableFunc(t.past, func(a, b former) int {
+	begin := t.sorted()
+	for n := len(t.levels); n > 0; n-- {
+		before := 0
+		if n > 1 {
+			before = t.levels[n-2]
+		}
+		if begin-before > 2*(len(t.past)-begin) {
+			break
+		}
+		begin, t.levels = before, t.levels[:n-1]
+	}
+	t.levels = append(t.levels, len(t.past))
+	level := t.past[begin:]
+	slices.SortStableFunc(level, func(a, b former) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from))
 	})
 	reach := uint64(0)
-	for i := range t.past {
-		f := &t.past[i]
+	for i := range level {
+		f := &level[i]
 		reach = max(reach, f.last)
-		f.reach, f.run = reach, uint32(i)
-		if i > 0 && t.past[i-1].start == f.start {
-			f.run = t.past[i-1].run
+		f.reach, f.run = reach, uint32(begin+i)
+		if i > 0 && level[i-1].start == f.start {
+			f.run = level[i-1].run
 		}
 	}
-	t.sorted = len(t.past)
 }

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -17,7 +18,8 @@ var (
 // not be kept.
 type wanted struct {
 	pcs     []uint64 // the first sorted of them are in order, without doubles
-	recent  []uint64 // some of them, by hash: most addresses of a stack are those of stacks before
+	recent  []uint64 // some of them, by hash: most addresses of a stack are those of stacks before; its length is a power of 2
+	shift   int      // of a hash, to an index of recent
 	asked   bool     // for names
 	sorted  int
 	on      bool
@@ -49,15 +51,21 @@ func (t *Table) Want(p *ntconv.Process, s *ntconv.Stack) {
 	if len(w.pcs)+len(s.PCs) > cap(w.pcs) && w.sorted < len(w.pcs)/2 {
 		w.sort()
 	}
-	if w.recent == nil {
-		w.recent = make([]uint64, cacheSize)
+	if len(w.recent) < cacheSize && len(w.pcs)+len(s.PCs) > len(w.recent)/2 {
+		w.growRecent(len(w.pcs) + len(s.PCs))
 	}
 	for _, pc := range s.PCs {
-		if r := &w.recent[pc*hashFactor>>(64-cacheBits)]; *r != pc || pc == 0 {
+		if r := &w.recent[pc*hashFactor>>w.shift]; *r != pc || pc == 0 {
 			*r = pc
 			w.pcs = append(w.pcs, pc)
 		}
 	}
+}
+
+// growRecent makes room for the recent ones of n addresses: most processes of a large machine are seen a few times, and cost little.
+func (w *wanted) growRecent(n int) {
+	bits := min(cacheBits, bits.Len(uint(n))+3)
+	w.recent, w.shift = make([]uint64, 1<<bits), 64-bits
 }
 
 // begin reports whether there are wanted addresses and this is the first question about any.

@@ -113,7 +113,7 @@ func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) erro
 	case errors.As(err, &wrong):
 		return fail(exitUsage, err)
 	}
-	return inputFailure(err, false)
+	return inputFailure(err, plan.Read.Strict)
 }
 
 // drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a partial error is

@@ -128,7 +128,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice())
 	}
-	made, err = profile.ParseData(b.Bytes())
+	made, err = pprofview.Parse(b.Bytes())
 	return made, partial, err
 }
 

@@ -51,7 +51,7 @@ type key struct {
 
 // plainCopies is the number of copies of a key that differ only in underscores. Further ones are numbered, because their lengths would add up
 // to the square of their number.
-const plainCopies = 2
+const plainCopies = 8
 
 // copyText returns the text of the key that takes the place of k.
 func (k *key) copyText() string {

@@ -17,6 +17,7 @@ const (
 
 // AppendJSON appends the event, which must be of KindEvent, as one JSON object and a line feed.
 func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
+	p.begin(dst, e)
 	dst = strconv.AppendInt(append(dst, `{"ticks":`...), int64(e.Time), 10)
 	if t := p.clock.Time(e.Time); !t.IsZero() {
 		dst = append(dst, `,"time":"`...)
@@ -39,6 +40,7 @@ func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
 	if p.opts.Stacks && e.Stack != nil {
 		dst = p.appendStack(dst, e)
 	}
+	p.full(dst)
 	return append(dst, '}', '\n')
 }
 
@@ -80,6 +82,9 @@ func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte
 	for f, v := range t.Values(e) {
 		if f.Type.Code == ntconv.TypePad64 {
 			continue
+		}
+		if p.full(dst) {
+			break
 		}
 		dst = append(dst, open...)
 		open = ","
@@ -125,6 +130,9 @@ func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) [
 func (p *Printer) appendList(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
 	open := byte('[')
 	for m := range v.Elems() {
+		if p.full(dst) {
+			break
+		}
 		dst = p.appendValue(append(dst, open), t.Elem, m)
 		open = ','
 	}
@@ -140,6 +148,9 @@ func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
 	for f, m := range v.Fields() {
 		if f.Type.Code == ntconv.TypePad64 {
 			continue
+		}
+		if p.full(dst) {
+			break
 		}
 		dst = append(append(dst, open), p.key(f, &o)...)
 		dst = p.appendValue(dst, &f.Type, m)

@@ -30,6 +30,7 @@ func (chromeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	}
 	opts := chrome.Options{Report: o.Report, MaxTemp: o.MaxTemp}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	return chrome.New(r, &opts)
 }
 

@@ -26,6 +26,8 @@ type ReadOptions struct {
 	Report          *ntconv.Report
 	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
 	MaxTemp int64
+	// Memory is the limit on the memory of the command in bytes, 0 for none. What is held of an input at a time takes a part of it at most.
+	Memory int64
 	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
 	OutputDepth int
 	DepthAdvice string
@@ -125,7 +127,7 @@ func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	}
 }
 
-// LimitFlag returns the flag of BindLimits, BindCompression or BindQuota, such as "--max-types", that raises the limit which err reports, or "" if
+// LimitFlag returns the flag of BindLimits, BindCompression or BindQuota, such as "--max-types", or --max-memory, that raises the limit which err reports, or "" if
 // no such flag does.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
@@ -136,6 +138,9 @@ func LimitFlag(err error) string {
 		if f.limit != "" && f.limit == exceeded.Limit {
 			return "--" + f.name
 		}
+	}
+	if followsMemory(exceeded.Limit, exceeded.Value) {
+		return "--" + FlagMemory
 	}
 	switch exceeded.Limit {
 	case tempfile.LimitSize:

@@ -79,7 +79,7 @@ func (nettraceOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		Order:           o.Order,
 		Strict:          o.Strict,
 		Report:          o.Report,
-		Limits:          o.Limits,
+		Limits:          o.windowed(),
 		AllowPrerelease: o.AllowPrerelease,
 	})
 	if err != nil {

@@ -48,6 +48,9 @@ type Input struct {
 	Last  ntconv.Ticks
 	Ended bool
 
+	first   *Reading // that came to the end, or nil
+	changed string   // how a later one differs, or ""
+
 	opts   *Options
 	raw    *iox.Input
 	file   *os.File     // to be closed at the end, if not nil: the input's file or its copy

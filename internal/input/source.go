@@ -10,9 +10,17 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Source begins a pass over the input. The closer ends it; the input stays open. Errors, also those of the source, are of type *Error
+// An Ending ends a pass.
+type Ending interface {
+	io.Closer
+	// Finish compares the checksums of compressed inputs. Call it once the source has returned io.EOF: the end of a trace may come before
+	// that of the data which holds it. Its error says what is wrong with the input.
+	Finish() error
+}
+
+// Source begins a pass over the input, and returns what ends it; the input stays open. Errors, also those of the source, are of type *Error
 // if they are not those of one input among several.
-func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
+func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	if len(in.others) == 0 {
 		src, closer, err := in.one(o)
 		if err != nil {
@@ -21,7 +29,7 @@ func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, io.Closer, error
 		return in.guard(src), closer, nil
 	}
 	var sources []ntconv.Source
-	var all closers
+	var all endings
 	for _, one := range append([]*Input{in}, in.others...) {
 		src, closer, err := one.one(o)
 		if err != nil {
@@ -41,7 +49,7 @@ func (in *Input) guard(src ntconv.Source) ntconv.Source {
 }
 
 // one begins a pass over the input alone.
-func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
+func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	h := &handle{Input: in.raw, head: in.head, meter: &meter{of: in}}
 	in.head = nil
 	src, err := in.opts.Openers.Open(in.Format, h, o)
@@ -144,6 +152,20 @@ func (m *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Finish implements Ending.
+func (h *handle) Finish() error {
+	for _, c := range h.opened {
+		f, ok := c.(iox.Finisher)
+		if !ok {
+			continue
+		}
+		if err := f.Finish(); err != nil {
+			return &Error{h.Input.Name(), err}
+		}
+	}
+	return nil
+}
+
 // Layer implements iox.Layered.
 func (m *metered) Layer() *iox.Layer { return iox.LayerOf(m.r) }
 
@@ -178,6 +200,27 @@ func (s *namedSource) Next() (*ntconv.Event, error) {
 		}
 	}
 	return e, err
+}
+
+// endings end the passes over several inputs.
+type endings []Ending
+
+// Finish implements Ending.
+func (e endings) Finish() error {
+	var errs []error
+	for _, one := range e {
+		errs = append(errs, one.Finish())
+	}
+	return errors.Join(errs...)
+}
+
+// Close implements Ending.
+func (e endings) Close() error {
+	var errs []error
+	for _, one := range e {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
 }
 
 type closers []io.Closer

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"sync/atomic"
@@ -34,7 +35,9 @@ type Input struct {
 	size   int64
 	file   io.ReaderAt // nil for input that can be read only once
 	once   io.Reader   // that input
-	closer io.Closer   // nil if the reader is the caller's
+	opened fs.FileInfo // of a regular file, or nil
+	stat   func() (fs.FileInfo, error)
+	closer io.Closer // nil if the reader is the caller's
 	used   atomic.Bool
 	read   atomic.Pointer[atomic.Int64]
 
@@ -112,10 +115,13 @@ func (in *Input) useFile(f *os.File) error {
 		return nil
 	}
 	pos, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
+	if errors.Is(err, syscall.ESPIPE) {
 		return nil // not seekable, whatever its mode says: read it as a pipe
 	}
-	in.file, in.size = f, max(0, st.Size()-pos)
+	if err != nil {
+		return err
+	}
+	in.file, in.size, in.opened, in.stat = f, max(0, st.Size()-pos), st, f.Stat
 	if pos > 0 {
 		in.file = io.NewSectionReader(f, pos, math.MaxInt64-pos)
 	}
@@ -131,6 +137,16 @@ func (in *Input) Size() int64 { return in.size }
 
 // Again reports whether Stream can be called more than once or, for a directory, Member.
 func (in *Input) Again() bool { return in.file != nil || in.dir != nil }
+
+// Changed reports whether a regular file has another size or time of modification than when it was opened: streams opened at different
+// times may deliver different bytes.
+func (in *Input) Changed() bool {
+	if in.stat == nil {
+		return false
+	}
+	now, err := in.stat()
+	return err == nil && (now.Size() != in.opened.Size() || !now.ModTime().Equal(in.opened.ModTime()))
+}
 
 // Read returns the raw bytes, at most Size if the input did not grow, that the stream opened last has consumed,
 // read-ahead included. It may be called from any goroutine. Bytes read through At are not counted.
@@ -153,6 +169,10 @@ func (in *Input) Close() error {
 	}
 	return nil
 }
+
+// A Finisher is a stream that may be left before its end. Finish reads the rest of compressed data, so that its checksum is compared, and
+// returns the error of the first Read that fails. It does nothing if the data is not compressed. Streams of an Input are Finishers.
+type Finisher interface{ Finish() error }
 
 // Stream returns the content from its beginning, decompressed. It does not read yet, so it does not block; a
 // second call for an input that is not Again is an error that wraps errors.ErrUnsupported.

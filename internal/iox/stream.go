@@ -119,6 +119,15 @@ func (s *stream) open() io.Reader {
 	return d
 }
 
+// Finish implements [Finisher].
+func (s *stream) Finish() error {
+	if _, packed := s.r.(*decoder); !packed {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, s)
+	return err
+}
+
 // Close releases the decompressor. It does not close the input.
 func (s *stream) Close() error {
 	if s.close != nil {

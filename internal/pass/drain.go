@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 )
 
 // A SinkError is an error of the sink or its output.
@@ -44,6 +45,9 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	}
 	if err := sink.Close(); err != nil { // what is wrong with an event may come out only now
 		return &SinkError{err}, nil
+	}
+	if t, ok := p.Namer.(*symbol.Table); ok {
+		t.ReportOmitted(p.Report)
 	}
 	if partial == nil { // a sink may learn only in Close what its receiver has not accepted
 		partial = Loss(p.Report)

@@ -92,7 +92,7 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, page maker) {
 		http.Error(w, "too many requests at the same time; try again", http.StatusServiceUnavailable)
 		return
 	}
-	made := response{header: http.Header{}, code: http.StatusOK}
+	made := response{header: http.Header{}, code: http.StatusOK, max: maxPage}
 	err := p.inTurn(r, func() error { return page(&made, r) })
 	// The time to send begins now: making the page may take longer than a client may take to receive it.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // not of all ResponseWriters of tests
@@ -132,6 +132,7 @@ func (p *pages) inTurn(r *http.Request, run func() error) (err error) {
 type response struct {
 	header http.Header
 	code   int
+	max    int // bytes of body
 	body   bytes.Buffer
 	failed error // why a part is missing: the driver ignores errors of Write
 }
@@ -139,8 +140,10 @@ type response struct {
 func (w *response) Header() http.Header  { return w.header }
 func (w *response) WriteHeader(code int) { w.code = code }
 func (w *response) Write(b []byte) (int, error) {
-	if w.body.Len()+len(b) > maxPage {
-		w.failed = &pageError{http.StatusInsufficientStorage, fmt.Sprintf("the page has more than %d MiB; select a part of the profile", maxPage>>20)}
+	if w.failed == nil && w.body.Len()+len(b) > w.max {
+		w.failed = &pageError{http.StatusInsufficientStorage, fmt.Sprintf("too large: limit %d bytes; select a part of the profile", w.max)}
+	}
+	if w.failed != nil {
 		return 0, w.failed
 	}
 	return w.body.Write(b)
@@ -213,9 +216,10 @@ const navigation = `<nav><a href="./flamegraph?{{.Query}}">Flame graph</a> <a hr
 
 // download sends the profile, with the names of sample types that it has.
 func (p *pages) download(w *response, _ *http.Request) error {
-	whole := *p.profile
-	whole.SampleType = p.types
+	named := p.profile.SampleType
+	p.profile.SampleType = p.types
+	defer func() { p.profile.SampleType = named }()
 	w.header.Set("Content-Type", "application/vnd.google.protobuf+gzip")
 	w.header.Set("Content-Disposition", "attachment; filename=profile.pb.gz")
-	return whole.Write(w)
+	return p.profile.Write(w)
 }

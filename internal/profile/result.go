@@ -78,6 +78,7 @@ type visit struct {
 	names  names
 
 	classes []class
+	same    classIndex
 	known   map[meaning]uint32
 	members []member
 	sums    []int64
@@ -124,10 +125,11 @@ func newVisit(p *Profile) *visit {
 // group yields the samples of rows with one stack.
 func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 	v.members = v.members[:0]
-	clear(v.known)
-	for i := range v.classes {
-		v.classes[i].frames = v.classes[i].frames[:0]
+	if len(v.known) > fewClasses { // clearing a map takes as long as it once was large
+		v.known = map[meaning]uint32{}
 	}
+	clear(v.known)
+	v.same.reset()
 	v.classes = v.classes[:0]
 	for _, r := range rows {
 		row := &v.p.s.rows[r]
@@ -172,12 +174,9 @@ func (v *visit) class(r *row) uint32 {
 	if r.stack != 0 {
 		c.frames = v.p.b.namer.AppendFrames(c.frames, m.process, v.p.b.pool.stacks.At(r.stack), r.first)
 	}
-	for other := range id {
-		if slices.EqualFunc(v.classes[other].frames, c.frames, sameFrame) {
-			v.classes = v.classes[:id]
-			id = other
-			break
-		}
+	if other := v.same.find(v.classes, v.p.b.pool.stacks.frames); other < id {
+		v.classes = v.classes[:id]
+		id = other
 	}
 	v.known[m] = uint32(id)
 	return uint32(id)
