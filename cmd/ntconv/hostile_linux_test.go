@@ -24,6 +24,7 @@ type attack struct {
 
 // attacks has at least one run for every file of testdata/hostile.
 var attacks = slices.Concat(
+	attacksOnMemory,
 	attacksOnPrinting,
 	attacksOnSymbols,
 	attacksOnFiles,
