@@ -30,6 +30,7 @@ var attacks = slices.Concat(
 	attacksOnFiles,
 	attacksOnOutput,
 	attacksOnGrowth,
+	attacksOnViews,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.
@@ -65,17 +66,16 @@ func (tt *attack) run(t *testing.T) {
 		args = append(args, arg)
 	}
 	cmd := command(t, work, args...)
-	peakOf := measure(t, cmd)
 	var out counter
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if code := exitCode(t, cmd.Run()); code != tt.code || !strings.Contains(errs.String(), tt.says) {
+	peak, err := measure(t, cmd)
+	if code := exitCode(t, err); code != tt.code || !strings.Contains(errs.String(), tt.says) {
 		t.Errorf("exit code %d, want %d and %q: %s", code, tt.code, tt.says, errs.String())
 	}
 	if n := int64(out) + sizeOf(t, work); n > tt.out {
 		t.Errorf("%d bytes of output, want at most %d", n, tt.out)
 	}
-	peak := peakOf()
 	if peak > tt.mib && !testing.Short() { // short mode runs with the race detector, which multiplies memory
 		t.Errorf("%d MiB of memory, want at most %d", peak, tt.mib)
 	}

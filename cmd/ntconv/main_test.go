@@ -23,7 +23,9 @@ import (
 const asCommand = "NTCONV_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
-	measurePeak()
+	if into := os.Getenv(asMeter); into != "" {
+		meter(into)
+	}
 	if os.Getenv(asCommand) != "" {
 		limitFiles()
 		main()

@@ -99,7 +99,7 @@ func (p *phase) run(t *testing.T, in string) {
 	}
 	args = append(args[2:3:3], append(args[:2:2], args[3:]...)...) // the verb first
 	cmd := command(t, work, args...)
-	peakOf := measure(t, cmd)
+	peakOf := prepareMeter(t, cmd)
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = io.Discard, &errs
 	if err := cmd.Start(); err != nil {

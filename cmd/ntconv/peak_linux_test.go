@@ -1,54 +1,70 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
 
-// peakFile is the environment variable with the name of a file. If it is set, the test binary runs itself as the command and writes the
-// command's largest resident memory in KiB to that file.
-//
-// A process inherits the peak of the one that started it, until it executes its program. So a test, which may be large, does not
-// measure the command itself: a small process between the two does.
-const peakFile = "NTCONV_TEST_PEAK_FILE"
+// The test binary runs the command as its child and writes the child's peak of memory in KiB to the file that this variable names. The
+// kernel counts for every process also the memory that its parent had when it was forked, so a test cannot ask for the peak of its own
+// child: it has used hundreds of MiB itself.
+const asMeter = "NTCONV_TEST_MEASURE_INTO"
 
-// measurePeak is the process between a test and the command. It returns if it is not asked for.
-func measurePeak() {
-	name := os.Getenv(peakFile)
-	if name == "" {
-		return
+// meter runs the command, and ends the process as the command ends.
+func meter(into string) {
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitSignal - 1)
 	}
-	os.Unsetenv(peakFile)
-	cmd := exec.Command(os.Args[0], os.Args[1:]...)
+	cmd := exec.Command(self, os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	_ = cmd.Run() // the state has the exit code
-	peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
-	if err := os.WriteFile(name, []byte(strconv.FormatInt(peak, 10)), 0o600); err != nil {
+	cmd.Env = append(os.Environ(), asMeter+"=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test may kill the meter
+	err = cmd.Run()
+	code := exitSignal - 1
+	if state := cmd.ProcessState; state != nil {
+		code = state.ExitCode()
+		err = os.WriteFile(into, fmt.Append(nil, state.SysUsage().(*syscall.Rusage).Maxrss), 0o600)
+		if s := state.Sys().(syscall.WaitStatus); s.Signaled() {
+			code = exitSignal + int(s.Signal())
+		}
+	}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	os.Exit(cmd.ProcessState.ExitCode())
+	os.Exit(code)
 }
 
-// measure makes a command that is prepared measure its peak. The function that is returned returns it in MiB, after the command has ended.
-func measure(t *testing.T, cmd *exec.Cmd) (peak func() int64) {
+// measure runs a command that was prepared by the function of that name, and returns its peak of memory in MiB.
+func measure(t *testing.T, cmd *exec.Cmd) (mib int64, err error) {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "peak")
-	cmd.Env = append(cmd.Env, peakFile+"="+name)
+	peak := prepareMeter(t, cmd)
+	err = cmd.Run()
+	return peak(), err
+}
+
+// prepareMeter is measure for a command that the test runs itself. The function that is returned may be called when the command has ended.
+func prepareMeter(t *testing.T, cmd *exec.Cmd) (peak func() (mib int64)) {
+	t.Helper()
+	into := filepath.Join(t.TempDir(), "peak")
+	cmd.Env = append(cmd.Env, asMeter+"="+into)
 	return func() int64 {
-		b, err := os.ReadFile(name)
+		b, err := os.ReadFile(into)
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := strconv.ParseInt(string(b), 10, 64)
+		kib, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n >> 10
+		return kib >> 10
 	}
 }

@@ -2,4 +2,6 @@
 
 package main
 
-func measurePeak() {}
+const asMeter = "NTCONV_TEST_MEASURE_INTO"
+
+func meter(string) { panic("memory is measured on linux only") }

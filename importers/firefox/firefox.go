@@ -40,7 +40,7 @@ type Limits struct {
 	Tables  int64 // strings, frames, stacks, and the columns of the thread at hand, in bytes: 1 GiB
 	Threads int   // 1,000,000
 	Stack   int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
-	Value   int   // bytes of a string, or of the data of a marker: 64 MiB
+	Value   int   // bytes of a string, or of the data of a marker: 16 MiB
 }
 
 // Defaults returns the limits with the default where a member is zero.

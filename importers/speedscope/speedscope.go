@@ -41,7 +41,7 @@ type Limits struct {
 	Tables   int64 // frames, the tree of stacks, and the profile at hand, in bytes: 1 GiB
 	Profiles int   // 1,000,000
 	Stack    int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
-	Value    int   // bytes of a string: 64 MiB
+	Value    int   // bytes of a string: 16 MiB
 }
 
 // Defaults returns the limits with the default where a member is zero.

@@ -118,6 +118,9 @@ func parquetTables(in Input) (parquet.Tables, error) {
 		return parquet.File(cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base), r, size), nil
 	}
 	members, none := in.Members()
+	if none != nil && !errors.Is(none, errors.ErrUnsupported) { // it is a directory that cannot be listed
+		err = none
+	}
 	if none != nil || len(members) == 0 {
 		return nil, err
 	}
