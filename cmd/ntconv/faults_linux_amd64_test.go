@@ -379,7 +379,9 @@ func (r *faulty) checkFailure(clean, got *faultRun, f faultinject.Fault, code in
 	case r.changed(clean, got) && code != exitIncomplete && !(got.state == clean.state && got.Hit.Name != "write"):
 		return fmt.Errorf("exit code %d, and the destination is not as before", code)
 	}
-	names := []string{filepath.Base(got.Hit.Path), r.dest, "standard output", "standard input", "copy of the input", "temporary file"}
+	under, _ := filepath.Rel(filepath.Join(got.root, "in"), got.Hit.Path)
+	under, _, _ = strings.Cut(under, "/") // an input that is a directory is named, not its files
+	names := []string{filepath.Base(got.Hit.Path), under, r.dest, "standard output", "standard input", "copy of the input", "temporary file"}
 	named := slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(got.stderr, name) })
 	if !named || !f.Short && !strings.Contains(got.stderr, f.Err.Error()) {
 		return fmt.Errorf("the message does not name file and cause")
