@@ -91,7 +91,7 @@ func traceRow(info *ntconv.Info, pointerSize int) wire.Trace {
 	t := wire.Trace{Sync: systemTime(wall), SyncTicks: int64(tick), Frequency: info.Clock.Freq, PointerSize: int32(pointerSize)}
 	for _, a := range info.Attrs {
 		if a.Key != keyLabels && a.Key != keyAggregate && a.Key != keyStart {
-			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: a.Key, Value: a.Value})
+			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: text(a.Key), Value: text(a.Value)})
 		}
 	}
 	t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: keyLabels, Value: zigzag})

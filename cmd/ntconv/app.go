@@ -137,7 +137,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
 		if err != nil {
-			a.sum.Error = err.Error()
+			a.sum.Error = message.Shorten(err.Error())
 		}
 		if werr := a.sum.WriteJSON(a.stderr); werr != nil && code == exitOK {
 			code = exitOutput
@@ -145,13 +145,13 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return code
 	}
 	if err != nil && !errors.Is(err, errQuiet) {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(err.Error()))
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(message.Shorten(err.Error())))
 		if code == exitUsage {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.Done {
-		fmt.Fprintln(a.stderr, message.Line(a.sum.Line()))
+		fmt.Fprintln(a.stderr, message.Line(message.Shorten(a.sum.Line())))
 	}
 	return code
 }

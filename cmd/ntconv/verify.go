@@ -129,7 +129,7 @@ func (a *app) verify(v *verification) error {
 		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
 			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
 		}
-		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.Name(), sides[1].in.Name(), err)
+		return failf(exitDifferent, "%s and %s differ: %w", message.Line(sides[0].in.Name()), message.Line(sides[1].in.Name()), err)
 	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
