@@ -31,6 +31,7 @@ var attacks = slices.Concat(
 	attacksOnOutput,
 	attacksOnGrowth,
 	attacksOnViews,
+	attacksOnVerify,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.
