@@ -111,6 +111,10 @@ licenses: ## List the licenses of what is compiled in, check that they are allow
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
 
+.PHONY: faults
+faults: ## Make every system call of the command fail in turn, and kill it at each; on Linux, takes half an hour
+	$(GO) test ./cmd/ntconv -run TestFaults -faults -v -timeout 4h
+
 .PHONY: big
 big: ## Convert streams of 512 MiB and of more than 4 GiB, and 1,000,000 spans, and compare the peaks of their memory
 	$(GO) test ./internal/testing/tracegen -run TestPeak -big -v -timeout 4h

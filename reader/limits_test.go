@@ -383,9 +383,9 @@ func TestRetired(t *testing.T) {
 		t.Errorf("%d bytes, %d alike", r.bytes, len(r.rows["the same"]))
 	}
 	for i := range 200_000 {
-		r.take(fmt.Sprint("row ", i), 0)
+		r.take(fmt.Sprint("row ", i), 0, false)
 	}
-	for r.take("the same", 0) != nil {
+	for r.take("the same", 0, false) != nil {
 	}
 	if r.bytes != 0 || len(r.rows) != 0 {
 		t.Errorf("%d bytes, %d rows after all were taken", r.bytes, len(r.rows))

@@ -24,14 +24,15 @@ type window struct {
 	blocks   []heldBlock
 	spare    [][]byte // memory of blocks that are delivered
 	idle     int      // bytes of spare
-	bytes    int      // memory of blocks
+	bytes    int      // memory of blocks and of marks
 	most     int      // largest bytes since all was delivered
 	done     int      // rows delivered
 	open     bool     // rows up to bound are released
 	bound    int64
-	promise  bool  // a row was sorted since fill began
-	promised int64 // latest time of those that were
-	marks    []ntconv.Event
+	promise  bool           // a row was sorted since fill began
+	promised int64          // latest time of those that were
+	marks    []ntconv.Event // that wait for the rows before them, see mark
+	high     int64          // latest time of the rows before the last run, since the last barrier
 }
 
 // run is a stretch of rows with non-decreasing times. While the run has a head, its next is the one that counts.
@@ -99,6 +100,39 @@ func (w *window) add(r *row) {
 	}
 }
 
+// flagMark is a flag of rows that are no events: they hold the place of as many of the window's marks as their member lost says.
+const flagMark ntconv.Flags = 1 << 7
+
+// mark keeps what is no event, and so has no time, until the rows that are in front of it in the file have been delivered: it takes the
+// time of the latest of them. Its place among the events so depends on these alone, not on how they were cut into blocks. Rows wait.
+func (w *window) mark(events ...ntconv.Event) {
+	time := max(w.high, w.last)
+	block := w.rows[len(w.rows)-1].block
+	*w.grow(time) = row{time: time, block: block, lost: uint32(len(events)), flags: flagMark}
+	for _, e := range events {
+		w.bytes += markBytes(&e)
+	}
+	w.marks = append(w.marks, events...)
+}
+
+// barrier begins another window: what was before it no longer matters for the place of a mark.
+func (w *window) barrier() { w.high, w.last = math.MinInt64, math.MinInt64 }
+
+// markBytes is about what a mark takes.
+func markBytes(e *ntconv.Event) int { return int(unsafe.Sizeof(*e)) + cap(e.Payload) }
+
+// takeMarks returns the first marks, for which a row held the place.
+func (w *window) takeMarks(n uint32) []ntconv.Event {
+	marks := w.marks[:n]
+	for i := range marks {
+		w.bytes -= markBytes(&marks[i])
+	}
+	if w.marks = w.marks[n:]; len(w.marks) == 0 {
+		w.marks = nil
+	}
+	return marks
+}
+
 // keep notes that a sorted row has come.
 func (w *window) keep(time int64) {
 	if !w.promise || time > w.promised {
@@ -138,6 +172,7 @@ const (
 
 // begin starts a run with row n, the next one.
 func (w *window) begin(time int64, n int) {
+	w.high = max(w.high, w.last)
 	w.endRun(n)
 	w.heap = append(w.heap, headOf(time, uint32(n), uint32(len(w.runs))))
 	w.runs = append(w.runs, run{next: uint32(n)})
@@ -364,6 +399,9 @@ func (w *window) reset() {
 
 // discard forgets everything that is not delivered.
 func (w *window) discard() {
+	for i := range w.marks {
+		w.bytes -= markBytes(&w.marks[i])
+	}
 	w.done, w.marks = len(w.rows), nil
 	w.trim()
 }

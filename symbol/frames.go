@@ -1,11 +1,13 @@
 package symbol
 
 import (
+	"hash/maphash"
 	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/intern"
 )
 
 // named is what an entry is called.
@@ -33,7 +35,8 @@ type unresolvedKey struct {
 // code, so where an address has no name, the one before it may have one.
 //
 // Equal names give the same *ntconv.Function, and the same code the same *ntconv.Mapping. It does not allocate for code that was
-// asked for before.
+// asked for before. Placeholders of addresses without a symbol are made again after thousands of others: a trace without symbols may
+// have millions of addresses.
 func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) []ntconv.Frame {
 	if s == nil {
 		return dst
@@ -153,7 +156,7 @@ func (t *Table) addMeaning(m *meaning, p *process, pc uint64, at ntconv.Ticks) {
 
 // ReportUnresolved counts every address that AppendFrames met so far without a name, once each.
 func (t *Table) ReportUnresolved(r *ntconv.Report) {
-	r.Add(ntconv.CodeUnresolved, uint64(len(t.unresolved)), -1)
+	r.Add(ntconv.CodeUnresolved, t.nameless.count, -1)
 }
 
 // frame names an address. returns is set for return addresses.
@@ -174,11 +177,34 @@ func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntco
 	shown := t.show(m)
 	f := ntconv.Frame{Mapping: shown, PC: pc, Flags: ntconv.FrameUnresolved | kernelFlag(m, pc)}
 	key := unresolvedKey{p, pc, shown}
-	if f.Func = t.unresolved[key]; f.Func == nil {
-		f.Func = t.function(ntconv.Function{Name: standIn(shown, pc)})
-		t.unresolved[key] = f.Func
+	if known := t.unresolved.Get(pc, &key); known != nil {
+		f.Func = *known
+		return f
 	}
+	t.nameless.add(key)
+	f.Func = &ntconv.Function{Name: standIn(shown, pc)}
+	t.unresolved.Put(pc, &key, f.Func)
 	return f
+}
+
+// An unresolvedSet counts distinct addresses without a symbol. It keeps 64-bit hashes of them, half of each as the number of an index.
+type unresolvedSet struct {
+	seed  maphash.Seed
+	index intern.Index
+	count uint64
+}
+
+func (s *unresolvedSet) add(k unresolvedKey) {
+	hash := maphash.Comparable(s.seed, k)
+	id := uint32(hash>>32) | 1
+	p := s.index.Probe(hash << 32)
+	for p.Next() {
+		if p.ID == id {
+			return
+		}
+	}
+	s.index.Insert(&p, id)
+	s.count++
 }
 
 // lookup finds the name of an address whose mapping is m.

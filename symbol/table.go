@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"hash/maphash"
 	"io"
 
 	"github.com/ntconv/ntconv"
@@ -30,8 +31,7 @@ type Options struct {
 //
 // Observe must see the events in stream order. Answers may be asked for at any time and get better with every event; those
 // that matter come from a table that has seen the whole trace. A table keeps no event and no payload. Its memory grows
-// with the names in the trace, not with its samples; stand-ins for addresses without a name are kept per address that was
-// asked for.
+// with the names in the trace, not with its samples; of an address without a symbol that was asked for, it keeps 11 to 21 bytes.
 //
 // A Table must not be used by several goroutines at once.
 type Table struct {
@@ -62,7 +62,8 @@ type Table struct {
 	late    bool // a module came after one that is newer
 
 	funcs      map[ntconv.Function]*ntconv.Function
-	unresolved map[unresolvedKey]*ntconv.Function
+	unresolved intern.Cache[unresolvedKey, *ntconv.Function] // recent placeholders: few addresses make up most stacks
+	nameless   unresolvedSet
 	cache      intern.Cache[cacheKey, ntconv.Frame] // most frames have few addresses
 
 	method  clr.Method // scratch
@@ -88,7 +89,8 @@ func New(opts *Options) *Table {
 		first:      make(map[mappingKey]*symbols),
 		metadata:   make(map[mappingKey]string),
 		funcs:      make(map[ntconv.Function]*ntconv.Function),
-		unresolved: make(map[unresolvedKey]*ntconv.Function),
+		unresolved: intern.NewCache[unresolvedKey, *ntconv.Function](cacheBits),
+		nameless:   unresolvedSet{seed: maphash.MakeSeed()},
 	}
 	t.speller.t = t
 	return t

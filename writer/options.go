@@ -15,7 +15,8 @@ type Options struct {
 	// Ordered says that events come in the order of time, as a reader by time delivers them. They are flagged as sorted, until
 	// one comes that is too early. Every time blocks are written a sequence point follows, so that readers and this writer can
 	// forget stacks and label lists. Without it only the source's own flags and marks stand, and memory grows with the distinct
-	// stacks between two marks.
+	// stacks between two marks. Events of a thread that are not in its own order are numbered in the order in which they come, because
+	// their numbers would look like losses.
 	Ordered bool
 	// Renumber numbers the events of each thread anew, with gaps only where KindLost events tell of losses. Set it where
 	// events were left out on the way here, or else readers take them for lost.

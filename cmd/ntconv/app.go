@@ -41,6 +41,7 @@ type app struct {
 	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
 	cleaner          *iox.Cleaner
 	temps            *temps
+	left             error                           // of the first output that could not be removed
 	sum              *summary.Summary                // nil until a verb has something to sum up
 	begun            atomic.Pointer[summary.Summary] // what sum was when the verb began, for other goroutines
 }
@@ -129,11 +130,14 @@ func (a *app) command(args []string) *cobra.Command {
 
 // finish tells how the run ended and returns the exit code. cmd is for errors of usage.
 func (a *app) finish(cmd *cobra.Command, err error) int {
+	if err == nil {
+		err = a.left
+	}
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
 		if err != nil {
-			a.sum.Error = err.Error()
+			a.sum.Error = message.Shorten(err.Error())
 		}
 		if werr := a.sum.WriteJSON(a.stderr); werr != nil && code == exitOK {
 			code = exitOutput
@@ -141,13 +145,13 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return code
 	}
 	if err != nil && !errors.Is(err, errQuiet) {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(err.Error()))
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(message.Shorten(err.Error())))
 		if code == exitUsage {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.Done {
-		fmt.Fprintln(a.stderr, message.Line(a.sum.Line()))
+		fmt.Fprintln(a.stderr, message.Line(message.Shorten(a.sum.Line())))
 	}
 	return code
 }

@@ -142,7 +142,7 @@ func (r *collecting) show(t *addedTrace) {
 	if terminal(r.app.stderr) {
 		clear = "\r\x1b[K" // the progress bar, which is drawn again
 	}
-	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(t.Error))
+	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(message.Shorten(t.Error)))
 }
 
 // add adds an input to the dataset.

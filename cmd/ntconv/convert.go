@@ -145,7 +145,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	}
 	a.sum.Naming = misnamed(c.to, outName)
 	c.plan(plan)
-	plan.Check = isStdout(outName)
+	plan.Check = isStdout(outName) || outName == "" // what goes there cannot be taken back
 	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
 }
 

@@ -38,17 +38,17 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	}
 	sink, err := d.create(out)
 	if cause := memlimit.Cause(err); cause != nil {
-		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), out.Abort())
+		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), a.abort(out))
 	}
 	if isLimit(err) {
-		return errors.Join(limitFailure(err), out.Abort())
+		return errors.Join(limitFailure(err), a.abort(out))
 	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {
 			code = exitOutput
 		}
-		return errors.Join(fail(code, err), out.Abort())
+		return errors.Join(fail(code, err), a.abort(out))
 	}
 	if s, ok := sink.(formats.Sending); ok && d.to == formats.ToNothing {
 		a.showSending(s)
@@ -94,10 +94,10 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		if !out.Atomic() {
 			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
 		}
-		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
+		return errors.Join(a.sentBefore(fatal, d, sink), a.abort(out))
 	}
 	if what := d.empty(); what != "" {
-		return errors.Join(nothing(p, what, d.advice), out.Abort())
+		return errors.Join(nothing(p, what, d.advice), a.abort(out))
 	}
 	a.onInterrupt("")
 	if !a.several {
@@ -107,6 +107,15 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		return outputFailure(err)
 	}
 	return partial
+}
+
+// abort aborts an output. If that fails, something is left that the user must know of, also if the pass is made again and succeeds.
+func (a *app) abort(out *iox.Outputs) error {
+	err := out.Abort()
+	if err != nil && a.left == nil {
+		a.left = fail(exitOutput, err)
+	}
+	return err
 }
 
 // showSending makes the progress bar and the message of an interruption state how much has been sent.

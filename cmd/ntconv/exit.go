@@ -34,6 +34,11 @@ const exitCodes = `Exit codes:
   5  a limit was reached, and nothing was written
   6  the destination failed
   129, 130, 143 after signals (hangup, interrupt, terminate); 141 if the reader of standard output went away
+
+"Nothing was written" is about files and directories: one that existed is as before. Standard output and pipes cannot be taken back. With the
+codes 2 and 5 they hold what was written before the error: whole lines of print and of OTLP as JSON, or the beginning of a file in other formats,
+which is of no use. A limit of the input that a reading before the output reaches, as with --symbols, leaves nothing there, and neither does
+--strict, unless the input is itself a pipe. After a signal, or if the destination failed, they may end anywhere.
 `
 
 // A failure is an error that has an exit code.

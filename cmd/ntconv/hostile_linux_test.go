@@ -29,6 +29,7 @@ var attacks = slices.Concat(
 	attacksOnFiles,
 	attacksOnOutput,
 	attacksOnGrowth,
+	attacksOnViews,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.

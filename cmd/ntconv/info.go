@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/inventory"
@@ -56,7 +55,7 @@ func (a *app) info(name string, asJSON bool) error {
 		var b bytes.Buffer
 		if !asJSON {
 			b.Write(d.Text(&inventory.Page{File: d.File, Size: d.Size, Notes: d.Notes, Report: p.Report}))
-		} else if err := d.writeJSON(&b); err != nil {
+		} else if err := writeJSON(&b, d); err != nil {
 			return fail(exitOutput, err)
 		}
 		a.memory.Stop()
@@ -87,9 +86,13 @@ func describe(p *pass.Pass, v *inventory.Sink) *description {
 	}
 }
 
-func (d *description) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
+// writeJSON appends a value as indented JSON with nothing that a terminal acts on.
+func writeJSON(b *bytes.Buffer, value any) error {
+	var plain bytes.Buffer
+	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(d)
+	err := e.Encode(value)
+	b.Write(message.JSON(plain.Bytes()))
+	return err
 }

@@ -27,6 +27,7 @@ func meter(into string) {
 	cmd := exec.Command(self, os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), asMeter+"=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test may kill the meter
 	err = cmd.Run()
 	code := exitSignal - 1
 	if state := cmd.ProcessState; state != nil {
@@ -45,16 +46,25 @@ func meter(into string) {
 // measure runs a command that was prepared by the function of that name, and returns its peak of memory in MiB.
 func measure(t *testing.T, cmd *exec.Cmd) (mib int64, err error) {
 	t.Helper()
+	peak := prepareMeter(t, cmd)
+	err = cmd.Run()
+	return peak(), err
+}
+
+// prepareMeter is measure for a command that the test runs itself. The function that is returned may be called when the command has ended.
+func prepareMeter(t *testing.T, cmd *exec.Cmd) (peak func() (mib int64)) {
+	t.Helper()
 	into := filepath.Join(t.TempDir(), "peak")
 	cmd.Env = append(cmd.Env, asMeter+"="+into)
-	err = cmd.Run()
-	b, rerr := os.ReadFile(into)
-	if rerr != nil {
-		t.Fatal(rerr, err)
+	return func() int64 {
+		b, err := os.ReadFile(into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kib, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kib >> 10
 	}
-	kib, rerr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	if rerr != nil {
-		t.Fatal(rerr)
-	}
-	return kib >> 10, err
 }

@@ -186,11 +186,12 @@ func (a *app) ask(program string, q *question, views string) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop}
+	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop, escape: terminal(a.stdout)}
 	var messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
 	err = a.temps.run(cmd)
+	out.flush()
 	if out.err != nil {
 		if isLimit(out.err) {
 			return limitFailure(out.err)
@@ -234,10 +235,42 @@ type resultWriter struct {
 	stop  func() // ends DuckDB
 	n     int64
 	err   error // the first one, which names the output
+	// escape means that a terminal shows the result: what it could take for a command is escaped, line by line.
+	escape bool
+	rest   []byte // of a line, if escape is set
 }
+
+// maxRest bounds how much of a line waits for its end.
+const maxRest = 1 << 20
 
 // Write implements io.Writer. An error ends DuckDB, which may ignore that its pipe is closed.
 func (w *resultWriter) Write(p []byte) (int, error) {
+	if !w.escape {
+		return w.pass(p)
+	}
+	w.rest = append(w.rest, p...)
+	end := bytes.LastIndexByte(w.rest, '\n') + 1
+	if end == 0 && len(w.rest) < maxRest {
+		return len(p), nil
+	}
+	if end == 0 {
+		end = len(w.rest)
+	}
+	_, err := w.pass([]byte(message.Visible(string(w.rest[:end]))))
+	w.rest = append(w.rest[:0], w.rest[end:]...)
+	return len(p), err
+}
+
+// flush writes what waits for the end of its line.
+func (w *resultWriter) flush() {
+	if len(w.rest) > 0 && w.err == nil {
+		_, _ = w.pass([]byte(message.Visible(string(w.rest)))) // the error is w.err
+		w.rest = nil
+	}
+}
+
+// pass writes p and keeps the first error.
+func (w *resultWriter) pass(p []byte) (int, error) {
 	n, err := 0, w.quota.Spend(len(p))
 	if err == nil {
 		n, err = w.to.Write(p)

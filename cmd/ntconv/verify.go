@@ -43,7 +43,9 @@ func (a *app) verifyCmd() *cobra.Command {
 		Short: "Compare two traces: equal, or where they first differ",
 		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, processors, types with all fields,\n" +
 			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may be of different versions and packed differently.\n" +
-			"Where bytes stand in the files is not compared, nor are sequence points that only mark the order.\n\n" +
+			"Where bytes stand in the files is not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
+			"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that does not agree with the\n" +
+			"losses: the thread's events are then not in the order in which it numbered them. Losses are always compared.\n\n" +
 			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
 			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
 			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
@@ -127,7 +129,7 @@ func (a *app) verify(v *verification) error {
 		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
 			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
 		}
-		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.Name(), sides[1].in.Name(), err)
+		return failf(exitDifferent, "%s and %s differ: %w", message.Line(sides[0].in.Name()), message.Line(sides[1].in.Name()), err)
 	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {

@@ -77,6 +77,9 @@ func (t *table) frame(f *ntconv.Frame) uint32 {
 		name = f.Func.Name
 	}
 	id = t.escaped(name, annotation(k.flags))
+	if f.Flags&ntconv.FrameUnresolved != 0 { // a placeholder, which may be made per use
+		return id
+	}
 	if len(t.frames) > 4*len(t.names)+1<<16 { // the source makes a Function per use
 		clear(t.frames)
 	}

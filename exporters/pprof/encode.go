@@ -147,11 +147,11 @@ func (e *encoder) tables(t *tables) {
 	for i := range t.ordered {
 		e.mapping(uint64(i+1), t.ordered[i], t)
 	}
-	for i := range t.locations {
-		e.location(uint64(i+1), &t.locations[i], t)
+	for i := range t.locations.list {
+		e.location(uint64(i+1), &t.locations.list[i], t)
 	}
-	for i, f := range t.functions.All() {
-		e.function(uint64(i+1), &f)
+	for i := range t.functions.list {
+		e.function(uint64(i+1), &t.functions.list[i])
 	}
 }
 
@@ -174,26 +174,26 @@ func (e *encoder) mapping(id uint64, m *mapping, t *tables) {
 // location appends Location{id = 1, mapping_id, address, line, is_folded = 5} with Line{function_id = 1, line, column}.
 func (e *encoder) location(id uint64, l *location, t *tables) {
 	e.msg = appendNumber(e.msg[:0], 1, id)
-	if l.mapping != 0 {
-		e.msg = appendNumber(e.msg, 2, uint64(t.mappings[l.mapping-1].id))
+	if m := l.mappingID(); m != 0 {
+		e.msg = appendNumber(e.msg, 2, uint64(t.mappings[m-1].id))
 	}
 	e.msg = appendNumber(e.msg, 3, l.address)
-	for _, n := range t.lines[l.from:l.to] {
+	for _, n := range t.locations.linesOf(l) {
 		e.sub = appendNumber(e.sub[:0], 1, uint64(n.function))
 		e.sub = appendNumber(e.sub, 2, uint64(int64(n.line)))
 		e.sub = appendNumber(e.sub, 3, uint64(int64(n.column)))
 		e.msg = appendBytes(e.msg, 4, e.sub)
 	}
-	e.msg = appendBool(e.msg, 5, l.folded)
+	e.msg = appendBool(e.msg, 5, l.folded())
 	e.put(fieldLocation, e.msg)
 }
 
 // function appends Function{id = 1, name, system_name, filename, start_line = 5}.
 func (e *encoder) function(id uint64, f *function) {
 	e.msg = appendNumber(e.msg[:0], 1, id)
-	e.msg = appendNumber(e.msg, 2, f.name)
-	e.msg = appendNumber(e.msg, 3, f.system)
-	e.msg = appendNumber(e.msg, 4, f.file)
+	e.msg = appendNumber(e.msg, 2, uint64(f.name))
+	e.msg = appendNumber(e.msg, 3, uint64(f.system))
+	e.msg = appendNumber(e.msg, 4, uint64(f.file))
 	e.msg = appendNumber(e.msg, 5, uint64(int64(f.startLine)))
 	e.put(fieldFunction, e.msg)
 }
@@ -210,15 +210,14 @@ func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
 }
 
 func (e *encoder) strings(t *tables) {
-	e.string("")
-	for _, s := range t.strings.All() {
+	e.string(nil)
+	for s := range t.strings.all {
 		e.string(s)
 	}
 }
 
-func (e *encoder) string(s string) {
-	e.out = protowire.AppendTag(e.out, fieldStrings, protowire.BytesType)
-	e.out = protowire.AppendString(e.out, s)
+func (e *encoder) string(s []byte) {
+	e.out = appendBytes(e.out, fieldStrings, s)
 	if len(e.out) >= flushBytes {
 		e.flush()
 	}

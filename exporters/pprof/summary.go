@@ -40,7 +40,7 @@ func (s *Sink) Summary() Summary { return s.done }
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	u := p.Unresolved
 	return Summary{
-		Kind: kindOf(p.Kind), Events: p.Events, Samples: samples, Functions: t.functions.Len(), Locations: len(t.locations),
+		Kind: kindOf(p.Kind), Events: p.Events, Samples: samples, Functions: len(t.functions.list), Locations: len(t.locations.list),
 		Main: SampleType(p.MainType()), Total: u.Total, Frames: u.Frames,
 		Unresolved: Unresolved{
 			Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],

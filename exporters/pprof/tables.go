@@ -1,9 +1,6 @@
 package pprof
 
 import (
-	"encoding/binary"
-	"strings"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
 )
@@ -12,10 +9,10 @@ import (
 // namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when they
 // outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
 type tables struct {
-	verbatim bool                 // nothing is added to, or left out of, what frames say: see imported.go
-	strings  intern.Table[string] // without the empty one, which is 0
+	verbatim bool // nothing is added to, or left out of, what frames say: see imported.go
+	strings  stringTable
 
-	functions   intern.Table[function]
+	functions   functionTable
 	functionIDs map[*ntconv.Function]uint32
 	nameless    *ntconv.Function // stands for a frame's missing function
 
@@ -24,17 +21,9 @@ type tables struct {
 	mappingKeys intern.Table[ntconv.Mapping] // with the numbers of mappings
 	ordered     []*mapping                   // as they are written
 
-	locations []location
-	lines     []line
-	frameIDs  map[ntconv.Frame]uint64            // locations of one frame
-	recent    intern.Cache[ntconv.Frame, uint64] // some of them: most stacks consist of few frames
-	runs      intern.Bytes                       // locations by what they are made of, with their ids
-	key       []byte
-}
-
-type function struct {
-	name, system, file uint64
-	startLine          int32
+	locations locationTable
+	recent    intern.Cache[ntconv.Frame, uint64] // locations of one frame, some of them: most stacks consist of few frames
+	lines     []line                             // of the location at hand
 }
 
 type mapping struct {
@@ -43,39 +32,17 @@ type mapping struct {
 	functions, files, lines, inlined bool
 }
 
-type location struct {
-	address  uint64
-	mapping  uint32 // number in tables.mappings from 1, or 0
-	from, to uint32 // in tables.lines
-	folded   bool
-}
-
-type line struct {
-	function     uint32
-	line, column int32
-}
-
 func newTables() *tables {
 	return &tables{
 		functionIDs: map[*ntconv.Function]uint32{},
 		nameless:    &ntconv.Function{Name: noName},
 		mappingIDs:  map[*ntconv.Mapping]uint32{},
-		frameIDs:    map[ntconv.Frame]uint64{},
 		recent:      intern.NewCache[ntconv.Frame, uint64](recentBits),
 	}
 }
 
 // text returns the index of a string in the string table. Invalid UTF-8 cannot be stored there and is replaced.
-func (t *tables) text(s string) uint64 {
-	if s == "" {
-		return 0
-	}
-	if id := t.strings.Find(s); id != 0 {
-		return uint64(id)
-	}
-	id, _ := t.strings.Add(strings.ToValidUTF8(s, "\uFFFD"))
-	return uint64(id)
-}
+func (t *tables) text(s string) uint64 { return uint64(t.strings.text(s)) }
 
 // appendLocations appends the ids of a stack's locations, leaf first. A frame and the frames inlined into it are one.
 func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
@@ -106,11 +73,7 @@ func (t *tables) frame(f *ntconv.Frame) uint64 {
 	if id := t.recent.Get(hash, f); id != nil {
 		return *id
 	}
-	id, ok := t.frameIDs[*f]
-	if !ok {
-		id = t.run([]ntconv.Frame{*f})
-		remember(t.frameIDs, *f, id, len(t.locations))
-	}
+	id := t.run([]ntconv.Frame{*f})
 	t.recent.Put(hash, f, id)
 	return id
 }
@@ -123,51 +86,30 @@ func remember[K comparable, V any](m map[K]V, k K, v V, n int) {
 	m[k] = v
 }
 
-// run finds a location by content: the key is made of everything that is written of it.
+// run finds a location by content: everything that is written of it.
 func (t *tables) run(run []ntconv.Frame) uint64 {
 	outer := &run[len(run)-1]
-	l := location{address: outer.PC, mapping: t.mapping(outer), from: uint32(len(t.lines)), to: uint32(len(t.lines))}
+	mapping, folded := t.mapping(outer), false
+	t.lines = t.lines[:0]
 	for i := range run {
 		f := &run[i]
-		l.folded = l.folded || f.Flags&ntconv.FrameFolded != 0
+		folded = folded || f.Flags&ntconv.FrameFolded != 0
 		if t.verbatim && f.Flags&ntconv.FrameUnresolved != 0 {
 			continue
 		}
 		t.lines = append(t.lines, line{t.function(f), f.Line, f.Column})
-		l.to++
 	}
-	t.describe(l, run)
-	key := binary.AppendUvarint(t.key[:0], l.address)
-	key = binary.AppendUvarint(key, uint64(l.mapping)<<1|uint64(boolBit(l.folded)))
-	for _, n := range t.lines[l.from:] {
-		key = binary.AppendUvarint(key, uint64(n.function))
-		key = binary.AppendVarint(key, int64(n.line))
-		key = binary.AppendVarint(key, int64(n.column))
-	}
-	t.key = key
-	id := t.runs.Add(key)
-	if int(id) <= len(t.locations) {
-		t.lines = t.lines[:l.from]
-	} else {
-		t.locations = append(t.locations, l)
-	}
-	return uint64(id)
-}
-
-func boolBit(b bool) byte {
-	if b {
-		return 1
-	}
-	return 0
+	t.describe(mapping, run)
+	return uint64(t.locations.add(outer.PC, mapping, folded, t.lines))
 }
 
 // describe notes what the mapping of a location is known by. A native mapping all of whose frames are stand-ins has no
 // functions, so that pprof looks for its symbols; it could not find any in an assembly.
-func (t *tables) describe(l location, run []ntconv.Frame) {
-	if l.mapping == 0 || t.verbatim {
+func (t *tables) describe(mapping uint32, run []ntconv.Frame) {
+	if mapping == 0 || t.verbatim {
 		return
 	}
-	m := &t.mappings[l.mapping-1]
+	m := &t.mappings[mapping-1]
 	m.inlined = m.inlined || len(run) > 1
 	m.functions = m.functions || isAssembly(m.File)
 	for i := range run {
@@ -179,25 +121,27 @@ func (t *tables) describe(l location, run []ntconv.Frame) {
 	}
 }
 
-// function returns the number of a frame's function, counting from 1.
+// function returns the number of a frame's function, counting from 1. Placeholders are not found by pointer: nearly all addresses without
+// a symbol have one of their own.
 func (t *tables) function(frame *ntconv.Frame) uint32 {
 	p := frame.Func
 	if p == nil {
 		p = t.nameless
 	}
-	id, ok := t.functionIDs[p]
-	if ok {
+	if id, ok := t.functionIDs[p]; ok {
 		return id
 	}
-	f := function{name: t.text(p.Name), file: t.text(p.File), startLine: p.StartLine}
+	f := function{name: t.strings.text(p.Name), file: t.strings.text(p.File), startLine: p.StartLine}
 	if f.name == 0 && !t.verbatim {
-		f.name = t.text(noName)
+		f.name = t.strings.text(noName)
 	}
 	if p.SystemName != p.Name || t.verbatim {
-		f.system = t.text(p.SystemName)
+		f.system = t.strings.text(p.SystemName)
 	}
-	id, _ = t.functions.Add(f)
-	remember(t.functionIDs, p, id, t.functions.Len())
+	id := t.functions.add(f)
+	if frame.Flags&ntconv.FrameUnresolved == 0 {
+		remember(t.functionIDs, p, id, len(t.functions.list))
+	}
 	return id
 }
 

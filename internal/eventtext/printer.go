@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -26,7 +27,7 @@ type Printer struct {
 	types  map[*schema.Schema]*typeText
 	last   *typeText
 	events schema.Table
-	keys   map[*ntconv.Field]string
+	keys   map[*ntconv.Field]fieldKey
 	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
 	frames []ntconv.Frame
 
@@ -51,7 +52,7 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 		clock: clock,
 		opts:  opts,
 		types: make(map[*schema.Schema]*typeText),
-		keys:  make(map[*ntconv.Field]string),
+		keys:  make(map[*ntconv.Field]fieldKey),
 	}
 }
 
@@ -109,11 +110,16 @@ func newTypeText(s *schema.Schema) *typeText {
 	return t
 }
 
-// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD.
+// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD, and what a terminal acts on is escaped.
 func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
+	start := len(dst)
 	dst, _ = jsontext.AppendQuote(dst, s) // the error only tells of what was replaced
-	return dst
+	return append(dst[:start], message.JSON(dst[start:])...)
 }
+
+// A fieldKey is the JSON name of a field with its colon: as it is told from those of other fields, and as it is printed, with what a
+// terminal acts on escaped.
+type fieldKey struct{ quoted, shown string }
 
 // An object is one that is being written.
 type object struct {
@@ -129,14 +135,15 @@ func (p *Printer) key(f *ntconv.Field, o *object) string {
 		if o.names == nil {
 			o.names = make(payload.Keys)
 			for _, before := range p.scope[o.start:] {
-				o.names.Take(p.keys[before])
+				o.names.Take(p.keys[before].quoted)
 			}
 		}
-		k = o.names.Add(f.Name, len(p.scope)-o.start+1)
+		k.quoted = o.names.Add(f.Name, len(p.scope)-o.start+1)
+		k.shown = string(message.JSON([]byte(k.quoted)))
 		p.keys[f] = k
 	case o.names != nil:
-		o.names.Take(k)
+		o.names.Take(k.quoted)
 	}
 	p.scope = append(p.scope, f)
-	return k
+	return k.shown
 }

@@ -115,8 +115,11 @@ func (in *Input) useFile(f *os.File) error {
 		return nil
 	}
 	pos, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
+	if errors.Is(err, syscall.ESPIPE) {
 		return nil // not seekable, whatever its mode says: read it as a pipe
+	}
+	if err != nil {
+		return err
 	}
 	in.file, in.size, in.opened, in.stat = f, max(0, st.Size()-pos), st, f.Stat
 	if pos > 0 {

@@ -218,14 +218,17 @@ func (e *lostError) Error() string {
 // Unwrap returns the cause and what prevented the repair.
 func (e *lostError) Unwrap() []error { return []error{e.err, e.restore} }
 
-// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode.
+// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode. An error may be one of a moment,
+// and what stays is in the user's way, so there is a second attempt.
 func (t *tree) removeTree(name string) error {
 	err := t.fs.removeAll(name)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
+	if err == nil {
+		return nil
 	}
-	if info, lerr := t.fs.lstat(name); lerr != nil || !info.IsDir() || t.fs.chmod(name, 0o700) != nil {
-		return err
+	if errors.Is(err, fs.ErrPermission) {
+		if info, lerr := t.fs.lstat(name); lerr != nil || !info.IsDir() || t.fs.chmod(name, 0o700) != nil {
+			return err
+		}
 	}
 	return t.fs.removeAll(name)
 }

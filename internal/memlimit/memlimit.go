@@ -30,8 +30,8 @@ const Default = 1 << 30
 // heap is near Max, so it gets some; beyond that the process ends. The rest of the 25% that the command promises is for what
 // is allocated until the watch notices.
 const (
-	collectorPercent = 15
-	endPercent       = 20
+	collectorPercent = 12
+	endPercent       = 17
 )
 
 // What was in use before the work began does not count for the end of the process, at least minBase, and its percentage amounts to
@@ -45,7 +45,7 @@ const (
 type Limit struct {
 	Max    int64  // maximum live heap in bytes; 0 means no limit
 	Advice string // next step in errors, such as the flag that raises the limit; must not be empty
-	// End, if not nil, is called once, on another goroutine, with the error of memory in use that exceeds Max by a fifth. It must end
+	// End, if not nil, is called once, on another goroutine, with the error of memory in use that exceeds Max by a sixth. It must end
 	// the process.
 	End func(error)
 

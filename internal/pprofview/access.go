@@ -62,7 +62,7 @@ func (a *access) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !sameOrigin(r):
 		refuse(w, "pages of other sites cannot use this address")
 	case !a.knows(r):
-		refuse(w, "open the address that ntconv view printed: it contains a token, without which nobody can read the profile")
+		refuse(w, "open the address that ntconv view printed: the profile is only for browsers that have its token")
 	default:
 		a.pages.ServeHTTP(w, r)
 	}
@@ -76,7 +76,7 @@ func refuse(w http.ResponseWriter, why string) { http.Error(w, why, http.StatusF
 func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
 	dest := r.Header.Get("Sec-Fetch-Dest")
 	if !equal(token, a.token) || dest != "" && dest != "document" {
-		refuse(w, "this token is not that of this run; open the address that ntconv view printed")
+		refuse(w, "wrong token; open the address that ntconv view printed, as a page of its own")
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: a.cookieName, Value: a.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})

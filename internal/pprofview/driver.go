@@ -103,7 +103,10 @@ type driverWriter struct{ io.Writer }
 func (w driverWriter) Open(string) (io.WriteCloser, error) { return w, nil }
 func (w driverWriter) Close() error                        { return nil }
 
-// driverUI collects the messages of the driver, except the one that names the file of the report.
+// maxMessages is the number of messages that are kept: pages can cause any number of them.
+const maxMessages = 20
+
+// driverUI collects the first messages of the driver, except the one that names the file of the report.
 type driverUI struct{ errs []string }
 
 func (*driverUI) ReadLine(string) (string, error)     { return "", io.EOF }
@@ -112,7 +115,7 @@ func (*driverUI) IsTerminal() bool                    { return false }
 func (*driverUI) WantBrowser() bool                   { return false }
 func (*driverUI) SetAutoComplete(func(string) string) {}
 func (u *driverUI) PrintErr(a ...any) {
-	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") {
+	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") && len(u.errs) < maxMessages {
 		u.errs = append(u.errs, s)
 	}
 }

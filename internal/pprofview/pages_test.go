@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/pprof/profile"
 )
@@ -243,6 +244,7 @@ func TestOneAtATime(t *testing.T) {
 		})
 	}
 	for len(s.pages.waiting) < maxWaiting {
+		time.Sleep(time.Millisecond)
 	}
 	if code := ask(t.Context()); code != http.StatusServiceUnavailable {
 		t.Errorf("%d requests wait, and the next gets %d", maxWaiting, code)

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"hash/maphash"
 	"math/bits"
 	"math/rand/v2"
 
@@ -140,10 +141,11 @@ func (b *treeBuilder) child(n Node, frame uint32) Node {
 
 // A frameTable numbers frames from 0 by function, mapping and line.
 type frameTable struct {
-	recent  intern.Cache[frameKey, uint32] // by address
-	list    []ntconv.Frame
-	known   map[frameKey]uint32
-	content map[frameContent]uint32
+	recent intern.Cache[frameKey, uint32] // by address
+	list   []ntconv.Frame
+	known  map[frameKey]uint32 // not of placeholders, which may be made per use
+	index  intern.Index        // numbers + 1 by content
+	seed   maphash.Seed
 }
 
 // A frameKey is what decides about a frame. Sources may make a Function more than once, so that equal frames may have different keys.
@@ -153,15 +155,8 @@ type frameKey struct {
 	line     int32
 }
 
-type frameContent struct {
-	function               ntconv.Function
-	mapping                ntconv.Mapping
-	hasFunction, hasMapped bool
-	line                   int32
-}
-
 func (t *frameTable) init() {
-	t.known, t.content, t.recent = map[frameKey]uint32{}, map[frameContent]uint32{}, intern.NewCache[frameKey, uint32](12)
+	t.known, t.recent, t.seed = map[frameKey]uint32{}, intern.NewCache[frameKey, uint32](12), maphash.MakeSeed()
 }
 
 // forget frees what only number needs.
@@ -174,27 +169,42 @@ func (t *frameTable) number(f *ntconv.Frame) uint32 {
 	}
 	n, ok := t.known[k]
 	if !ok {
-		n = t.find(f, k)
+		n = t.find(f)
+		if f.Flags&ntconv.FrameUnresolved == 0 {
+			t.known[k] = n
+		}
 	}
 	t.recent.Put(f.PC, &k, n)
 	return n
 }
 
-// find returns the number of a frame with a new key.
-func (t *frameTable) find(f *ntconv.Frame, k frameKey) uint32 {
-	c := frameContent{hasFunction: f.Func != nil, hasMapped: f.Mapping != nil, line: f.Line}
+// find returns the number of a frame by content.
+func (t *frameTable) find(f *ntconv.Frame) uint32 {
+	p := t.index.Probe(t.hash(f))
+	for p.Next() {
+		g := &t.list[p.ID-1]
+		if g.Line == f.Line && same(g.Func, f.Func) && same(g.Mapping, f.Mapping) {
+			return p.ID - 1
+		}
+	}
+	t.list = append(t.list, *f)
+	t.index.Insert(&p, uint32(len(t.list)))
+	return uint32(len(t.list)) - 1
+}
+
+// hash is of all that find compares.
+func (t *frameTable) hash(f *ntconv.Frame) uint64 {
+	h := uint64(uint32(f.Line)) + 1
 	if f.Func != nil {
-		c.function = *f.Func
+		h = h*spread ^ maphash.Comparable(t.seed, *f.Func)
 	}
 	if f.Mapping != nil {
-		c.mapping = *f.Mapping
+		h = h*spread ^ maphash.Comparable(t.seed, *f.Mapping)
 	}
-	n, ok := t.content[c]
-	if !ok {
-		n = uint32(len(t.list))
-		t.list = append(t.list, *f)
-		t.content[c] = n
-	}
-	t.known[k] = n
-	return n
+	return h * spread
 }
+
+// spread is 2^64 divided by the golden ratio, see intern.Cache.
+const spread = 0x9e3779b97f4a7c15
+
+func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -45,7 +45,7 @@ func Start(tb testing.TB) *Program {
 	cmd := exec.Command(p.path)
 	cmd.Dir = p.dir
 	// With one thread, goroutines do not overwrite each other's counts, and pools are deterministic.
-	cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "TMPDIR="+p.dir)
+	cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "GOGC=400", "TMPDIR="+p.dir)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)

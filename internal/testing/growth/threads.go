@@ -11,12 +11,11 @@ import (
 // shapeInputs are the shapes of tracegen that have many of something.
 func shapeInputs() (list []Input) {
 	for _, s := range tracegen.Shapes() {
-		if s.Many {
+		if s.Many && s.Name != "labels" && s.Name != "labels-distinct" { // they write by the ten thousand
 			n := 500
 			switch s.Name {
-			case "zero-length", "zero-length-v4", "threads", "types", "types-v4", "fields", "labels", "labels-distinct", "thread-flush",
-				"type-flush", "type-redefined", "thread-redefined", "stacks": // they write by the thousand
-				n = 4000
+			case "zero-length", "zero-length-v4", "threads", "types", "types-v4", "fields", "thread-flush", "type-flush", "type-redefined", "thread-redefined", "stacks": // these write by the thousand
+				n = 8000
 			}
 			list = append(list, Input{Name: "shape-" + s.Name, Ext: "nettrace", N: n, Write: s.Write})
 		}

@@ -25,8 +25,8 @@ const (
 )
 
 // traceInput returns a generator of traces with threads 1 to 4 of one process.
-func traceInput(name string, n int, fill func(t *trace, n int), only ...string) Input {
-	return Input{Name: name, Ext: "nettrace", N: n, Only: only, Write: func(w io.Writer, n int) error {
+func traceInput(name string, n int, fill func(t *trace, n int)) Input {
+	return Input{Name: name, Ext: "nettrace", N: n, Write: func(w io.Writer, n int) error {
 		t := &trace{Stream: wirestream.New(w, wire.V6), clock: 1_000_000_000, seqs: map[uint64]uint32{}}
 		t.block = t.Events()
 		for i := range uint64(4) {
