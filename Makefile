@@ -4,16 +4,26 @@
 GO        ?= go
 # Flags for go test in the targets test, race and e2e.
 TESTFLAGS ?=
-# How much each fuzz target runs, a count (50000x) or a time (5m), and how many damaged copies of real traces are read after
-# that. A count is the default: up to Go 1.26 a time that ends can fail a target with "context deadline exceeded" and no
+# How much each fuzz target runs, a count (50000x) or a time (5m). A count is the default: up to Go 1.26 a time that ends can fail a target with "context deadline exceeded" and no
 # input (go.dev/issue/75804), and a time goes by with the inputs found earlier before anything new is tried.
 FUZZTIME  ?= 50000x
-MUTATIONS ?= 100000
+# Mutants of small files that are read: their number, the number of the first one, the seed, how many processes share them, and
+# comma-separated beginnings of the names of targets. A seed and a number make the same mutant again.
+MUTANTS   ?= 10000000
+FIRST     ?= 0
+SEED      ?= 1
+WORKERS   ?= 1
+TARGETS   ?=
 # What is measured, where, and for how long each.
 BENCH     ?= .
 BENCHPKGS ?= ./internal/wire/... ./reader ./writer ./symbol ./internal/profile ./internal/span/... ./exporters/... ./importers/...
 BENCHTIME ?= 1s
+# The vulnerability check and its database. It is run at a version and is no tool of go.mod, because its modules would be those of ntconv.
+VULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VULNDB    ?= https://vuln.go.dev
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# Where binaries go. They are static: without cgo, names of hosts and users are looked up by Go code.
+BIN       ?= bin
 DEMO      ?= testdata/cpu-env.nettrace.zst
 
 .DEFAULT_GOAL := help
@@ -24,7 +34,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/ntconv
-	$(GO) build -trimpath -o bin/ ./cmd/ntconv
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/ntconv
 
 .PHONY: demo
 demo: build ## Build, convert a trace of testdata and show its top methods
@@ -49,8 +59,8 @@ e2e: ## Test the command and its output against the programs that read it
 lint: ## Check format, go vet and staticcheck
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -s -w is needed for:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./... ./.ci/testlog
-	$(GO) tool staticcheck ./... ./.ci/testlog
+	$(GO) vet ./... ./.ci/testlog ./.ci/licenses
+	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 
@@ -59,7 +69,7 @@ generate: ## Write generated files anew
 	$(GO) generate ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every target for FUZZTIME inputs (or a time), then read MUTATIONS damaged copies of real traces
+fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)
 	@$(GO) test -list '^Fuzz' ./... | \
 	awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } /^FAIL./ { print "failed", $$2 }' | { \
 		bad=0; \
@@ -68,14 +78,42 @@ fuzz: ## Fuzz every target for FUZZTIME inputs (or a time), then read MUTATIONS 
 			echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$package"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$package < /dev/null || bad=1; \
 		done; \
-		echo "$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS)"; \
-		$(GO) test ./reader -run TestMutations -mutations $(MUTATIONS) -v -timeout 60m || bad=1; \
 		exit $$bad; \
 	}
+
+.PHONY: mutate
+mutate: ## Read MUTANTS damaged copies of small files with every reader, importer, exporter and comparison
+	@$(GO) test -c -o bin/mutate.test ./internal/testing/mutate
+	@cd internal/testing/mutate && share=$$(($(MUTANTS) / $(WORKERS))) && pids= && bad=0 && \
+	for w in $$(seq 0 $$(($(WORKERS) - 1))); do \
+		count=$$share; [ $$w -eq $$(($(WORKERS) - 1)) ] && count=$$(($(MUTANTS) - w * share)); \
+		[ $$count -eq 0 ] && continue; \
+		../../../bin/mutate.test -test.run '^TestCampaign$$' -test.timeout 0 -seed $(SEED) -first $$(($(FIRST) + w * share)) -mutants $$count -targets '$(TARGETS)' & \
+		pids="$$pids $$!"; \
+	done; \
+	for p in $$pids; do wait $$p || bad=1; done; exit $$bad
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in the code that ntconv calls; skipped if their database cannot be reached
+	@if out=$$($(GO) run $(VULNCHECK) -db $(VULNDB) ./... 2>&1); then echo "$$out"; exit 0; fi; \
+	echo "$$out"; \
+	case "$$out" in \
+		*"fetching vulnerabilities:"*) echo "make vulncheck: skipped: the database $(VULNDB) cannot be reached";; \
+		*"go: golang.org/x/vuln"*|*"go: download"*": "*) echo "make vulncheck: skipped: $(VULNCHECK) cannot be downloaded";; \
+		*) exit 1;; \
+	esac
+
+.PHONY: licenses
+licenses: ## List the licenses of what is compiled in, check that they are allowed, and write THIRD_PARTY.md
+	$(GO) run ./.ci/licenses -platforms '$(PLATFORMS)' -o THIRD_PARTY.md
 
 .PHONY: bench
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
+
+.PHONY: faults
+faults: ## Make every system call of the command fail in turn, and kill it at each; on Linux, takes half an hour
+	$(GO) test ./cmd/ntconv -run TestFaults -faults -v -timeout 4h
 
 .PHONY: big
 big: ## Convert streams of 512 MiB and of more than 4 GiB, and 1,000,000 spans, and compare the peaks of their memory

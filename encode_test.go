@@ -9,15 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 )
 
 // TestFieldsInvertsAppendFields: values -> payload -> values -> payload gives the same values and bytes.
 func TestFieldsInvertsAppendFields(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{4, 8}).Draw(t, "pointer size")
-		layout := ntconvtest.Fields(ntconvtest.AllCodes).Draw(t, "fields")
-		values := ntconvtest.Values(layout, size).Draw(t, "values")
+		layout := eventgen.Fields(eventgen.AllCodes).Draw(t, "fields")
+		values := eventgen.Values(layout, size).Draw(t, "values")
 		before := rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "before")
 		b, err := ntconv.AppendFields(before, layout, values, size)
 		if err != nil {

@@ -37,6 +37,8 @@ const (
 	FlagPlaceholder
 	// FlagLate: the event was delivered after an event with a later time although time order was asked for.
 	FlagLate
+	// FlagNumbered means that Seq was recorded although it is 0.
+	FlagNumbered
 )
 
 // CPUUnknown is the value of Event.CPU where the processor was not recorded.
@@ -50,7 +52,7 @@ type Event struct {
 	Kind  Kind
 	Flags Flags
 	CPU   int32  // processor that recorded the event, as the bits of a uint32; CPUUnknown if not recorded
-	Seq   uint32 // number of the event on its capture thread, counting from 1 and wrapping at 2^32; 0 if not recorded
+	Seq   uint32 // number of the event on its capture thread, counting from 1 and wrapping at 2^32; 0 if not recorded, but for FlagNumbered
 	Lost  uint32 // KindLost: how many events are missing
 
 	Time   Ticks

@@ -45,23 +45,27 @@ var importRules = []importRule{
 		why: "bytes to rows knows nothing of the model: whoever reads the wire must not need to know what events are",
 	},
 	{
-		of: []string{"./internal/iox"}, only: []string{"std", "./", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./internal/filelock"}, only: []string{"std", "golang.org/x/sys/..."},
+		why: "a lock is a lock of the operating system: outputs and datasets share it",
+	},
+	{
+		of: []string{"./internal/iox"}, only: []string{"std", "./", "./internal/filelock", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "inputs and outputs work for any format; of the model they know its LimitError, so that library users can read which limit ended the decompression",
 	},
 	{
-		of: []string{"./internal/tempfile"}, only: []string{"std"},
-		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it",
+		of: []string{"./internal/tempfile"}, only: []string{"std", "./", "./internal/bin"},
+		why: "a temporary file is bytes: whoever sorts or keeps more than fits into memory shares it; of the model it knows its LimitError",
 	},
 	{
 		of: []string{"./internal/timesort"}, only: []string{"std", "./", "./internal/timesort"},
 		why: "which event comes first depends on neither the format that it came from nor the one that is written",
 	},
 	{
-		of: []string{"./internal/spool"}, only: []string{"std", "./internal/spool", "./internal/tempfile"},
+		of: []string{"./internal/spool"}, only: []string{"std", "./", "./internal/bin", "./internal/spool", "./internal/tempfile"},
 		why: "records are bytes and keys: exporters, importers and timelines share the sorting, so it must know none of them",
 	},
 	{
-		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./internal/dataset"}, only: []string{"std", "./", "./internal/iox", "./internal/filelock", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a dataset is directories, manifests and locks: what the tables in it hold is decided by others",
 	},
 	{
@@ -69,7 +73,7 @@ var importRules = []importRule{
 		why: "the notation of .NET names is text to text",
 	},
 	{
-		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
+		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/filelock", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
 	{
@@ -161,9 +165,9 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pprofview"}, direct: true, only: []string{
-			"std", "./internal/message", "github.com/google/pprof/driver", "github.com/google/pprof/profile",
+			"std", "./internal/message", "./internal/origin", "github.com/google/pprof/driver", "github.com/google/pprof/profile", "golang.org/x/sys/unix",
 		},
-		why: "pprof shows a profile, whichever trace it was converted from",
+		why: "pprof shows a profile, whichever trace it was converted from; origin names sample types, and unix bounds the memory of dot",
 	},
 	{
 		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
@@ -220,7 +224,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -259,8 +263,8 @@ var importRules = []importRule{
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
 	{
-		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
-		why: "columns are those of any format: they know neither the model nor what the values are",
+		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./", "./internal/bin", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
+		why: "columns are those of any format: they know of the model its LimitError only, and not what the values are",
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
@@ -287,7 +291,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -295,7 +299,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
@@ -308,7 +312,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
@@ -371,16 +375,24 @@ var importRules = []importRule{
 		why: "one package knows how spans are sent",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
+		of: []string{"./..."}, except: []string{"./cmd/..."}, never: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why: "only the command talks to a terminal",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
-		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags",
+		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags and discards the log of its server",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},
 		why: "what is for tests stays in tests",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./internal/testing/..."}, never: []string{"pgregory.net/rapid"},
+		why: "generators are for the tests of this module: who tests with ntconvtest does not get the library of generators with it",
+	},
+	{
+		of: []string{"./internal/testing/mutate", "./internal/testing/laws"}, never: []string{"./reader", "./writer", "./symbol", "./exporters/...", "./importers/..."},
+		why: "the tests of a reader use mutants and laws, so these must not know one; the tests of package mutate know all",
 	},
 	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},

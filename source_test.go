@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -24,7 +25,7 @@ var combinators = map[string]func(ntconv.Source) ntconv.Source{
 
 func TestIdentities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		for name, wrap := range combinators {
 			if err := ntconvtest.EqualStreams(tr.Source(), wrap(ntconvtest.Poison(tr.Source())), nil); err != nil {
 				t.Fatalf("%s: %v", name, err)

@@ -1,5 +1,5 @@
 // Package ntconvtest holds what tests of sources and sinks have in common: sources and sinks in memory, equality of event
-// streams, generated traces, and fixtures of what other formats put into the model.
+// streams, and fixtures of what other formats put into the model.
 //
 // The laws that a source or a sink must keep are stated with these pieces:
 //
@@ -7,5 +7,5 @@
 //	Copy(sink, Poison(src))               a sink keeps nothing of a borrowed event
 //	open(Chop(r, 1))                      a reader does not depend on how its input is cut
 //
-// It may be used by tests outside this module too. It brings pgregory.net/rapid with it, so programs should not import it.
+// Tests outside this module may use it, too.
 package ntconvtest

@@ -14,7 +14,8 @@ import (
 //   - the difference between a missing and an empty stack or label list,
 //   - sequence numbers that one of the streams does not know,
 //   - the time of marks that end threads, which formats do not record,
-//   - FlagPlaceholder and FlagLate, which describe the reading, not the trace.
+//   - in time order (Sorted), the sequence numbers of a thread whose events time order rearranges,
+//   - FlagPlaceholder, FlagLate and FlagNumbered, which describe the reading, not the trace.
 type Options struct {
 	EmptyMarks  bool // ignore sequence points without threads and flags: a writer may insert them
 	Marks       bool // ignore all marks

@@ -1,4 +1,4 @@
-package ntconvtest
+package ntconvtest_test
 
 import (
 	"bytes"
@@ -9,11 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
+	"github.com/ntconv/ntconv/ntconvtest"
 )
 
 func TestGeneratedTracesAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		seq := map[*ntconv.Thread]uint32{}
 		var barrier ntconv.Ticks
 		for i, e := range tr.Events {
@@ -53,8 +55,8 @@ func TestGeneratedTracesAreSound(t *testing.T) {
 }
 
 // copyOf returns a trace with equal content behind other pointers.
-func copyOf(tr *Trace) *Trace {
-	out := &Trace{Info: tr.Info}
+func copyOf(tr *ntconvtest.Trace) *ntconvtest.Trace {
+	out := &ntconvtest.Trace{Info: tr.Info}
 	types := map[*ntconv.Type]*ntconv.Type{nil: nil}
 	threads := map[*ntconv.Thread]*ntconv.Thread{nil: nil}
 	procs := map[*ntconv.Process]*ntconv.Process{nil: nil}
@@ -99,11 +101,11 @@ func copyOf(tr *Trace) *Trace {
 
 func TestEqualStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := Traces().Draw(t, "trace")
-		if err := EqualStreams(tr.Source(), copyOf(tr).Source(), nil); err != nil {
+		tr := eventgen.Traces().Draw(t, "trace")
+		if err := ntconvtest.EqualStreams(tr.Source(), copyOf(tr).Source(), nil); err != nil {
 			t.Fatalf("a copy differs: %v", err)
 		}
-		if err := EqualStreams(Poison(tr.Source()), Poison(tr.Source()), nil); err != nil {
+		if err := ntconvtest.EqualStreams(ntconvtest.Poison(tr.Source()), ntconvtest.Poison(tr.Source()), nil); err != nil {
 			t.Fatalf("poisoned: %v", err)
 		}
 	})
@@ -111,10 +113,10 @@ func TestEqualStreams(t *testing.T) {
 
 // TestEqualStreamsSeesEveryChange changes one thing at a time.
 func TestEqualStreamsSeesEveryChange(t *testing.T) {
-	base := func() *Trace {
+	base := func() *ntconvtest.Trace {
 		p := &ntconv.Process{PID: 1, PointerSize: 8}
 		a, b := &ntconv.Thread{TID: 5, Process: p}, &ntconv.Thread{TID: 5, Process: p}
-		ty := &ntconv.Type{Provider: "P", Name: "N", Fields: []ntconv.Field{arrayOf("f", ntconv.FieldType{Code: ntconv.TypeInt32})}}
+		ty := &ntconv.Type{Provider: "P", Name: "N", Fields: []ntconv.Field{{Name: "f", Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeInt32}}}}}
 		unused := &ntconv.Type{Provider: "P", Name: "unused"}
 		event := func(th *ntconv.Thread, seq uint32) *ntconv.Event {
 			return &ntconv.Event{
@@ -123,7 +125,7 @@ func TestEqualStreamsSeesEveryChange(t *testing.T) {
 				Labels: ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelInt, Key: "k", Num: 1, Unit: "u"}}),
 			}
 		}
-		return &Trace{
+		return &ntconvtest.Trace{
 			Info: &ntconv.Info{Clock: ntconv.Clock{Freq: 1000}, PointerSize: 8, Attrs: ntconv.Attrs{{Key: "a", Value: "b"}}},
 			Events: []*ntconv.Event{
 				event(a, 1), event(b, 1), event(a, 2),
@@ -134,121 +136,123 @@ func TestEqualStreamsSeesEveryChange(t *testing.T) {
 			},
 		}
 	}
-	if err := EqualStreams(base().Source(), base().Source(), nil); err != nil {
+	if err := ntconvtest.EqualStreams(base().Source(), base().Source(), nil); err != nil {
 		t.Fatalf("the unchanged trace: %v", err)
 	}
-	changes := map[string]func(tr *Trace){
-		"frequency":     func(tr *Trace) { tr.Info.Clock.Freq++ },
-		"pointer size":  func(tr *Trace) { tr.Info.PointerSize = 4 },
-		"info attr":     func(tr *Trace) { tr.Info.Attrs[0].Value = "c" },
-		"aggregate":     func(tr *Trace) { tr.Info.Aggregate = true },
-		"kind":          func(tr *Trace) { tr.Events[0].Kind = ntconv.KindOpaque },
-		"time":          func(tr *Trace) { tr.Events[0].Time++ },
-		"seq":           func(tr *Trace) { tr.Events[0].Seq++ },
-		"cpu":           func(tr *Trace) { tr.Events[0].CPU-- },
-		"sorted":        func(tr *Trace) { tr.Events[0].Flags |= ntconv.FlagSorted },
-		"payload":       func(tr *Trace) { tr.Events[0].Payload[1]++ },
-		"payload end":   func(tr *Trace) { tr.Events[0].Payload = tr.Events[0].Payload[:1] },
-		"stack":         func(tr *Trace) { tr.Events[1].Stack.PCs[0]++ },
-		"no stack":      func(tr *Trace) { tr.Events[1].Stack = nil },
-		"function":      func(tr *Trace) { tr.Events[1].Stack.Frames[0].Func.Name = "g" },
-		"mapping":       func(tr *Trace) { tr.Events[1].Stack.Frames[0].Mapping = nil },
-		"line":          func(tr *Trace) { tr.Events[1].Stack.Frames[0].Line = 3 },
-		"label unit":    func(tr *Trace) { tr.Events[1].Labels.List()[0].Unit = "" },
-		"no labels":     func(tr *Trace) { tr.Events[1].Labels = nil },
-		"threads one":   func(tr *Trace) { tr.Events[1].Thread, tr.Events[1].Capture = tr.Events[0].Thread, tr.Events[0].Thread },
-		"threads three": func(tr *Trace) { th := *tr.Events[2].Thread; tr.Events[2].Thread = &th },
-		"thread name":   func(tr *Trace) { tr.Events[1].Thread.Name = "x" },
-		"thread attr":   func(tr *Trace) { tr.Events[1].Thread.Attrs = ntconv.Attrs{{Key: "x"}} },
-		"process":       func(tr *Trace) { tr.Events[1].Thread.Process.Host = "h" },
-		"processes two": func(tr *Trace) { p := *tr.Events[1].Thread.Process; tr.Events[1].Thread.Process = &p },
-		"type name":     func(tr *Trace) { tr.Events[0].Type.Name = "x" },
-		"type opcode":   func(tr *Trace) { tr.Events[0].Type.HasOpcode = true },
-		"type extra":    func(tr *Trace) { tr.Events[0].Type.Extra = []byte{1} },
-		"field":         func(tr *Trace) { tr.Events[0].Type.Fields[0].Name = "x" },
-		"field element": func(tr *Trace) { tr.Events[0].Type.Fields[0].Type.Elem.Code = ntconv.TypeInt64 },
-		"mark flags":    func(tr *Trace) { tr.Events[3].Mark.Flags = 3 },
-		"mark seq":      func(tr *Trace) { tr.Events[3].Mark.Threads[0].Seq++ },
-		"mark threads":  func(tr *Trace) { tr.Events[3].Mark.Threads = nil },
-		"mark kind":     func(tr *Trace) { tr.Events[3].Mark.Kind = ntconv.MarkThreadsRemoved },
-		"lost":          func(tr *Trace) { tr.Events[4].Lost++ },
-		"opaque":        func(tr *Trace) { tr.Events[5].Payload[0]++ },
-		"defined":       func(tr *Trace) { tr.Events[6].Type.Name = "other" },
-		"not defined":   func(tr *Trace) { tr.Events = tr.Events[:6] },
-		"end":           func(tr *Trace) { tr.Events = tr.Events[:5] },
+	changes := map[string]func(tr *ntconvtest.Trace){
+		"frequency":    func(tr *ntconvtest.Trace) { tr.Info.Clock.Freq++ },
+		"pointer size": func(tr *ntconvtest.Trace) { tr.Info.PointerSize = 4 },
+		"info attr":    func(tr *ntconvtest.Trace) { tr.Info.Attrs[0].Value = "c" },
+		"aggregate":    func(tr *ntconvtest.Trace) { tr.Info.Aggregate = true },
+		"kind":         func(tr *ntconvtest.Trace) { tr.Events[0].Kind = ntconv.KindOpaque },
+		"time":         func(tr *ntconvtest.Trace) { tr.Events[0].Time++ },
+		"seq":          func(tr *ntconvtest.Trace) { tr.Events[0].Seq++ },
+		"cpu":          func(tr *ntconvtest.Trace) { tr.Events[0].CPU-- },
+		"sorted":       func(tr *ntconvtest.Trace) { tr.Events[0].Flags |= ntconv.FlagSorted },
+		"payload":      func(tr *ntconvtest.Trace) { tr.Events[0].Payload[1]++ },
+		"payload end":  func(tr *ntconvtest.Trace) { tr.Events[0].Payload = tr.Events[0].Payload[:1] },
+		"stack":        func(tr *ntconvtest.Trace) { tr.Events[1].Stack.PCs[0]++ },
+		"no stack":     func(tr *ntconvtest.Trace) { tr.Events[1].Stack = nil },
+		"function":     func(tr *ntconvtest.Trace) { tr.Events[1].Stack.Frames[0].Func.Name = "g" },
+		"mapping":      func(tr *ntconvtest.Trace) { tr.Events[1].Stack.Frames[0].Mapping = nil },
+		"line":         func(tr *ntconvtest.Trace) { tr.Events[1].Stack.Frames[0].Line = 3 },
+		"label unit":   func(tr *ntconvtest.Trace) { tr.Events[1].Labels.List()[0].Unit = "" },
+		"no labels":    func(tr *ntconvtest.Trace) { tr.Events[1].Labels = nil },
+		"threads one": func(tr *ntconvtest.Trace) {
+			tr.Events[1].Thread, tr.Events[1].Capture = tr.Events[0].Thread, tr.Events[0].Thread
+		},
+		"threads three": func(tr *ntconvtest.Trace) { th := *tr.Events[2].Thread; tr.Events[2].Thread = &th },
+		"thread name":   func(tr *ntconvtest.Trace) { tr.Events[1].Thread.Name = "x" },
+		"thread attr":   func(tr *ntconvtest.Trace) { tr.Events[1].Thread.Attrs = ntconv.Attrs{{Key: "x"}} },
+		"process":       func(tr *ntconvtest.Trace) { tr.Events[1].Thread.Process.Host = "h" },
+		"processes two": func(tr *ntconvtest.Trace) { p := *tr.Events[1].Thread.Process; tr.Events[1].Thread.Process = &p },
+		"type name":     func(tr *ntconvtest.Trace) { tr.Events[0].Type.Name = "x" },
+		"type opcode":   func(tr *ntconvtest.Trace) { tr.Events[0].Type.HasOpcode = true },
+		"type extra":    func(tr *ntconvtest.Trace) { tr.Events[0].Type.Extra = []byte{1} },
+		"field":         func(tr *ntconvtest.Trace) { tr.Events[0].Type.Fields[0].Name = "x" },
+		"field element": func(tr *ntconvtest.Trace) { tr.Events[0].Type.Fields[0].Type.Elem.Code = ntconv.TypeInt64 },
+		"mark flags":    func(tr *ntconvtest.Trace) { tr.Events[3].Mark.Flags = 3 },
+		"mark seq":      func(tr *ntconvtest.Trace) { tr.Events[3].Mark.Threads[0].Seq++ },
+		"mark threads":  func(tr *ntconvtest.Trace) { tr.Events[3].Mark.Threads = nil },
+		"mark kind":     func(tr *ntconvtest.Trace) { tr.Events[3].Mark.Kind = ntconv.MarkThreadsRemoved },
+		"lost":          func(tr *ntconvtest.Trace) { tr.Events[4].Lost++ },
+		"opaque":        func(tr *ntconvtest.Trace) { tr.Events[5].Payload[0]++ },
+		"defined":       func(tr *ntconvtest.Trace) { tr.Events[6].Type.Name = "other" },
+		"not defined":   func(tr *ntconvtest.Trace) { tr.Events = tr.Events[:6] },
+		"end":           func(tr *ntconvtest.Trace) { tr.Events = tr.Events[:5] },
 	}
 	for name, change := range changes {
 		tr := base()
 		change(tr)
-		if err := EqualStreams(base().Source(), tr.Source(), nil); err == nil {
+		if err := ntconvtest.EqualStreams(base().Source(), tr.Source(), nil); err == nil {
 			t.Errorf("%s: the change goes unseen", name)
 		}
-		if err := EqualStreams(tr.Source(), base().Source(), nil); err == nil {
+		if err := ntconvtest.EqualStreams(tr.Source(), base().Source(), nil); err == nil {
 			t.Errorf("%s: the change back goes unseen", name)
 		}
 	}
 }
 
 func TestOptionsOverlookOneThing(t *testing.T) {
-	fix := func() *Trace { return &Fixtures()[0].Trace }
+	fix := func() *ntconvtest.Trace { return &ntconvtest.Fixtures()[0].Trace }
 	ref := fix()
 	cases := map[string]struct {
-		opts   Options
-		change func(tr *Trace)
+		opts   ntconvtest.Options
+		change func(tr *ntconvtest.Trace)
 	}{
-		"EmptyMarks": {Options{EmptyMarks: true}, func(tr *Trace) {
+		"EmptyMarks": {ntconvtest.Options{EmptyMarks: true}, func(tr *ntconvtest.Trace) {
 			tr.Events = append(tr.Events, &ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{}})
 		}},
-		"Sorted": {Options{Sorted: true}, func(tr *Trace) { tr.Events[0].Flags = 0 }},
-		"Lost": {Options{Lost: true}, func(tr *Trace) {
+		"Sorted": {ntconvtest.Options{Sorted: true}, func(tr *ntconvtest.Trace) { tr.Events[0].Flags = 0 }},
+		"Lost": {ntconvtest.Options{Lost: true}, func(tr *ntconvtest.Trace) {
 			tr.Events = append(tr.Events, &ntconv.Event{Kind: ntconv.KindLost, Lost: 1})
 		}},
-		"Frames": {Options{Frames: true}, func(tr *Trace) { tr.Events[0].Stack = &ntconv.Stack{PCs: tr.Events[0].Stack.PCs} }},
-		"Info":   {Options{Info: true}, func(tr *Trace) { tr.Info.Clock.Freq = 1 }},
+		"Frames": {ntconvtest.Options{Frames: true}, func(tr *ntconvtest.Trace) { tr.Events[0].Stack = &ntconv.Stack{PCs: tr.Events[0].Stack.PCs} }},
+		"Info":   {ntconvtest.Options{Info: true}, func(tr *ntconvtest.Trace) { tr.Info.Clock.Freq = 1 }},
 	}
 	for name, c := range cases {
 		tr := fix()
 		c.change(tr)
-		if err := EqualStreams(ref.Source(), tr.Source(), nil); err == nil {
+		if err := ntconvtest.EqualStreams(ref.Source(), tr.Source(), nil); err == nil {
 			t.Errorf("%s: seen as equal without the option", name)
 		}
-		if err := EqualStreams(ref.Source(), tr.Source(), &c.opts); err != nil {
+		if err := ntconvtest.EqualStreams(ref.Source(), tr.Source(), &c.opts); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	broken := fix().Source()
 	broken.Err = io.ErrUnexpectedEOF
-	if err := EqualStreams(ref.Source(), broken, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := ntconvtest.EqualStreams(ref.Source(), broken, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error of a source: got %v", err)
 	}
 	broken = fix().Source()
 	broken.Err = io.ErrUnexpectedEOF
-	if err := EqualStreams(ref.Source(), broken, &Options{Errors: true}); err != nil {
+	if err := ntconvtest.EqualStreams(ref.Source(), broken, &ntconvtest.Options{Errors: true}); err != nil {
 		t.Errorf("error of a source, overlooked: %v", err)
 	}
 }
 
 func TestPoisonSpoilsWhatIsKept(t *testing.T) {
-	tr := Fixtures()[1].Trace
-	src := Poison(tr.Source())
+	tr := ntconvtest.Fixtures()[1].Trace
+	src := ntconvtest.Poison(tr.Source())
 	e, err := src.Next()
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept, payload, clone := e, e.Payload, e.Clone()
-	if err := Equal(tr.Events[0], e); err != nil {
+	if err := ntconvtest.Equal(tr.Events[0], e); err != nil {
 		t.Errorf("before the next call: %v", err)
 	}
 	if _, err := src.Next(); err != nil {
 		t.Fatal(err)
 	}
-	if Equal(tr.Events[0], kept) == nil || bytes.Equal(payload, tr.Events[0].Payload) {
+	if ntconvtest.Equal(tr.Events[0], kept) == nil || bytes.Equal(payload, tr.Events[0].Payload) {
 		t.Error("a kept event is still good")
 	}
-	if err := Equal(tr.Events[0], clone); err != nil {
+	if err := ntconvtest.Equal(tr.Events[0], clone); err != nil {
 		t.Errorf("a clone: %v", err)
 	}
-	if err := Equal(tr.Events[0], Fixtures()[1].Events[0]); err != nil {
+	if err := ntconvtest.Equal(tr.Events[0], ntconvtest.Fixtures()[1].Events[0]); err != nil {
 		t.Errorf("the source's own event: %v", err)
 	}
 }
@@ -258,20 +262,20 @@ func TestChopsDeliverEverything(t *testing.T) {
 	for i := range want {
 		want[i] = byte(i * 7)
 	}
-	for i, r := range Chops(want) {
+	for i, r := range ntconvtest.Chops(want) {
 		got, err := io.ReadAll(r)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d bytes at a time: %d bytes, %v", chopSizes[i], len(got), err)
+			t.Errorf("reader %d: %d bytes, %v", i, len(got), err)
 		}
 	}
 	buf := make([]byte, 100)
-	if n, err := Chop(bytes.NewReader(want), 7).Read(buf); n != 7 || err != nil {
+	if n, err := ntconvtest.Chop(bytes.NewReader(want), 7).Read(buf); n != 7 || err != nil {
 		t.Errorf("Read: %d, %v", n, err)
 	}
 }
 
 func TestFixturesDecode(t *testing.T) {
-	for _, f := range Fixtures() {
+	for _, f := range ntconvtest.Fixtures() {
 		for i, e := range f.Events {
 			if e.Kind != ntconv.KindEvent {
 				continue
@@ -283,7 +287,7 @@ func TestFixturesDecode(t *testing.T) {
 			}
 		}
 	}
-	span := Fixtures()[1].Events[0]
+	span := ntconvtest.Fixtures()[1].Events[0]
 	links, _ := span.Field("links")
 	for link := range links.Elems() {
 		if id, ok := link.Field("spanId"); !ok || id.String() != "0102030405060708" {
@@ -297,15 +301,15 @@ func TestFixturesDecode(t *testing.T) {
 
 func TestRecorderFails(t *testing.T) {
 	boom := errors.New("boom")
-	r := &Recorder{FailAfter: 1, Err: boom}
-	n, err := ntconv.Copy(r, Fixtures()[0].Source())
+	r := &ntconvtest.Recorder{FailAfter: 1, Err: boom}
+	n, err := ntconv.Copy(r, ntconvtest.Fixtures()[0].Source())
 	if n != 1 || err != boom || len(r.Events) != 1 {
 		t.Errorf("copied %d, recorded %d, %v", n, len(r.Events), err)
 	}
-	src := Fixtures()[0].Source()
+	src := ntconvtest.Fixtures()[0].Source()
 	src.Err = boom
-	events, err := Record(src)
-	if len(events) != len(Fixtures()[0].Events) || err != boom {
+	events, err := ntconvtest.Record(src)
+	if len(events) != len(ntconvtest.Fixtures()[0].Events) || err != boom {
 		t.Errorf("recorded %d, %v", len(events), err)
 	}
 }

@@ -202,6 +202,9 @@ func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 			return err
 		}
 		s = &r.threads.list[w.capture]
+		if h.Sequence == 0 {
+			w.flags |= ntconv.FlagNumbered
+		}
 		if !m.known && h.Thread == h.CaptureThread {
 			w.thread = w.capture // a new thread with an old id
 		}

@@ -53,7 +53,7 @@ func FuzzRead(f *testing.F) {
 	seeds(f)
 	l := newLaws()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := l.check(data); err != nil {
+		if err := l.Check(data); err != nil {
 			t.Fatal(err)
 		}
 		if err := comparePlain(data); err != nil {
@@ -109,14 +109,14 @@ func FuzzStream(f *testing.F) {
 			v = wire.V6
 		}
 		data := perform(v, program)
-		if err := l.check(data); err != nil {
+		if err := l.Check(data); err != nil {
 			t.Fatal(err)
 		}
-		if errors.Is(l.end, ntconv.ErrUnsupported) {
+		if errors.Is(l.End, ntconv.ErrUnsupported) {
 			return // by chance it can be read as the work of a preview, too
 		}
-		if l.end != nil {
-			t.Fatalf("a sound trace is not read to its end: %v", l.end)
+		if l.End != nil {
+			t.Fatalf("a sound trace is not read to its end: %v", l.End)
 		}
 		if err := comparePlain(data); err != nil {
 			t.Fatal(err)

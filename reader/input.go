@@ -170,6 +170,9 @@ type replay struct {
 	err  error // the reader's, if it has ended
 }
 
+// Layer implements iox.Layered.
+func (p *replay) Layer() *iox.Layer { return iox.LayerOf(p.r) }
+
 func (p *replay) Read(b []byte) (int, error) {
 	if len(p.head) > 0 {
 		n := copy(b, p.head)

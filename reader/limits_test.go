@@ -383,9 +383,9 @@ func TestRetired(t *testing.T) {
 		t.Errorf("%d bytes, %d alike", r.bytes, len(r.rows["the same"]))
 	}
 	for i := range 200_000 {
-		r.take(fmt.Sprint("row ", i), 0)
+		r.take(fmt.Sprint("row ", i), 0, false)
 	}
-	for r.take("the same", 0) != nil {
+	for r.take("the same", 0, false) != nil {
 	}
 	if r.bytes != 0 || len(r.rows) != 0 {
 		t.Errorf("%d bytes, %d rows after all were taken", r.bytes, len(r.rows))
@@ -401,13 +401,13 @@ func TestLies(t *testing.T) {
 		}
 		for _, n := range []int{1, 100} {
 			data := shape(t, s.Name, n)
-			if err := l.check(data); err != nil {
+			if err := l.Check(data); err != nil {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
 	}
-	if l.worst > 4<<20 {
-		t.Errorf("%d bytes allocated beyond 8 times the input", l.worst)
+	if l.Worst > 4<<20 {
+		t.Errorf("%d bytes allocated beyond 8 times the input", l.Worst)
 	}
 }
 

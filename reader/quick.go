@@ -194,6 +194,7 @@ func (r *Reader) gather() {
 		at := uint32(b.pos)
 		b.pos += i + int(size)
 		if !q.joins || time < last {
+			q.last = last
 			q.begin(time, len(rows))
 		}
 		last = time

@@ -81,6 +81,7 @@ func NewBytes(data []byte, opts *Options) (*Reader, error) {
 // open reads the header of a trace.
 func open(in *input, opts *Options) (*Reader, error) {
 	r := &Reader{in: in, latest: math.MinInt64}
+	r.window.barrier()
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -176,6 +177,11 @@ func (r *Reader) checkHeader(offset int64) {
 	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
 	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
+	if start, ok := r.info.Attrs.Get("ntconv.start"); ok && r.ours && c.Wall.IsZero() {
+		if ms, err := strconv.ParseInt(start, 10, 64); err == nil {
+			c.Wall = time.UnixMilli(ms).UTC()
+		}
+	}
 	if c.Wall.IsZero() && !r.ours { // ntconv has a time for none
 		note("the start time is no date")
 	}
@@ -224,12 +230,12 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 			r.fail(err)
 		case e != nil:
 			return e, nil
+		case r.head < len(r.queue):
 		case r.waiting:
 			r.waiting, r.shown.valid = false, false
 			if err := r.sequencePoint(&r.barrier); err != nil {
 				r.fail(err)
 			}
-		case r.head < len(r.queue):
 		case r.err != nil:
 			return nil, r.err
 		default:
@@ -262,12 +268,12 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 		if e := r.lend(row); e != nil {
 			return e, nil
 		}
+		if row.flags&flagMark != 0 {
+			r.pushMarks(w.takeMarks(row.lost))
+			return nil, nil
+		}
 		b := &w.blocks[row.block]
 		return r.deliver(row, b.body, b.offset)
-	}
-	if len(w.marks) > 0 && w.left() == 0 {
-		r.pushMarks()
-		return nil, nil
 	}
 	if r.events.body == nil {
 		return nil, nil
@@ -361,7 +367,7 @@ func (r *Reader) read(b *block) error {
 	}
 	r.report.Add(ntconv.CodeUnknownBlock, 1, b.offset)
 	if !b.partial {
-		r.push(ntconv.Event{Kind: ntconv.KindOpaque, CPU: ntconv.CPUUnknown, Seq: uint32(b.kind), Offset: b.offset, Payload: b.body})
+		r.after(ntconv.Event{Kind: ntconv.KindOpaque, CPU: ntconv.CPUUnknown, Seq: uint32(b.kind), Offset: b.offset, Payload: b.body})
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package reader
 import "slices"
 
 // retired remembers what a sequence point flushed, by the content of its row: a row that comes back means the same thing.
-// Of things with equal content the one that had the same id comes back first, else the one that was flushed first. The zero
-// value is empty.
+// Of things with equal content the one that had the same id comes back first, else the one that was flushed first, unless ids
+// are known to be kept. The zero value is empty.
 //
 // Nothing says that rows come back at all, so it is bounded: it forgets, and then equal rows are different things.
 type retired[T any] struct {
@@ -38,13 +38,14 @@ func (r *retired[T]) put(key string, id uint64, value *T) {
 	r.bytes += retireeBytes + 2*len(key)
 }
 
-// take returns and removes the thing for a row with that content and id, or nil.
-func (r *retired[T]) take(key string, id uint64) *T {
+// take returns and removes the thing for a row with that content and id, or nil. exact says that things keep their ids.
+func (r *retired[T]) take(key string, id uint64, exact bool) *T {
 	list := r.rows[key]
-	if len(list) == 0 {
+	i := slices.IndexFunc(list, func(e retiree[T]) bool { return e.id == id })
+	if len(list) == 0 || i < 0 && exact {
 		return nil
 	}
-	i := max(0, slices.IndexFunc(list, func(e retiree[T]) bool { return e.id == id }))
+	i = max(0, i)
 	value := list[i].value
 	if len(list) == 1 {
 		delete(r.rows, key)

@@ -56,6 +56,7 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 	}
 	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: ntconv.MarkFlags(sp.Flags)}
 	r.threads.settle()
+	r.window.barrier()
 	if len(sp.Threads) > 0 {
 		mark.Threads = make([]ntconv.ThreadSeq, 0, len(sp.Threads))
 	}
@@ -120,6 +121,7 @@ func lostEvent(th *ntconv.Thread, n uint32, time, offset int64) ntconv.Event {
 // waits until those are delivered.
 func (r *Reader) removeThreads(b *block) error {
 	mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved}
+	var events []ntconv.Event
 	for c := b.cursor(); c.Len() > 0; {
 		at := c.Offset()
 		ts := wire.ParseThreadSeq(&c)
@@ -140,7 +142,7 @@ func (r *Reader) removeThreads(b *block) error {
 		switch missing := ts.Sequence - s.seq; {
 		case int32(missing) > 0:
 			r.report.Add(ntconv.CodeEventsLost, uint64(missing), at)
-			r.window.marks = append(r.window.marks, lostEvent(s.thread, missing, 0, at))
+			events = append(events, lostEvent(s.thread, missing, 0, at))
 		case missing != 0:
 			r.report.Add(ntconv.CodeSequenceBack, 1, at)
 		}
@@ -148,23 +150,40 @@ func (r *Reader) removeThreads(b *block) error {
 		r.threads.remove(ts.Thread, slot)
 	}
 	if len(mark.Threads) > 0 {
-		r.window.marks = append(r.window.marks, ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark})
+		events = append(events, ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark})
 	}
-	if !r.window.pending() {
-		r.pushMarks()
-	}
+	r.after(events...)
 	return nil
 }
 
-// pushMarks queues the news of removed threads. Their time is that of the latest event.
-func (r *Reader) pushMarks() {
+// after delivers what has no time of its own after the events read so far: in time order it waits until those are delivered. Payloads
+// are those of the current block.
+func (r *Reader) after(events ...ntconv.Event) {
 	w := &r.window
-	for i := range w.marks {
-		e := w.marks[i]
-		if e.Time = ntconv.Ticks(r.latest); r.latest == math.MinInt64 {
-			e.Time = r.info.Clock.Tick
+	switch {
+	case len(events) == 0:
+	case !w.pending():
+		r.pushMarks(events)
+	default:
+		for i := range events {
+			events[i].Payload = clone(events[i].Payload)
+		}
+		w.mark(events...)
+		if w.left() >= r.limits.WindowEvents || w.size() >= r.limits.WindowBytes {
+			r.report.Add(ntconv.CodeWindowCap, 1, events[0].Offset)
+			w.release(0, true)
+		}
+	}
+}
+
+// pushMarks queues what has no time of its own. The time of losses and marks is that of the latest event.
+func (r *Reader) pushMarks(events []ntconv.Event) {
+	for _, e := range events {
+		if e.Kind != ntconv.KindOpaque {
+			if e.Time = ntconv.Ticks(r.latest); r.latest == math.MinInt64 {
+				e.Time = r.info.Clock.Tick
+			}
 		}
 		r.push(e)
 	}
-	w.marks = w.marks[:0]
 }

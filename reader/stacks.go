@@ -193,12 +193,14 @@ func (r *Reader) newLabels(raw []byte, offset int64) *ntconv.Labels {
 	c := bin.New(raw, offset)
 	parsed, _ := wire.ParseLabels(&c, nil, r.unsigned) // an unknown kind at the end was reported by the caller
 	list := make([]ntconv.Label, 0, len(parsed))
+	unit := false // the label before was one: the next is not another, even of an empty one
 	for i := range parsed {
 		l := &parsed[i]
-		if n := len(list); r.ours && n > 0 && isUnit(&list[n-1], l) {
-			list[n-1].Unit = l.Str
+		if n := len(list); r.ours && n > 0 && !unit && isUnit(&list[n-1], l) {
+			list[n-1].Unit, unit = l.Str, true
 			continue
 		}
+		unit = false
 		list = append(list, ntconv.Label{Kind: ntconv.LabelKind(l.Kind), Key: l.Key, Str: l.Str, Num: l.Num, ID: l.ID})
 	}
 	labels := ntconv.NewLabels(list)

@@ -1,11 +1,14 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
@@ -33,6 +36,7 @@ type threadTable struct {
 	leaving   []uint32
 	retired   retired[ntconv.Thread]
 	processes map[processKey]*ntconv.Process
+	added     uint64 // threads so far
 
 	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry
 	// is still true; it changes with every change of the table. It is not an intern.Cache: with the version in the key of one, traces
@@ -51,8 +55,9 @@ type cachedSlot struct {
 // threadState is what the reader knows about a thread.
 type threadState struct {
 	thread *ntconv.Thread
-	key    string // content of the row; empty if the thread was not declared
+	key    string // threadKey; empty if the thread was not declared
 	id     uint64
+	number uint64 // of the thread among all that were added
 	seq    uint32 // number of the last event captured by the thread
 	seen   bool   // seq means something
 	ghost  bool   // a placeholder: referred to, but not declared
@@ -103,7 +108,8 @@ func (t *threadTable) size() int { return len(t.list) - len(t.free) }
 
 // add gives an id a slot with a new state.
 func (t *threadTable) add(id uint64, s threadState) uint32 {
-	s.id = id
+	s.id, s.number = id, t.added
+	t.added++
 	t.bytes += threadBytes + 2*len(s.key)
 	var slot uint32
 	if n := len(t.free); n > 0 {
@@ -127,11 +133,17 @@ func (t *threadTable) remove(id uint64, slot uint32) {
 
 // flush forgets all indexes. The caller has delivered all rows.
 func (t *threadTable) flush() {
+	var live []*threadState
 	for i := range t.list {
 		s := &t.list[i]
 		if slot, ok := t.slots.get(s.id); ok && slot == uint32(i) && !s.ghost && s.thread != nil {
-			t.retired.put(s.key, s.id, s.thread)
+			live = append(live, s)
 		}
+	}
+	// In the order of their declaration: which slots are free when depends on the order of events.
+	slices.SortFunc(live, func(a, b *threadState) int { return cmp.Compare(a.number, b.number) })
+	for _, s := range live {
+		t.retired.put(s.key, s.id, s.thread)
 	}
 	t.slots.reset()
 	t.list, t.free, t.leaving, t.bytes = t.list[:0], t.free[:0], t.leaving[:0], 0
@@ -277,23 +289,29 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	if had {
 		t.remove(row.Index, slot)
 	}
-	index := row.Index
-	row.Index = 0
-	raw, err := wire.AppendThread(nil, row)
-	if err != nil {
-		if limit := limitOf(err); limit != nil {
-			err = limit
-		}
-		return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: "thread", Err: err}
-	}
-	key := string(raw)
-	th := t.retired.take(key, index)
-	if th == nil {
-		th = r.newThread(row)
+	th := r.newThread(row)
+	key := threadKey(th)
+	if old := t.retired.take(key, row.Index, r.ours); old != nil {
+		th = old
+	} else {
 		r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
 	}
-	t.add(index, threadState{thread: th, key: key, seen: !r.baseline})
+	t.add(row.Index, threadState{thread: th, key: key, seen: !r.baseline})
 	return nil
+}
+
+// threadKey returns what a thread is recognized by: what its row says, however it says it.
+func threadKey(th *ntconv.Thread) string {
+	p := th.Process
+	key := bin.AppendVaruint(bin.AppendVaruint(nil, th.TID), p.PID)
+	key = append(bin.AppendString(bin.AppendString(bin.AppendString(key, th.Name), p.Host), p.Name), p.PointerSize)
+	for _, attrs := range []ntconv.Attrs{th.Attrs, p.Attrs} {
+		key = bin.AppendVaruint(key, uint64(len(attrs)))
+		for _, a := range attrs {
+			key = bin.AppendString(bin.AppendString(key, a.Key), a.Value)
+		}
+	}
+	return string(key)
 }
 
 // newThread makes a thread of a row. Attributes of ntconv's own become members.
@@ -318,7 +336,7 @@ func (r *Reader) newThread(row *wire.Thread) *ntconv.Thread {
 				k.pointers = uint8(n)
 			}
 		default:
-			if key, ok := strings.CutPrefix(kv.Key, attrProcess); ok && r.ours {
+			if key, ok := strings.CutPrefix(kv.Key, attrProcess); ok {
 				attrs = append(attrs, ntconv.Attr{Key: key, Value: kv.Value})
 				continue
 			}

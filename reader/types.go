@@ -66,7 +66,7 @@ func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, off
 			return err
 		}
 	}
-	typ := t.retired.take(key, uint64(id))
+	typ := t.retired.take(key, uint64(id), r.ours)
 	if typ == nil {
 		typ = make()
 		r.queueDefine(ntconv.Event{Type: typ, Offset: offset})
@@ -103,7 +103,7 @@ func (r *Reader) metadataBlock(b *block) error {
 			}
 		}
 		id := m.ID
-		m.ID = 0
+		m.ID, m.Has = 0, m.Meaningful()
 		key, kerr := wire.AppendMetadata(nil, &m)
 		if kerr != nil {
 			key = b.body[len(b.body)-rest : len(b.body)-c.Len()]

@@ -23,13 +23,16 @@ type window struct {
 	turn     turn
 	blocks   []heldBlock
 	spare    [][]byte // memory of blocks that are delivered
-	bytes    int      // memory of blocks
+	idle     int      // bytes of spare
+	bytes    int      // memory of blocks and of marks
+	most     int      // largest bytes since all was delivered
 	done     int      // rows delivered
 	open     bool     // rows up to bound are released
 	bound    int64
-	promise  bool  // a row was sorted since fill began
-	promised int64 // latest time of those that were
-	marks    []ntconv.Event
+	promise  bool           // a row was sorted since fill began
+	promised int64          // latest time of those that were
+	marks    []ntconv.Event // that wait for the rows before them, see mark
+	high     int64          // latest time of the rows before the last run, since the last barrier
 }
 
 // run is a stretch of rows with non-decreasing times. While the run has a head, its next is the one that counts.
@@ -71,7 +74,8 @@ func (w *window) size() int { return w.bytes + len(w.rows)*int(unsafe.Sizeof(row
 // memory returns memory of a block that is delivered, or nil.
 func (w *window) memory() (mem []byte) {
 	if n := len(w.spare); n > 0 {
-		mem, w.spare = w.spare[n-1], w.spare[:n-1]
+		mem, w.spare[n-1], w.spare = w.spare[n-1], nil, w.spare[:n-1]
+		w.idle -= cap(mem)
 	}
 	return mem
 }
@@ -80,6 +84,7 @@ func (w *window) memory() (mem []byte) {
 func (w *window) hold(b heldBlock) uint32 {
 	w.blocks = append(w.blocks, b)
 	w.bytes += cap(b.body)
+	w.most = max(w.most, w.bytes)
 	return uint32(len(w.blocks) - 1)
 }
 
@@ -93,6 +98,39 @@ func (w *window) add(r *row) {
 	if r.flags&ntconv.FlagSorted != 0 {
 		w.keep(r.time)
 	}
+}
+
+// flagMark is a flag of rows that are no events: they hold the place of as many of the window's marks as their member lost says.
+const flagMark ntconv.Flags = 1 << 7
+
+// mark keeps what is no event, and so has no time, until the rows that are in front of it in the file have been delivered: it takes the
+// time of the latest of them. Its place among the events so depends on these alone, not on how they were cut into blocks. Rows wait.
+func (w *window) mark(events ...ntconv.Event) {
+	time := max(w.high, w.last)
+	block := w.rows[len(w.rows)-1].block
+	*w.grow(time) = row{time: time, block: block, lost: uint32(len(events)), flags: flagMark}
+	for _, e := range events {
+		w.bytes += markBytes(&e)
+	}
+	w.marks = append(w.marks, events...)
+}
+
+// barrier begins another window: what was before it no longer matters for the place of a mark.
+func (w *window) barrier() { w.high, w.last = math.MinInt64, math.MinInt64 }
+
+// markBytes is about what a mark takes.
+func markBytes(e *ntconv.Event) int { return int(unsafe.Sizeof(*e)) + cap(e.Payload) }
+
+// takeMarks returns the first marks, for which a row held the place.
+func (w *window) takeMarks(n uint32) []ntconv.Event {
+	marks := w.marks[:n]
+	for i := range marks {
+		w.bytes -= markBytes(&marks[i])
+	}
+	if w.marks = w.marks[n:]; len(w.marks) == 0 {
+		w.marks = nil
+	}
+	return marks
 }
 
 // keep notes that a sorted row has come.
@@ -116,16 +154,25 @@ func (w *window) grow(time int64) *row {
 // room returns rows with room for one more.
 func room(rows []row) []row {
 	if n := len(rows); n == cap(rows) {
-		rows = slices.Grow(rows, max(n, firstRows)) // append by itself would copy more often
+		more := max(n, firstRows) // append by itself would copy more often
+		if n >= manyRows {
+			more = n / 2
+		}
+		rows = slices.Grow(rows, more)
 	}
 	return rows
 }
 
-// firstRows is for how many rows a window gets room at first.
-const firstRows = 1024
+// firstRows is for how many rows a window gets room at first. From manyRows on, 64 MiB, room is not doubled: half of it may stay
+// unused.
+const (
+	firstRows = 1 << 10
+	manyRows  = 1 << 20
+)
 
 // begin starts a run with row n, the next one.
 func (w *window) begin(time int64, n int) {
+	w.high = max(w.high, w.last)
 	w.endRun(n)
 	w.heap = append(w.heap, headOf(time, uint32(n), uint32(len(w.runs))))
 	w.runs = append(w.runs, run{next: uint32(n)})
@@ -297,6 +344,7 @@ func (w *window) trim() {
 		}
 		w.blocks = w.blocks[:0]
 		w.reset()
+		w.shed()
 		return
 	}
 	if 2*w.left() > len(w.rows) {
@@ -351,20 +399,35 @@ func (w *window) reset() {
 
 // discard forgets everything that is not delivered.
 func (w *window) discard() {
+	for i := range w.marks {
+		w.bytes -= markBytes(&w.marks[i])
+	}
 	w.done, w.marks = len(w.rows), nil
 	w.trim()
 }
 
-// maxSpare is how many delivered blocks are kept for their memory.
-const maxSpare = 64
-
+// recycle keeps the memory of a delivered block for the next ones. Without that, a stream whose windows are as large as their limit
+// would take it twice: for the window that fills, and for blocks of the one before that the garbage collector has not found yet.
 func (w *window) recycle(b *heldBlock) {
 	if b.body == nil {
 		return
 	}
 	w.bytes -= cap(b.body)
-	if b.own && len(w.spare) < maxSpare {
+	if b.own {
 		w.spare = append(w.spare, b.body)
+		w.idle += cap(b.body)
 	}
 	b.body = nil
+}
+
+// shed gives up memory beyond what the window has just needed, so that one large window among small ones does not hold it for ever. All
+// rows are delivered.
+func (w *window) shed() {
+	if w.most == 0 {
+		return
+	}
+	for n := len(w.spare); w.idle > w.most && n > 0; n-- {
+		w.memory()
+	}
+	w.most = 0
 }

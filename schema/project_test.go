@@ -10,7 +10,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -77,12 +77,12 @@ func TestProjectionIsIteration(t *testing.T) {
 // TestProjectionOfAnyLayout has locations, counts and nested objects before and after the fields that are wanted.
 func TestProjectionOfAnyLayout(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		fields := ntconvtest.Fields(ntconvtest.AllCodes).Draw(rt, "fields")
+		fields := eventgen.Fields(eventgen.AllCodes).Draw(rt, "fields")
 		for i := range fields {
 			fields[i].Name = fmt.Sprint("f", i)
 		}
 		ptr := rapid.SampledFrom([]int{4, 8}).Draw(rt, "pointer size")
-		payload, err := ntconv.AppendFields(nil, fields, ntconvtest.Values(fields, ptr).Draw(rt, "values"), ptr)
+		payload, err := ntconv.AppendFields(nil, fields, eventgen.Values(fields, ptr).Draw(rt, "values"), ptr)
 		if err != nil || len(fields) == 0 {
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -106,7 +107,7 @@ func TestSynthesizeFixtures(t *testing.T) {
 
 func TestSynthesizeGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := ntconvtest.Text(20)
+		text := eventgen.Text(20)
 		some := func(label string, n int) int { return rapid.IntRange(0, n).Draw(t, label) }
 		mappings := []*ntconv.Mapping{nil, {}}
 		for range some("mappings", 4) {

@@ -273,7 +273,7 @@ func (w *Writer) event(e *ntconv.Event) error {
 	h := b.next() // only now: all of the above may have begun a new block
 	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(capture.id), uint64(about.id), stack, labels
 	h.Time, h.CPU, h.PayloadSize = uint64(e.Time), uint32(e.CPU), uint32(len(e.Payload))
-	h.Sequence = capture.number(e.Seq, w.opts.Renumber)
+	h.Sequence = capture.next(e, &w.opts)
 	h.Sorted = sorted
 	w.checkOrder(e)
 	b.append(e.Payload)

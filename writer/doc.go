@@ -24,6 +24,7 @@
 //
 //	trace   ntconv.labels=zigzag       numbers of labels are written as the specification says, and units as follows
 //	trace   ntconv.aggregate=true      Info.Aggregate
+//	trace   ntconv.start=MILLISECONDS  start of the trace since 1970, where its year is not 1601 to 9999: Microsoft's reader opens no such trace
 //	trace   ntconv.sequence=first      an attribute of traces before version 6: see below
 //	label   KEY#unit                   a string label behind the number label KEY: its unit
 //	thread  host.name                  Process.Host
@@ -38,9 +39,8 @@
 // attribute ntconv.sequence, and knows by it that a first number above 1 tells of no losses. Other readers of version 6 count
 // them as lost.
 //
-// Two things do not come back as they were. A string label KEY#unit behind a number label KEY without a unit becomes its
-// unit. Types that the source's reader could not understand are written as they were found, and Microsoft's reader refuses
-// them.
+// Types that the source's reader could not understand are written as they were found and counted, because Microsoft's reader refuses
+// the trace, unless Options.DropUnknown leaves out what it refuses.
 //
 // # Limits
 //

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -16,7 +17,7 @@ var generated = flag.Int("generated", 300, "how many generated traces TestLaws t
 // there. Every generated trace has a number, so that a failure can be looked at again.
 func TestLaws(t *testing.T) {
 	for i := range *generated {
-		tr := ntconvtest.Traces().Example(i)
+		tr := eventgen.Traces().Example(i)
 		opts := &writer.Options{BlockBytes: []int{0, 300, 50, 1}[i%4]}
 		once := write(t, ntconvtest.Poison(tr.Source()), opts)
 		if err := ntconvtest.EqualStreams(tr.Source(), read(t, once), nil); err != nil {

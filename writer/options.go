@@ -15,14 +15,18 @@ type Options struct {
 	// Ordered says that events come in the order of time, as a reader by time delivers them. They are flagged as sorted, until
 	// one comes that is too early. Every time blocks are written a sequence point follows, so that readers and this writer can
 	// forget stacks and label lists. Without it only the source's own flags and marks stand, and memory grows with the distinct
-	// stacks between two marks.
+	// stacks between two marks. Events of a thread that are not in its own order are numbered in the order in which they come, because
+	// their numbers would look like losses.
 	Ordered bool
 	// Renumber numbers the events of each thread anew, with gaps only where KindLost events tell of losses. Set it where
 	// events were left out on the way here, or else readers take them for lost.
 	Renumber bool
 	// AllowLarge writes payloads and stacks that Microsoft's reader cannot read.
 	AllowLarge bool
-	// Report counts what is not written; may be nil.
+	// DropUnknown leaves out what the source's reader did not understand: blocks of unknown kind, optional metadata of unknown kind, and
+	// fields of unknown type with all fields after them, whose place is not known. Microsoft's reader refuses the latter two.
+	DropUnknown bool
+	// Report counts what is not written, and types that Microsoft's reader refuses; may be nil.
 	Report *ntconv.Report
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
@@ -18,11 +19,14 @@ const (
 	attrProcess     = "ntconv.process."
 )
 
+// text returns what readers make of a text: bytes that are not UTF-8 become U+FFFD. So what is written again does not change.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
 // metadataRow makes the row of a type.
 func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
 	m = wire.Metadata{
-		ID: id, Provider: t.Provider, EventID: t.ID, Name: t.Name, Opcode: t.Opcode, Level: t.Level, Version: t.Version, Keywords: t.Keywords,
-		ProviderGUID: t.GUID, Message: t.Message, Description: t.Description, Extra: t.Extra, OptionalExtra: t.OptionalExtra,
+		ID: id, Provider: text(t.Provider), EventID: t.ID, Name: text(t.Name), Opcode: t.Opcode, Level: t.Level, Version: t.Version, Keywords: t.Keywords,
+		ProviderGUID: t.GUID, Message: text(t.Message), Description: text(t.Description), Extra: t.Extra, OptionalExtra: t.OptionalExtra,
 	}
 	for kind, has := range [...]bool{
 		wire.OptOpcode: t.HasOpcode, wire.OptKeywords: t.Keywords != 0, wire.OptMessage: t.Message != "", wire.OptDescription: t.Description != "",
@@ -33,7 +37,7 @@ func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
 		}
 	}
 	for _, a := range t.Attrs {
-		m.KeyValues = append(m.KeyValues, wire.KeyValue{Key: a.Key, Value: a.Value})
+		m.KeyValues = append(m.KeyValues, wire.KeyValue{Key: text(a.Key), Value: text(a.Value)})
 	}
 	m.Fields, err = fieldRows(t.Fields)
 	return m, err
@@ -41,7 +45,7 @@ func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
 
 func fieldRows(fields []ntconv.Field) (out []wire.Field, err error) {
 	for i := range fields {
-		f := wire.Field{Name: fields[i].Name, Extra: fields[i].Extra}
+		f := wire.Field{Name: text(fields[i].Name), Extra: fields[i].Extra}
 		if fields[i].Type.Code == 0 { // not understood by the reader; its bytes are in Extra
 			f.Opaque = true
 		} else if f.Type, err = fieldType(&fields[i].Type); err != nil {
@@ -74,7 +78,7 @@ func fieldType(t *ntconv.FieldType) (out wire.Type, err error) {
 
 // threadRow makes the row of a thread. native is the pointer size of the trace.
 func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
-	row := wire.Thread{Index: index, Name: th.Name, TID: th.TID}
+	row := wire.Thread{Index: index, Name: text(th.Name), TID: th.TID}
 	if th.Name != "" {
 		row.Has |= 1 << wire.ThreadName
 	}
@@ -82,7 +86,7 @@ func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
 		row.Has |= 1 << wire.ThreadTID
 	}
 	attr := func(key, value string) {
-		row.KeyValues = append(row.KeyValues, wire.KeyValue{Key: key, Value: value})
+		row.KeyValues = append(row.KeyValues, wire.KeyValue{Key: text(key), Value: text(value)})
 	}
 	for _, a := range th.Attrs {
 		attr(a.Key, a.Value)
@@ -134,6 +138,11 @@ func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
 // unitSuffix makes a key of the label that holds the unit of the label before.
 const unitSuffix = "#unit"
 
+// looksLikeUnit reports whether a reader would take the label after a number for its unit. An empty unit in front keeps them apart.
+func looksLikeUnit(number, next *ntconv.Label) bool {
+	return next.Kind == ntconv.LabelString && next.Key == number.Key+unitSuffix
+}
+
 // appendLabels makes the rows of a label list. A unit becomes a label of its own.
 func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
 	for i := range list {
@@ -141,9 +150,9 @@ func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
 		if l.Kind < ntconv.LabelActivityID || l.Kind > ntconv.LabelVersion {
 			return dst, fmt.Errorf("label of kind %d: %w", l.Kind, ntconv.ErrUnsupported)
 		}
-		dst = append(dst, wire.Label{Kind: wire.LabelKind(l.Kind), Value: wire.Value{Key: l.Key, Str: l.Str, Num: l.Num, ID: l.ID}})
-		if l.Kind == ntconv.LabelInt && l.Unit != "" {
-			dst = append(dst, wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: l.Key + unitSuffix, Str: l.Unit}})
+		dst = append(dst, wire.Label{Kind: wire.LabelKind(l.Kind), Value: wire.Value{Key: text(l.Key), Str: text(l.Str), Num: l.Num, ID: l.ID}})
+		if l.Kind == ntconv.LabelInt && (l.Unit != "" || i+1 < len(list) && looksLikeUnit(l, &list[i+1])) {
+			dst = append(dst, wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: text(l.Key + unitSuffix), Str: text(l.Unit)}})
 		}
 	}
 	return dst, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/writer"
@@ -178,7 +179,7 @@ func (r *rows) eventBlock(t tb, body *bin.Cursor, use func(string, uint64)) {
 
 func TestEveryFileIsSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		opts := &writer.Options{
 			BlockBytes: rapid.SampledFrom([]int{0, 1, 50, 500}).Draw(t, "block size"), BlockEvents: rapid.IntRange(0, 3).Draw(t, "block events"),
 			Renumber: rapid.Bool().Draw(t, "renumber"), Ordered: rapid.Bool().Draw(t, "ordered"),
@@ -205,7 +206,7 @@ func TestEveryFileIsSound(t *testing.T) {
 
 func TestBytesAreDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		a := write(t, tr.Source(), nil)
 		if b := write(t, ntconvtest.Poison(tr.Source()), nil); !bytes.Equal(a, b) {
 			t.Fatal("the same events gave other bytes")
@@ -276,7 +277,7 @@ func TestBrokenPromiseOfOrder(t *testing.T) {
 // unless the flag was written already; that is counted.
 func TestOrderedIsTruthful(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		if rapid.Bool().Draw(t, "in order") {
 			slices.SortStableFunc(tr.Events, func(x, y *ntconv.Event) int { return cmp.Compare(x.Time, y.Time) })
 		}
@@ -400,7 +401,7 @@ func TestNumbersAreMadeUp(t *testing.T) {
 // TestRenumber: what was filtered out does not look lost, and what was lost still does.
 func TestRenumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		var lost uint64
 		i := 0
 		src := ntconv.Filter(tr.Source(), func(e *ntconv.Event) bool {

@@ -58,7 +58,7 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	}
 	if !known || e.epoch != t.epoch {
 		e.epoch = t.epoch
-		m, err := metadataRow(typ, e.id)
+		m, err := metadataRow(w.known(typ, !known), e.id)
 		if err != nil {
 			return 0, fmt.Errorf("type %s/%d %q: %w", typ.Provider, typ.ID, typ.Name, err)
 		}
@@ -110,12 +110,6 @@ type threadTable struct {
 	state  *threadState // of last
 }
 
-type threadState struct {
-	entry
-	seq  uint32 // number of the last event that the thread captured, as written
-	lost uint32 // events that are missing since then, as the source says
-}
-
 func (t *threadTable) init() {
 	t.block = newBlock(wire.KindThread, 0)
 	t.states = map[*ntconv.Thread]*threadState{}
@@ -156,31 +150,12 @@ func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 			return nil, err
 		}
 		t.add(s.id, b)
-		s.epoch, s.seq, s.lost = t.epoch, 0, 0
+		s.epoch, s.numbering = t.epoch, numbering{seen: !w.baseline}
 		t.states[th] = s
 		t.next = max(t.next, s.id)
 	}
 	t.last, t.state = th, s
 	return s, nil
-}
-
-// number returns the sequence number to write for the thread's next event. Events without one get the next: a number of
-// zero, over and over, would look like two billion losses.
-func (s *threadState) number(seq uint32, anew bool) uint32 {
-	if anew || seq == 0 {
-		seq = s.seq + s.lost + 1
-	}
-	s.seq, s.lost = seq, 0
-	return seq
-}
-
-// bound returns the number to write for the thread in a mark.
-func (s *threadState) bound(seq uint32, anew bool) uint32 {
-	if anew || seq == 0 {
-		s.seq, s.lost = s.seq+s.lost, 0
-		return s.seq
-	}
-	return seq
 }
 
 // contentTable numbers rows of a window by their content, counting from 1.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -18,6 +19,10 @@ const (
 	keyLabels    = "ntconv.labels"
 	zigzag       = "zigzag"
 	keyAggregate = "ntconv.aggregate"
+	keyStart     = "ntconv.start"
+
+	keySequence   = "ntconv.sequence"
+	sequenceFirst = "first"
 )
 
 // A Writer writes one trace. It is for use by one goroutine. A block, or several, go out with one call of the underlying Write:
@@ -27,9 +32,11 @@ type Writer struct {
 	opts   Options
 	large  int // bytes of an address
 	native uint8
-	n      int64 // events that were offered
-	err    error // of out: everything after it fails alike
-	closed bool
+	// baseline means that readers take the first number of a thread for no more than where its numbers begin.
+	baseline bool
+	n        int64 // events that were offered
+	err      error // of out: everything after it fails alike
+	closed   bool
 
 	events  eventBlock
 	types   typeTable
@@ -57,6 +64,8 @@ func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 		wr.large = 4
 	}
 	wr.native = uint8(wr.large)
+	sequence, _ := info.Attrs.Get(keySequence)
+	wr.baseline = sequence == sequenceFirst
 	if opts != nil {
 		wr.opts = *opts
 	}
@@ -81,13 +90,16 @@ func traceRow(info *ntconv.Info, pointerSize int) wire.Trace {
 	wall, tick := wholeMillisecond(info.Clock)
 	t := wire.Trace{Sync: systemTime(wall), SyncTicks: int64(tick), Frequency: info.Clock.Freq, PointerSize: int32(pointerSize)}
 	for _, a := range info.Attrs {
-		if a.Key != keyLabels && a.Key != keyAggregate {
-			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: a.Key, Value: a.Value})
+		if a.Key != keyLabels && a.Key != keyAggregate && a.Key != keyStart {
+			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: text(a.Key), Value: text(a.Value)})
 		}
 	}
 	t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: keyLabels, Value: zigzag})
 	if info.Aggregate {
 		t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: keyAggregate, Value: "true"})
+	}
+	if !wall.IsZero() && !inRange(wall) {
+		t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: keyStart, Value: strconv.FormatInt(wall.UnixMilli(), 10)})
 	}
 	return t
 }
@@ -106,9 +118,12 @@ func wholeMillisecond(c ntconv.Clock) (time.Time, ntconv.Ticks) {
 // convert to a file time, in whatever time zone: with an earlier one it opens no trace that has stacks.
 var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// systemTime converts a time; one that is unknown, or beyond the range of the format, becomes unknownTime.
+// inRange reports whether Microsoft's reader can open a trace that starts at a time.
+func inRange(t time.Time) bool { return t.UTC().Year() >= 1601 && t.UTC().Year() <= 9999 }
+
+// systemTime converts a time; one that is unknown, or not in range, becomes unknownTime.
 func systemTime(t time.Time) (s wire.SystemTime) {
-	if t = t.UTC(); t.Year() < 1601 || t.Year() > 9999 {
+	if t = t.UTC(); !inRange(t) {
 		t = unknownTime
 	}
 	s[wire.Year], s[wire.Month], s[wire.Day], s[wire.DayOfWeek] = int16(t.Year()), int16(t.Month()), int16(t.Day()), int16(t.Weekday())
@@ -235,7 +250,7 @@ func (w *Writer) mark(e *ntconv.Event) error {
 		if err != nil {
 			return err
 		}
-		threads = append(threads, wire.ThreadSeq{Thread: uint64(s.id), Sequence: s.bound(ts.Seq, w.opts.Renumber)})
+		threads = append(threads, wire.ThreadSeq{Thread: uint64(s.id), Sequence: s.bound(ts.Seq, &w.opts)})
 	}
 	switch e.Mark.Kind {
 	case ntconv.MarkSequencePoint:
@@ -301,6 +316,10 @@ func (w *Writer) lost(e *ntconv.Event) error {
 // opaque copies a block of a kind that only other programs know.
 func (w *Writer) opaque(e *ntconv.Event) error {
 	kind := wire.Kind(e.Seq)
+	if w.opts.DropUnknown && !kind.Known() {
+		w.opts.Report.Add(ntconv.CodeUnknownDropped, 1, e.Offset)
+		return nil
+	}
 	if e.Seq > math.MaxUint8 || kind.Known() {
 		return fmt.Errorf("opaque block of kind %d: %w", e.Seq, ntconv.ErrUnsupported)
 	}

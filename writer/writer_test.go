@@ -13,6 +13,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
@@ -76,7 +77,7 @@ func TestFixturesComeBack(t *testing.T) {
 
 func TestGeneratedTracesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		opts := &writer.Options{BlockBytes: rapid.SampledFrom([]int{0, 1, 50, 500}).Draw(t, "block size"), BlockEvents: rapid.IntRange(0, 3).Draw(t, "block events")}
 		b := write(t, ntconvtest.Poison(tr.Source()), opts)
 		if err := ntconvtest.EqualStreams(tr.Source(), read(t, b), nil); err != nil {
@@ -214,7 +215,7 @@ func FuzzCopy(f *testing.F) {
 		f.Add(write(f, fix.Source(), nil), true)
 	}
 	for i := range 20 {
-		tr := ntconvtest.Traces().Example(i)
+		tr := eventgen.Traces().Example(i)
 		f.Add(write(f, tr.Source(), nil), i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, small bool) {

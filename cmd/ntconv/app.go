@@ -18,6 +18,7 @@ import (
 // An app is one run of the command: what the verbs share.
 type app struct {
 	stdout, stderr io.Writer
+	help           textWriter
 
 	quiet      bool
 	force      bool
@@ -28,16 +29,21 @@ type app struct {
 	read       formats.ReadOptions
 	openers    *formats.Openers
 	limits     iox.Limits
-	memory     memlimit.Limit
+	quota      iox.Quota
+	memory     *memlimit.Limit // of the process: jobs share it
 	pick       pickFlags
 	spans      spanUse
 
-	signaled         atomic.Bool                   // a signal is about to end the process
+	ended            atomic.Bool                   // a signal or the limit on memory is about to end the process
+	several          bool                          // the run makes several outputs visible, one after the other
 	interruptMessage atomic.Pointer[func() string] // what to say if the user interrupts now, nil for nothing
+	kept             atomic.Pointer[func() string] // what stays of the run if it is ended early, nil for nothing
 	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
 	cleaner          *iox.Cleaner
 	temps            *temps
-	sum              *summary.Summary // nil until a verb has something to sum up
+	left             error                           // of the first output that could not be removed
+	sum              *summary.Summary                // nil until a verb has something to sum up
+	begun            atomic.Pointer[summary.Summary] // what sum was when the verb began, for other goroutines
 }
 
 const (
@@ -48,8 +54,9 @@ const (
 // newApp returns a run with the defaults of all flags.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdout: stdout, stderr: stderr, limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
-		memory: memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + flagMemory},
+		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp},
+		limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + formats.FlagMemory},
 	}
 }
 
@@ -70,7 +77,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := a.command(args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
-	if a.signaled.Load() {
+	a.memory.Stop()
+	if a.help.err != nil {
+		err = outputFailure(a.help.err)
+	}
+	if a.ended.Load() {
 		select {} // the error is a consequence of the signal, whose handler has the last word
 	}
 	return a.finish(cmd, err)
@@ -96,6 +107,8 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
+			a.read.Memory = a.memory.Max
+			a.memory.End = a.outOfMemory
 			a.memory.Start()
 			a.onInterrupt("interrupted, nothing written")
 		},
@@ -103,7 +116,7 @@ func (a *app) command(args []string) *cobra.Command {
 		SilenceUsage:  true,
 		Version:       versionText(),
 	}
-	root.SetOut(a.stdout)
+	root.SetOut(&a.help)
 	root.SetErr(a.stderr)
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}")
@@ -117,11 +130,14 @@ func (a *app) command(args []string) *cobra.Command {
 
 // finish tells how the run ended and returns the exit code. cmd is for errors of usage.
 func (a *app) finish(cmd *cobra.Command, err error) int {
+	if err == nil {
+		err = a.left
+	}
 	code := codeOf(err)
 	if a.report == reportJSON && code != exitUsage && a.sum != nil {
 		a.sum.Exit = code
 		if err != nil {
-			a.sum.Error = err.Error()
+			a.sum.Error = message.Shorten(err.Error())
 		}
 		if werr := a.sum.WriteJSON(a.stderr); werr != nil && code == exitOK {
 			code = exitOutput
@@ -129,15 +145,34 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return code
 	}
 	if err != nil && !errors.Is(err, errQuiet) {
-		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(err.Error()))
+		fmt.Fprintf(a.stderr, "ntconv: %s\n", message.Visible(message.Shorten(err.Error())))
 		if code == exitUsage {
 			fmt.Fprintf(a.stderr, "Run '%s --help' for usage and examples.\n", cmd.CommandPath())
 		}
 	}
 	if a.sum != nil && !a.quiet && a.sum.Done {
-		fmt.Fprintln(a.stderr, message.Line(a.sum.Line()))
+		fmt.Fprintln(a.stderr, message.Line(message.Shorten(a.sum.Line())))
 	}
 	return code
+}
+
+// A textWriter writes help and completion scripts to standard output, and keeps the error of the library's writes.
+type textWriter struct {
+	w   io.Writer
+	n   int64
+	err error // the first one, of type *iox.Error
+}
+
+// Write implements io.Writer.
+func (t *textWriter) Write(p []byte) (int, error) {
+	if t.err != nil {
+		return 0, t.err
+	}
+	n, err := t.w.Write(p)
+	if t.n += int64(n); err != nil {
+		t.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: t.n, Err: err}
+	}
+	return n, t.err
 }
 
 // terminal reports whether a stream is one that a person looks at.

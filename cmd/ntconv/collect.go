@@ -172,15 +172,16 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		return err
 	}
 	run := &collecting{app: a, cmd: cmd, conversion: c, collection: d, set: set, added: make(map[string]chan struct{})}
-	a.sum = &summary.Summary{Input: found.Names[0], To: c.to.Name, Output: set.Dir(), Result: &run.result}
+	a.begin(&summary.Summary{Input: found.Names[0], To: c.to.Name, Output: set.Dir(), Result: &run.result})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names
 	}
-	a.whenInterrupted(run.interrupted)
+	a.several = true
+	a.keepsOnInterrupt(run.kept)
 	stop := run.progress(found.Names)
 	run.all(found.Names)
 	stop()
-	if !a.signaled.Load() { // the handler, which has made the jobs end, has something to say
+	if !a.ended.Load() { // the handler, which has made the jobs end, has something to say
 		a.onInterrupt("")
 	}
 	a.sum.Done, a.sum.Report = true, []summary.Entry{}

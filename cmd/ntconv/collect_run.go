@@ -65,7 +65,7 @@ func (r *collecting) all(names []string) {
 // one adds an input, and shows its error.
 func (r *collecting) one(name string) addedTrace {
 	t := addedTrace{Input: name, Status: statusSkipped}
-	if r.full.Load() || r.app.signaled.Load() {
+	if r.full.Load() || r.app.ended.Load() {
 		return t
 	}
 	err := r.add(&t)
@@ -133,7 +133,7 @@ func names(err error, name string) bool {
 
 // show writes the error of an input to standard error, which a report in JSON contains.
 func (r *collecting) show(t *addedTrace) {
-	if r.app.report == reportJSON || r.app.signaled.Load() {
+	if r.app.report == reportJSON || r.app.ended.Load() {
 		return
 	}
 	r.mu.Lock()
@@ -142,7 +142,7 @@ func (r *collecting) show(t *addedTrace) {
 	if terminal(r.app.stderr) {
 		clear = "\r\x1b[K" // the progress bar, which is drawn again
 	}
-	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(t.Error))
+	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(message.Shorten(t.Error)))
 }
 
 // add adds an input to the dataset.
@@ -213,9 +213,10 @@ func (r *collecting) claim(uid string) (release func()) {
 func (a *app) forInput() *app {
 	one := newApp(io.Discard, io.Discard)
 	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick
-	one.openers, one.limits, one.temps = a.openers, a.limits, a.temps
-	one.memory.Max = a.memory.Max
-	one.memory.Start()
+	one.openers, one.limits, one.temps, one.memory, one.several = a.openers, a.limits, a.temps, a.memory, true
+	if most, fixed := a.quota.Max(); fixed {
+		one.quota.SetMax(most)
+	}
 	return one
 }
 
@@ -241,9 +242,9 @@ func (r *collecting) progress(names []string) (stop func()) {
 	return showProgress(a.stderr, what, size, r.bytes.Load)
 }
 
-// interrupted is what is said to a user who interrupts.
-func (r *collecting) interrupted() string {
-	return fmt.Sprintf("interrupted; %s added to %s, the same command adds the rest",
+// kept says what stays if the run is ended early.
+func (r *collecting) kept() string {
+	return fmt.Sprintf("%s added to %s, the same command adds the rest",
 		message.Count(r.count.Load(), "trace was", "traces were"), r.set.Dir())
 }
 
@@ -288,7 +289,7 @@ func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
 	t.app.sum = &summary.Summary{Input: result.Input, To: c.to.Name}
 	d := t.app.delivery(p, &c, result.Input)
-	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs() }
+	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs(&t.app.quota) }
 	err := t.app.deliver(p, d)
 	if !t.app.sum.Done {
 		return err

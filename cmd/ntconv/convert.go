@@ -122,15 +122,16 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 
 // convert reads inputs and writes an output.
 func (a *app) convert(c *conversion, plan *pass.Plan) error {
-	a.sum = &summary.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
-	if len(c.others) > 0 {
-		a.sum.Inputs = append([]string{c.in}, c.others...)
+	inputs := append([]string{c.in}, c.others...)
+	sum := &summary.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
+	if len(inputs) > 1 {
+		sum.Inputs = inputs
 	}
+	a.begin(sum)
 	outName, err := c.output()
 	if err != nil {
 		return err
 	}
-	inputs := append([]string{c.in}, c.others...)
 	if err := checkOutput(outName, inputs...); err != nil {
 		return err
 	}
@@ -144,6 +145,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	}
 	a.sum.Naming = misnamed(c.to, outName)
 	c.plan(plan)
+	plan.Check = isStdout(outName) || outName == "" // what goes there cannot be taken back
 	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -196,10 +195,7 @@ func (a *app) listDataset(set *dataset.Dataset, chosen *dataset.Filter, asJSON b
 	}
 	var b bytes.Buffer
 	if asJSON {
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		err = e.Encode(list)
+		err = writeJSON(&b, list)
 	} else {
 		err = writeList(&b, set, list)
 	}

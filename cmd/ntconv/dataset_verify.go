@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,10 +56,7 @@ func (a *app) verifyDataset(dir string, asJSON bool) error {
 	}
 	var b bytes.Buffer
 	if asJSON {
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(v); err != nil {
+		if err := writeJSON(&b, v); err != nil {
 			return fail(exitOutput, err)
 		}
 	} else {
@@ -135,7 +131,7 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 	for _, p := range v.Problems {
 		if wrong[p.UID] {
 			delete(wrong, p.UID)
-			fmt.Fprintf(b, "to restore trace %s: ntconv dataset rm %s %s, and add it again\n", p.UID, message.ShellWord(set.Dir()), p.UID)
+			fmt.Fprintf(b, "to restore trace %s: ntconv dataset rm %s %s, and add it again\n", p.UID, message.Line(message.ShellWord(set.Dir())), p.UID)
 		}
 	}
 	text := fmt.Sprintf("%s, %s, %s, %s", message.Count(int64(v.Traces), "trace"), message.Count(int64(v.Files), "file"),

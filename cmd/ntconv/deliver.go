@@ -8,7 +8,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -35,12 +37,18 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 		a.onInterrupt("interrupted, the output is not complete")
 	}
 	sink, err := d.create(out)
+	if cause := memlimit.Cause(err); cause != nil {
+		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), a.abort(out))
+	}
+	if isLimit(err) {
+		return errors.Join(limitFailure(err), a.abort(out))
+	}
 	if err != nil {
 		code := exitUsage
 		if of := (*iox.Error)(nil); errors.As(err, &of) {
 			code = exitOutput
 		}
-		return errors.Join(fail(code, err), out.Abort())
+		return errors.Join(fail(code, err), a.abort(out))
 	}
 	if s, ok := sink.(formats.Sending); ok && d.to == formats.ToNothing {
 		a.showSending(s)
@@ -54,7 +62,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 // outputs returns the set that a delivery is written to.
 func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	if d.to == formats.ToNothing {
-		return iox.NoOutputs(), nil
+		return iox.NoOutputs(&a.quota), nil
 	}
 	if d.outputs != nil {
 		out, err := d.outputs()
@@ -64,7 +72,9 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 		return out, nil
 	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner}, Dir: dir, File: !dir})
+	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{
+		OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check, Quota: &a.quota}, Dir: dir, File: !dir,
+	})
 	if err == nil {
 		return out, nil
 	}
@@ -81,16 +91,31 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		if s, ok := sink.(formats.Aborter); ok {
 			_ = s.Abort() // the files are removed
 		}
-		return errors.Join(a.sentBefore(fatal, d, sink), out.Abort())
+		if !out.Atomic() {
+			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
+		}
+		return errors.Join(a.sentBefore(fatal, d, sink), a.abort(out))
 	}
 	if what := d.empty(); what != "" {
-		return errors.Join(nothing(p, what, d.advice), out.Abort())
+		return errors.Join(nothing(p, what, d.advice), a.abort(out))
 	}
 	a.onInterrupt("")
+	if !a.several {
+		a.memory.Stop()
+	}
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
 	}
 	return partial
+}
+
+// abort aborts an output. If that fails, something is left that the user must know of, also if the pass is made again and succeeds.
+func (a *app) abort(out *iox.Outputs) error {
+	err := out.Abort()
+	if err != nil && a.left == nil {
+		a.left = fail(exitOutput, err)
+	}
+	return err
 }
 
 // showSending makes the progress bar and the message of an interruption state how much has been sent.
@@ -100,9 +125,9 @@ func (a *app) showSending(s formats.Sending) {
 		return what + " sent"
 	}
 	a.sent.Store(&progress)
-	a.whenInterrupted(func() string {
+	a.keepsOnInterrupt(func() string {
 		what, where := s.Sent()
-		return fmt.Sprintf("interrupted; %s were sent to %s, and a batch that was on its way may have arrived", what, where)
+		return fmt.Sprintf("%s were sent to %s, and a batch that was on its way may have arrived", what, where)
 	})
 }
 
@@ -133,6 +158,7 @@ func target(p *pass.Pass) *formats.Target {
 		Input:    filepath.Base(p.Input.Name()),
 		Version:  version(),
 		Report:   p.Report,
+		MaxTemp:  p.Plan.Read.MaxTemp,
 		Span:     p.Span,
 		Comments: comments,
 		Ordered:  p.Order == reader.ByTime || p.Input.Format.In.Ordered,

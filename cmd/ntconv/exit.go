@@ -34,6 +34,11 @@ const exitCodes = `Exit codes:
   5  a limit was reached, and nothing was written
   6  the destination failed
   129, 130, 143 after signals (hangup, interrupt, terminate); 141 if the reader of standard output went away
+
+"Nothing was written" is about files and directories: one that existed is as before. Standard output and pipes cannot be taken back. With the
+codes 2 and 5 they hold what was written before the error: whole lines of print and of OTLP as JSON, or the beginning of a file in other formats,
+which is of no use. A limit of the input that a reading before the output reaches, as with --symbols, leaves nothing there, and neither does
+--strict, unless the input is itself a pipe. After a signal, or if the destination failed, they may end anywhere.
 `
 
 // A failure is an error that has an exit code.
@@ -76,10 +81,7 @@ func inputFailure(err error, strict bool) error {
 		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
 			err = packed // the position of the reader in the decompressed data adds nothing
 		}
-		if flag := formats.LimitFlag(err); flag != "" {
-			err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
-		}
-		return fail(exitLimit, err)
+		return limitFailure(err)
 	}
 	if next := nextStep(err, strict); next != "" {
 		err = &ntconv.AdviceError{Err: err, Advice: next}
@@ -87,10 +89,22 @@ func inputFailure(err error, strict bool) error {
 	return fail(exitInput, err)
 }
 
+// limitFailure is an error of a limit. The flag that raises it is put after it, unless the error has a next step.
+func limitFailure(err error) error {
+	var advised *ntconv.AdviceError
+	if flag := formats.LimitFlag(err); flag != "" && !errors.As(err, &advised) {
+		err = &ntconv.AdviceError{Err: err, Advice: "raise " + flag}
+	}
+	return fail(exitLimit, err)
+}
+
 func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 
 // show writes to standard output what a verb makes at once. Its errors are those of an output.
 func (a *app) show(text string) error {
+	if err := a.quota.Spend(len(text)); err != nil {
+		return limitFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: 0, Err: err})
+	}
 	n, err := io.WriteString(a.stdout, text)
 	if err != nil {
 		return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: int64(n), Err: err})

@@ -75,7 +75,7 @@ func (a *app) filterCmd() *cobra.Command {
 
 // filter reads an input and writes a part of it.
 func (a *app) filter(f *filtering, plan *pass.Plan) error {
-	a.sum = &summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out), Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out), Flags: a.openers.Notes})
 	if err := a.checkTerminal(f.to.Name, f.to.Out.Binary, f.out); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 			return err
 		}
 	}
-	plan.Keep = part.Keep
+	plan.Keep, plan.Check = part.Keep, isStdout(f.out)
 	plan.After = append([]pass.Stage{func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) }}, plan.After...)
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		d := a.delivery(p, &f.conversion, f.out)
@@ -112,12 +112,15 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	})
 }
 
-// learn reads an input once to find the processes of which the selection keeps something.
+// learn reads an input once to find the processes of which the selection keeps something. An error of an input that can be read in part is
+// left to the reading that follows.
 func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
 	return a.follow(&first, in, func(p *pass.Pass) error {
-		part.Learn(p.All, p.Selector.Keep)
+		if err := part.Learn(p.All, p.Selector.Keep); isLimit(err) || err != nil && plan.Read.Strict {
+			return &input.Error{Name: in.Name(), Err: err}
+		}
 		return nil
 	})
 }

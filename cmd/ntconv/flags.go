@@ -36,9 +36,6 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 	})
 }
 
-// flagMemory is the flag that raises the limit on memory.
-const flagMemory = "max-memory"
-
 // addInputFlags adds what every verb that reads a trace has.
 func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupSelection, a.pick.bind)
@@ -54,8 +51,9 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
 		a.read.BindLimits(flags)
-		formats.SizeFlag(flags, &a.memory.Max, flagMemory, "memory of the command; 0 for any")
+		formats.SizeFlag(flags, &a.memory.Max, formats.FlagMemory, "memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any")
 		formats.BindCompression(flags, &a.limits)
+		formats.BindQuota(flags, &a.quota)
 	})
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

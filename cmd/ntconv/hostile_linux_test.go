@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -24,7 +23,16 @@ type attack struct {
 }
 
 // attacks has at least one run for every file of testdata/hostile.
-var attacks = slices.Concat(attacksOnPrinting, attacksOnSymbols)
+var attacks = slices.Concat(
+	attacksOnMemory,
+	attacksOnPrinting,
+	attacksOnSymbols,
+	attacksOnFiles,
+	attacksOnOutput,
+	attacksOnGrowth,
+	attacksOnViews,
+	attacksOnVerify,
+)
 
 // attacksOnPrinting are on what prints or stores payloads.
 var attacksOnPrinting = []attack{
@@ -62,13 +70,13 @@ func (tt *attack) run(t *testing.T) {
 	var out counter
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if code := exitCode(t, cmd.Run()); code != tt.code || !strings.Contains(errs.String(), tt.says) {
+	peak, err := measure(t, cmd)
+	if code := exitCode(t, err); code != tt.code || !strings.Contains(errs.String(), tt.says) {
 		t.Errorf("exit code %d, want %d and %q: %s", code, tt.code, tt.says, errs.String())
 	}
 	if n := int64(out) + sizeOf(t, work); n > tt.out {
 		t.Errorf("%d bytes of output, want at most %d", n, tt.out)
 	}
-	peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 	if peak > tt.mib && !testing.Short() { // short mode runs with the race detector, which multiplies memory
 		t.Errorf("%d MiB of memory, want at most %d", peak, tt.mib)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/inventory"
@@ -39,7 +38,7 @@ func (a *app) infoCmd() *cobra.Command {
 }
 
 func (a *app) info(name string, asJSON bool) error {
-	a.sum = &summary.Summary{Input: name, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -56,9 +55,10 @@ func (a *app) info(name string, asJSON bool) error {
 		var b bytes.Buffer
 		if !asJSON {
 			b.Write(d.Text(&inventory.Page{File: d.File, Size: d.Size, Notes: d.Notes, Report: p.Report}))
-		} else if err := d.writeJSON(&b); err != nil {
+		} else if err := writeJSON(&b, d); err != nil {
 			return fail(exitOutput, err)
 		}
+		a.memory.Stop()
 		if err := a.show(b.String()); err != nil {
 			return err
 		}
@@ -86,9 +86,13 @@ func describe(p *pass.Pass, v *inventory.Sink) *description {
 	}
 }
 
-func (d *description) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
+// writeJSON appends a value as indented JSON with nothing that a terminal acts on.
+func writeJSON(b *bytes.Buffer, value any) error {
+	var plain bytes.Buffer
+	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(d)
+	err := e.Encode(value)
+	b.Write(message.JSON(plain.Bytes()))
+	return err
 }

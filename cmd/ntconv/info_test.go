@@ -87,7 +87,7 @@ func TestInfoJSON(t *testing.T) {
 	name := strings.Repeat("é", 2000)
 	d := description{Description: inventory.Description{Processes: []inventory.Process{{PID: 2, CommandLine: name}}}}
 	var b bytes.Buffer
-	if err := d.writeJSON(&b); err != nil || !strings.Contains(b.String(), name) {
+	if err := writeJSON(&b, &d); err != nil || !strings.Contains(b.String(), name) {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

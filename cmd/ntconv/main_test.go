@@ -23,6 +23,9 @@ import (
 const asCommand = "NTCONV_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	if into := os.Getenv(asMeter); into != "" {
+		meter(into)
+	}
 	if os.Getenv(asCommand) != "" {
 		limitFiles()
 		main()
@@ -515,7 +518,7 @@ func TestCompletion(t *testing.T) {
 
 // Every verb says what it does and shows how, and its help goes to standard output.
 func TestHelp(t *testing.T) {
-	root := new(app).command(nil)
+	root := newApp(io.Discard, io.Discard).command(nil)
 	n := 0
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {

@@ -190,7 +190,7 @@ func TestNamesStayOnTheirLine(t *testing.T) {
 
 // An input that cannot be sorted for lack of space is an error of the output, and says what to do.
 func TestNoRoomForSorting(t *testing.T) {
-	_, err := tempfile.Create(t.TempDir()+"/absent", "x")
+	_, err := tempfile.Create(t.TempDir()+"/absent", "x", 0)
 	err = inputFailure(&input.Error{Name: "calls.parquet", Err: err}, false)
 	if codeOf(err) != exitOutput || !strings.Contains(err.Error(), "TMPDIR") || !strings.Contains(err.Error(), "calls.parquet") {
 		t.Errorf("code %d: %v", codeOf(err), err)

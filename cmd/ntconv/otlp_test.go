@@ -36,7 +36,9 @@ func TestSendingExitCodes(t *testing.T) {
 		"sent":        {[]string{trace(t, "spans-stop"), "--endpoint", url}, exitOK, []string{"41 spans sent to " + url + " in 1 batch, from 57 events of"}},
 		"selected":    {[]string{trace(t, "spans-stop"), "--endpoint", url, "--provider", "Microsoft-Diagnostics-*"}, exitOK, []string{"spans sent to", "from 56 of 57 events in"}},
 		"no spans":    {[]string{trace(t, "cpu-env"), "--endpoint", url}, exitEmpty, []string{"no spans among 1,786 events", "dotnet-trace collect --providers", "ntconv to pprof --kind wall"}},
-		"a limit":     {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"--max-types", "0 spans sent to " + url + " before that"}},
+		"a limit":     {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"raise --max-types"}}, // found before anything is sent
+		"of output":   {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-output", "100"}, exitLimit, []string{"output too large: limit 100 bytes", "raise --max-output"}},
+		"in a pipe":   {[]string{"-", "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"--max-types", "0 spans sent to " + url + " before that"}},
 		"two outputs": {[]string{trace(t, "spans-stop"), "--endpoint", url, "-o", "x"}, exitUsage, []string{"-o x: --endpoint writes no file"}},
 		"no secret":   {[]string{trace(t, "spans-stop"), "--endpoint", url, "--header", "secret"}, exitUsage, []string{"--header: want key=value"}},
 		"no effect":   {[]string{trace(t, "spans-stop"), "-o", "y.jsonl", "--protocol", "grpc"}, exitOK, []string{"--protocol has no effect"}},
@@ -44,7 +46,7 @@ func TestSendingExitCodes(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, "cut.nettrace", unpacked(t, "spans-stop")[:60_000])
-		r := invoke(t, dir, nil, append([]string{"to", "otlp"}, c.args...)...)
+		r := invoke(t, dir, unpacked(t, "spans-stop"), append([]string{"to", "otlp"}, c.args...)...)
 		if r.code != c.code || r.stdout != "" || strings.Contains(r.stderr, "secret") {
 			t.Errorf("%s: code %d: %s%s", name, r.code, r.stdout, r.stderr)
 		}

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
 // checkReplaced refuses an output directory in place of one that holds an input, or files of other formats, with or without -f: the
@@ -18,8 +22,11 @@ func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 		}
 	}
 	entries, err := os.ReadDir(out)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return nil // there is none, or the creation of the output gives the error
+	case err != nil: // it may hold what -f must not delete
+		return outputFailure(&iox.Error{Name: out, Op: "create", Bytes: -1, Err: err})
 	}
 	for _, e := range entries {
 		if e.IsDir() || !hasExtension(to, e.Name()) {

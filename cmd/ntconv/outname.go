@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -119,7 +120,7 @@ func checkOutput(out string, inputs ...string) error {
 		return nil
 	}
 	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.
-	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && !exists(dir) {
+	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && isAbsent(dir) {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}
@@ -134,6 +135,12 @@ func checkOutput(out string, inputs ...string) error {
 }
 
 // exists reports whether there is a file or folder of a name.
+// isAbsent reports whether a name does not exist. A name that cannot be examined may exist: whoever opens it gets the error.
+func isAbsent(name string) bool {
+	_, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

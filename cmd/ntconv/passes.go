@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/symbol"
@@ -57,7 +58,10 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 
 // open opens inputs and recognizes their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
-	o := &input.Options{Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, Guard: a.memory.Watch}
+	o := &input.Options{
+		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying,
+		Guard: a.memory.Watch, Taken: a.quota.Read,
+	}
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
@@ -82,7 +86,7 @@ func (a *app) notOpened(err error) error {
 			return failf(exitInput, "%w; to write %s, say: ntconv to %s IN", err, of.Name, of.Name)
 		}
 	}
-	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) {
+	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) && !isLimit(err) {
 		return fail(exitOutput, spool)
 	}
 	return inputFailure(err, false)
@@ -109,7 +113,7 @@ func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) erro
 	case errors.As(err, &wrong):
 		return fail(exitUsage, err)
 	}
-	return inputFailure(err, false)
+	return inputFailure(err, plan.Read.Strict)
 }
 
 // drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a partial error is
@@ -122,8 +126,10 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	switch {
 	case errors.As(fatal, &of) && errors.As(of.Err, &flag):
 		return fail(exitUsage, flag), nil
+	case errors.As(fatal, &of) && memlimit.Cause(of.Err) != nil: // the input is to blame, and not the output
+		return fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: memlimit.Cause(of.Err)}), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
-		return fail(exitLimit, of.Err), nil
+		return limitFailure(of.Err), nil
 	case errors.As(fatal, &of):
 		return outputFailure(of.Err), nil
 	case errors.As(fatal, &src):

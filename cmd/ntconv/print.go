@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/eventtext"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -59,7 +62,7 @@ func (a *app) printCmd() *cobra.Command {
 }
 
 func (a *app) print(r *printing) error {
-	a.sum = &summary.Summary{Input: r.in, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
 	a.lines = isStdout(r.out)
 	if err := checkOutput(r.out, r.in); err != nil {
 		return err
@@ -72,6 +75,7 @@ func (a *app) print(r *printing) error {
 		r.lines.Stacks = true
 		plan.Names, plan.NamesFirst = r.names, true
 	}
+	plan.Check = isStdout(r.out)
 	return a.over([]string{r.in}, plan, func(p *pass.Pass) error {
 		var sink *lineSink
 		r.lines.Namer = p.Namer
@@ -116,6 +120,7 @@ const lineBuffer = 64 << 10
 
 // Write implements ntconv.Sink.
 func (s *lineSink) Write(e *ntconv.Event) error {
+	at := len(s.buf)
 	switch {
 	case !s.json && (e.Kind != ntconv.KindMark || s.mark(e)):
 		s.buf = s.printer.AppendText(s.buf, e)
@@ -124,6 +129,10 @@ func (s *lineSink) Write(e *ntconv.Event) error {
 	}
 	if e.Kind == ntconv.KindEvent {
 		s.n++
+		if err := s.printer.Err(); err != nil {
+			s.buf = s.buf[:at]
+			return fmt.Errorf("event %d: %w", s.n, errors.Join(err, s.write()))
+		}
 	}
 	if len(s.buf) >= lineBuffer {
 		return s.write()

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -322,81 +319,4 @@ func TestBadProfiles(t *testing.T) {
 	if left := files(t, dir); len(left) != 1 {
 		t.Errorf("files left: %q", left)
 	}
-}
-
-// The pages are those of pprof, for this machine alone, on a free port.
-func TestView(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
-	for _, in := range []string{"a.pb.gz", trace(t, "cpu-env")} {
-		address, end := startView(t, dir, in)
-		name := map[bool]string{true: "shop.work", false: "Shop.Cpu"}[in == "a.pb.gz"]
-		for _, page := range []string{"flamegraph", "top", "peek?f=."} {
-			if code, body := get(t, address+page, ""); code != http.StatusOK || !strings.Contains(body, name) {
-				t.Errorf("%s: %s: %d, %d bytes without %s", in, page, code, len(body), name)
-			}
-		}
-		code, body := get(t, address+"graph", "")
-		if _, err := exec.LookPath("dot"); err == nil && (code != http.StatusOK || !strings.Contains(body, "<svg")) {
-			t.Errorf("%s: graph: %d: %.200s", in, code, body)
-		} else if err != nil && !strings.Contains(strings.ToLower(body), "graphviz") {
-			t.Errorf("%s: graph without Graphviz: %d: %.200s", in, code, body)
-		}
-		if code, _ := get(t, address+"top", "example.org"); code != http.StatusForbidden {
-			t.Errorf("another name of the machine: %d", code)
-		}
-		if code, _ := get(t, address+"saveconfig?config=x", ""); code != http.StatusNotFound {
-			t.Errorf("saving settings: %d", code)
-		}
-		end()
-	}
-	if r := invoke(t, dir, nil, "view", "--port", "70000", "a.pb.gz"); r.code != exitUsage {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
-	if r := invoke(t, dir, nil, "view", trace(t, "empty")); r.code != exitEmpty {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
-}
-
-// startView starts the command and returns the address that it prints.
-func startView(t *testing.T, dir, in string) (address string, end func()) {
-	t.Helper()
-	cmd := command(t, dir, "view", "-q", in)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	end = func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}
-	t.Cleanup(end)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
-		t.Fatalf("%q, %v", line, err)
-	}
-	return strings.TrimSpace(line), end
-}
-
-func get(t *testing.T, url, host string) (int, string) {
-	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Host = host
-	r, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.StatusCode, string(b)
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/input"
-	"github.com/schollz/progressbar/v3"
+	"github.com/ntconv/ntconv/internal/message"
 	"golang.org/x/term"
 )
 
@@ -15,7 +17,7 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // progress shows how much of the input has been read, as long as a person watches standard error and no lines go to the
 // same terminal. The function that is returned takes the bar away.
 func (a *app) progress(in *input.Input, what string) (stop func()) {
-	if a.quiet || a.report == reportJSON || !terminal(a.stderr) || a.lines && terminal(a.stdout) {
+	if !a.showsProgress() {
 		return func() {}
 	}
 	describe := func() string {
@@ -27,39 +29,37 @@ func (a *app) progress(in *input.Input, what string) (stop func()) {
 	return showProgress(a.stderr, describe, in.Size(), in.Read)
 }
 
-// showProgress draws how many bytes of size have been read, or a spinner if the size is unknown, after a description. Nothing is drawn any more, and
-// nothing of it is left on the line, when stop returns.
-func showProgress(w io.Writer, what func() string, size int64, read func() int64) (stop func()) {
-	if size <= 0 {
-		size = -1 // a spinner
+// showsProgress reports whether progress is shown.
+func (a *app) showsProgress() bool {
+	return !a.quiet && a.report != reportJSON && terminal(a.stderr) && !(a.lines && terminal(a.stdout))
+}
+
+// copying shows how much of a pipe has been copied to a temporary file, as progress does.
+func (a *app) copying(copied func() int64) (stop func()) {
+	if !a.showsProgress() {
+		return func() {}
 	}
-	shown := what()
-	bar := progressbar.NewOptions64(size,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(shown),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine of the bar's own draws, which Clear does not end
-		progressbar.OptionClearOnFinish())
-	bar.StartWithoutRender() // else time begins with the first drawing, which then shows all bytes so far as read in no time
+	return showProgress(a.stderr, func() string { return "copying" }, -1, copied)
+}
+
+// progressEvery is how often progress is drawn.
+const progressEvery = 200 * time.Millisecond
+
+// showProgress draws how many bytes of size have been read, after a description. A size that is not positive is unknown. After stop has
+// returned, nothing is drawn any more, and nothing is left on the line.
+func showProgress(w io.Writer, what func() string, size int64, read func() int64) (stop func()) {
+	p := progressLine{w: w, size: size, start: time.Now()}
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(200 * time.Millisecond)
+		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				if text := what(); text != shown {
-					shown = text
-					bar.Describe(text) // it draws, so not without need
-				}
-				_ = bar.Set64(read()) // a bar that cannot be drawn harms nobody
-				_ = bar.RenderBlank() // time goes on though nothing was read
+				p.draw(what(), read(), time.Now())
 			case <-quit:
-				_ = bar.Clear()
-				_ = bar.Exit()
+				p.clear()
 				return
 			}
 		}
@@ -68,4 +68,89 @@ func showProgress(w io.Writer, what func() string, size int64, read func() int64
 		close(quit)
 		<-done
 	}
+}
+
+// A progressLine is the last line of a terminal, which is drawn again and again.
+type progressLine struct {
+	w     io.Writer
+	size  int64 // not positive if it is unknown
+	start time.Time
+	width int // columns that are drawn on
+	past  [progressPast]progressMark
+	marks int // how many were ever set
+}
+
+// A progressMark is how much had been read when a line was drawn. The rate is that since the oldest one that is kept.
+type progressMark struct {
+	at   time.Time
+	read int64
+}
+
+const (
+	progressPast  = 10 // marks: the rate is that of the last two seconds
+	progressWidth = 30 // columns of the bar
+
+	maxProgressLeft = 100 * 60 * 60 // seconds: a longer time is that of an input that has stopped
+)
+
+// draw replaces the line. An error of the terminal is not one of the command.
+func (p *progressLine) draw(what string, read int64, now time.Time) {
+	since := progressMark{at: p.start}
+	if p.marks >= progressPast {
+		since = p.past[p.marks%progressPast]
+	}
+	p.past[p.marks%progressPast] = progressMark{now, read}
+	p.marks++
+	rate := int64(0)
+	if passed := now.Sub(since.at); passed > 0 {
+		rate = int64(float64(read-since.read) / passed.Seconds())
+	}
+	line := message.Line(what)
+	elapsed := now.Sub(p.start).Truncate(time.Second)
+	if p.size > 0 {
+		share := min(max(float64(read)/float64(p.size), 0), 1)
+		full := int(share * progressWidth)
+		line += fmt.Sprintf(" %3d%% |%s%s| (%s/s) [%v", int(share*100), strings.Repeat("=", full), strings.Repeat(" ", progressWidth-full), decimalBytes(rate), elapsed)
+		if left := p.size - read; rate > 0 && left > 0 && left/rate < maxProgressLeft {
+			line += fmt.Sprintf(":%v", time.Duration(left/rate)*time.Second)
+		}
+		line += "]"
+	} else {
+		line += fmt.Sprintf(" %s (%s/s) [%v]", decimalBytes(read), decimalBytes(rate), elapsed)
+	}
+	width := columns(line)
+	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-width)))
+	p.width = max(p.width, width)
+}
+
+// clear leaves an empty line.
+func (p *progressLine) clear() {
+	if p.width > 0 {
+		fmt.Fprint(p.w, "\r", strings.Repeat(" ", p.width), "\r")
+	}
+}
+
+// columns returns how many columns of a terminal a text takes at most: characters beyond those of the West may take two.
+func columns(s string) (n int) {
+	for _, r := range s {
+		n++
+		if r >= 0x1100 {
+			n++
+		}
+	}
+	return n
+}
+
+// decimalBytes spells a number of bytes with three digits at most.
+func decimalBytes(n int64) string {
+	v, unit := float64(n), 0
+	units := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	for v >= 999.5 && unit < len(units)-1 {
+		v /= 1000
+		unit++
+	}
+	if unit > 0 && v < 9.95 {
+		return fmt.Sprintf("%.1f %s", v, units[unit])
+	}
+	return fmt.Sprintf("%.0f %s", v, units[unit])
 }

@@ -61,3 +61,40 @@ func TestProgressWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestProgressLine: what a user reads, and that a name cannot give commands to the terminal.
+func TestProgressLine(t *testing.T) {
+	start := time.Unix(1e9, 0)
+	for _, c := range []struct {
+		what       string
+		size, read int64
+		after      time.Duration
+		want       string
+	}{
+		{"reading", 400e6, 100e6, 2 * time.Second, "\rreading  25% |=======                       | (50 MB/s) [2s:6s]"},
+		{"reading", 100, 100, time.Second, "\rreading 100% |==============================| (100 B/s) [1s]"},
+		{"reading", 100, 0, 0, "\rreading   0% |                              | (0 B/s) [0s]"},
+		{"reading", 100, 300, time.Second, "\rreading 100% |==============================| (300 B/s) [1s]"}, // the file has grown
+		{"copying", -1, 2_540_000_000, 1500 * time.Millisecond, "\rcopying 2.5 GB (1.7 GB/s) [1s]"},
+	} {
+		var out bytes.Buffer
+		p := progressLine{w: &out, size: c.size, start: start}
+		p.draw(c.what, c.read, start.Add(c.after))
+		if out.String() != c.want {
+			t.Errorf("got  %q\nwant %q", out.String(), c.want)
+		}
+	}
+	var out bytes.Buffer
+	p := progressLine{w: &out, start: start}
+	p.draw("verifying \x1b[2J\x9b\xff\n", 1, start.Add(time.Second))
+	p.draw("", 1, start.Add(time.Second))
+	p.clear()
+	for _, r := range strings.ReplaceAll(out.String(), "\r", "") {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			t.Errorf("%q goes to the terminal", out.String())
+		}
+	}
+	if strings.Contains(out.String(), "\x9b") || strings.Contains(out.String(), "\xff") {
+		t.Errorf("%q goes to the terminal", out.String())
+	}
+}

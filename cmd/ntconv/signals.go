@@ -8,7 +8,10 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/summary"
 )
 
 // catchSignals removes what is unfinished when the user interrupts, and ends the process. A second signal during that
@@ -32,22 +35,66 @@ func (a *app) catchSignals() (stop func()) {
 		if n, ok := s.(syscall.Signal); ok {
 			code = exitSignal + int(n)
 		}
-		a.signaled.Store(true)
-		_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
-		a.temps.remove()
-		if message := a.interruptMessage.Load(); message != nil && s != syscall.SIGHUP { // a terminal that went away shows nothing
-			text := "ntconv: " + (*message)()
-			if terminal(a.stderr) { // a bar may stand there, or the ^C
-				text = "\n" + text
+		a.end(code, func() {
+			if message := a.interruptMessage.Load(); message != nil && s != syscall.SIGHUP { // a terminal that went away shows nothing
+				a.lastWords((*message)())
 			}
-			fmt.Fprintln(a.stderr, text)
-		}
-		os.Exit(code)
+		})
 	}()
 	return func() {
 		signal.Stop(ch)
 		close(ch)
 	}
+}
+
+// end ends the process: it removes what is unfinished, says why, and exits. It is for goroutines other than that of the verb, which
+// goes on meanwhile. Only the first call ends the process; others wait for that.
+func (a *app) end(code int, say func()) {
+	if !a.ended.CompareAndSwap(false, true) {
+		select {}
+	}
+	_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
+	a.temps.remove()
+	say()
+	os.Exit(code)
+}
+
+// lastWords writes a message to standard error, where a progress bar or ^C may be on the line.
+func (a *app) lastWords(text string) {
+	text = "ntconv: " + text
+	if terminal(a.stderr) {
+		text = "\n" + text
+	}
+	fmt.Fprintln(a.stderr, text)
+}
+
+// outOfMemory ends the process because more memory is in use than the limit permits, as the error of the verb would end it.
+func (a *app) outOfMemory(err error) {
+	a.end(exitLimit, func() {
+		var sum summary.Summary
+		if begun := a.begun.Load(); begun != nil {
+			sum = *begun
+			if sum.Input != "" && !a.several {
+				err = &input.Error{Name: input.NameOf(sum.Input, max(0, len(sum.Inputs)-1)), Err: err}
+			}
+		}
+		if kept := a.kept.Load(); kept != nil {
+			err = fmt.Errorf("%w; %s", err, (*kept)())
+		}
+		if a.report != reportJSON {
+			a.lastWords(message.Visible(err.Error()))
+			return
+		}
+		sum.Exit, sum.Error = exitLimit, err.Error()
+		_ = sum.WriteJSON(a.stderr) // the exit code says enough
+	})
+}
+
+// begin sets what the run sums up, when a verb begins.
+func (a *app) begin(sum *summary.Summary) {
+	a.sum = sum
+	first := *sum
+	a.begun.Store(&first)
 }
 
 // onInterrupt sets what is said if the user interrupts from now on, "" for nothing.
@@ -56,19 +103,20 @@ func (a *app) onInterrupt(text string) {
 		a.interruptMessage.Store(nil)
 		return
 	}
-	a.whenInterrupted(func() string { return text })
+	a.sayOnInterrupt(func() string { return text })
 }
 
-// whenInterrupted is onInterrupt for a text that depends on what has been done by then. The function may be called on any goroutine.
-func (a *app) whenInterrupted(text func() string) {
-	if a.quiet || a.report == reportJSON {
-		text = nil
+func (a *app) sayOnInterrupt(text func() string) {
+	if !a.quiet && a.report != reportJSON {
+		a.interruptMessage.Store(&text)
 	}
-	if text == nil {
-		a.interruptMessage.Store(nil)
-		return
-	}
-	a.interruptMessage.Store(&text)
+}
+
+// keepsOnInterrupt is for a run of which something stays if it is interrupted or runs out of memory: kept says what that is. It may be
+// called on any goroutine.
+func (a *app) keepsOnInterrupt(kept func() string) {
+	a.kept.Store(&kept)
+	a.sayOnInterrupt(func() string { return "interrupted; " + kept() })
 }
 
 // temps are temporary files and directories to be removed, and programs to be ended, before the process ends.

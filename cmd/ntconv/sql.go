@@ -148,7 +148,8 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if strings.TrimSpace(q.query) == "" {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
-	a.sum = new(summary.Summary)
+	a.several = true // temporary tables
+	a.begin(new(summary.Summary))
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
 		return err
@@ -185,12 +186,16 @@ func (a *app) ask(program string, q *question, views string) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	out := &resultWriter{to: a.stdout, stop: stop}
+	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop, escape: terminal(a.stdout)}
 	var messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
 	err = a.temps.run(cmd)
+	out.flush()
 	if out.err != nil {
+		if isLimit(out.err) {
+			return limitFailure(out.err)
+		}
 		return outputFailure(out.err)
 	}
 	for line := range strings.Lines(messages.String()) {
@@ -225,15 +230,51 @@ func (a *app) resultOptions(q *question) []string {
 
 // A resultWriter passes on what DuckDB prints.
 type resultWriter struct {
-	to   io.Writer
-	stop func() // ends DuckDB
-	n    int64
-	err  error // the first one, which names the output
+	to    io.Writer
+	quota *iox.Quota
+	stop  func() // ends DuckDB
+	n     int64
+	err   error // the first one, which names the output
+	// escape means that a terminal shows the result: what it could take for a command is escaped, line by line.
+	escape bool
+	rest   []byte // of a line, if escape is set
 }
+
+// maxRest bounds how much of a line waits for its end.
+const maxRest = 1 << 20
 
 // Write implements io.Writer. An error ends DuckDB, which may ignore that its pipe is closed.
 func (w *resultWriter) Write(p []byte) (int, error) {
-	n, err := w.to.Write(p)
+	if !w.escape {
+		return w.pass(p)
+	}
+	w.rest = append(w.rest, p...)
+	end := bytes.LastIndexByte(w.rest, '\n') + 1
+	if end == 0 && len(w.rest) < maxRest {
+		return len(p), nil
+	}
+	if end == 0 {
+		end = len(w.rest)
+	}
+	_, err := w.pass([]byte(message.Visible(string(w.rest[:end]))))
+	w.rest = append(w.rest[:0], w.rest[end:]...)
+	return len(p), err
+}
+
+// flush writes what waits for the end of its line.
+func (w *resultWriter) flush() {
+	if len(w.rest) > 0 && w.err == nil {
+		_, _ = w.pass([]byte(message.Visible(string(w.rest)))) // the error is w.err
+		w.rest = nil
+	}
+}
+
+// pass writes p and keeps the first error.
+func (w *resultWriter) pass(p []byte) (int, error) {
+	n, err := 0, w.quota.Spend(len(p))
+	if err == nil {
+		n, err = w.to.Write(p)
+	}
 	w.n += int64(n)
 	if err != nil && w.err == nil {
 		w.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: w.n, Err: err}

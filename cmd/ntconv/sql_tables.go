@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/dataset"
 	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/sqlviews"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -131,6 +133,8 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.
 			}
 		} else if err := a.refuseSelection(name); err != nil {
 			return nil, nil, err
+		} else {
+			a.quota.Read(sizeBelow(name) * input.AtFactor)
 		}
 		sources = append(sources, *s)
 	}
@@ -138,6 +142,20 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.
 		partial = fail(exitIncomplete, partial)
 	}
 	return sources, partial, nil
+}
+
+// sizeBelow returns the bytes of the files in a directory, as far as they can be found: those that DuckDB reads.
+func sizeBelow(dir string) (size int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // DuckDB reports what cannot be read
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
 }
 
 // refuseSelection returns an error if events are selected, which happens where a trace is converted, and name is tables already.

@@ -53,7 +53,7 @@ func (a *app) topCmd() *cobra.Command {
 		flags.IntVarP(&r.options.Count, "count", "n", 20, "number of `functions`; 0 for all")
 		flags.BoolVar(&r.options.Cum, "cum", false, "sort by what functions take with everything that they call")
 		flags.StringVar(&r.options.Focus, "focus", "", "only samples with a function that fits this regular `expression`")
-		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by (default: the profile's own)")
+		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)")
 		r.bind(flags)
 		flags.Lookup(formats.FlagSpanName).Hidden = true // the report shows no labels
 	})
@@ -80,7 +80,7 @@ func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
 }
 
 func (a *app) top(r *ranking) error {
-	a.sum = &summary.Summary{Input: r.in, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
 	if n := r.options.Count; n < 0 {
 		return failf(exitUsage, "-n %d: want a number of functions", n)
 	}
@@ -92,6 +92,7 @@ func (a *app) top(r *ranking) error {
 	if err != nil {
 		return reportFailure(err)
 	}
+	a.memory.Stop()
 	if err := a.show(report); err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	var b bytes.Buffer
 	t := target(p)
 	t.Comments = nil // pprof would show them
-	sink := r.profile.Create(&b, p.Info, t)
+	sink := r.profile.Create(a.memory.Writer(&b), p.Info, t)
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
 		return nil, nil, fatal
@@ -127,7 +128,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, nothing(p, what, r.profile.Advice())
 	}
-	made, err = profile.ParseData(b.Bytes())
+	made, err = pprofview.Parse(b.Bytes())
 	return made, partial, err
 }
 

@@ -43,7 +43,9 @@ func (a *app) verifyCmd() *cobra.Command {
 		Short: "Compare two traces: equal, or where they first differ",
 		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, processors, types with all fields,\n" +
 			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may be of different versions and packed differently.\n" +
-			"Where bytes stand in the files is not compared, nor are sequence points that only mark the order.\n\n" +
+			"Where bytes stand in the files is not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
+			"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that does not agree with the\n" +
+			"losses: the thread's events are then not in the order in which it numbered them. Losses are always compared.\n\n" +
 			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
 			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
 			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
@@ -94,7 +96,7 @@ func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
-	a.sum = &summary.Summary{Input: v.names[0], Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: v.names[0], Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (a *app) verify(v *verification) error {
 		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
 			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
 		}
-		return failf(exitDifferent, "%s and %s differ: %w", sides[0].in.Name(), sides[1].in.Name(), err)
+		return failf(exitDifferent, "%s and %s differ: %w", message.Line(sides[0].in.Name()), message.Line(sides[1].in.Name()), err)
 	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
@@ -146,7 +148,7 @@ func (a *app) verify(v *verification) error {
 type side struct {
 	in     *input.Input
 	src    ntconv.Source
-	stream io.Closer
+	stream input.Ending
 	report ntconv.Report
 	failed error // of src
 }
@@ -179,7 +181,7 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	if !plan.Selection.Empty() {
 		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
 	}
-	s.src = &errorRecorder{Source: ntconv.Filter(src, keep), failed: &s.failed}
+	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s}, keep)
 	return s, nil
 }
 
@@ -199,17 +201,34 @@ func (s *side) damage() error {
 	return nil
 }
 
-// An errorRecorder is a source that notes the error it ends with.
+// An errorRecorder is the source of a side, which notes how it ends.
 type errorRecorder struct {
 	ntconv.Source
-	failed *error
+	side   *side
+	events int64
+	ended  bool
 }
 
 // Next implements ntconv.Source.
 func (e *errorRecorder) Next() (*ntconv.Event, error) {
 	ev, err := e.Source.Next()
-	if err != nil && err != io.EOF {
-		*e.failed = err
+	switch {
+	case err == nil:
+		if ev.Kind == ntconv.KindEvent {
+			e.events++
+		}
+		return ev, nil
+	case err != io.EOF:
+		e.side.failed = err
+	}
+	if !e.ended {
+		e.ended = true
+		if err == io.EOF {
+			e.side.failed = e.side.stream.Finish()
+		}
+		if changed := e.side.in.Finish(input.Reading{Events: e.events, Err: e.side.failed}); changed != "" {
+			e.side.report.Note(ntconv.CodeChanged, 1, -1, changed)
+		}
 	}
 	return ev, err
 }

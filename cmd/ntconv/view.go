@@ -20,10 +20,17 @@ type viewing struct {
 	where string // viewPprof or the name of a viewer
 	port  int
 	open  bool
+	pages pprofview.ServerOptions // of viewPprof
 }
 
 // viewPprof is what shows a profile if no viewer is named.
 const viewPprof = "pprof"
+
+// Flags of pprof's pages.
+const (
+	flagSource = "source"
+	flagGraph  = "graph"
+)
 
 func (a *app) viewCmd() *cobra.Command {
 	v := viewing{ranking: ranking{labels: true}}
@@ -31,8 +38,14 @@ func (a *app) viewCmd() *cobra.Command {
 		Use:   "view IN",
 		Short: "Show a flame graph or a timeline in a browser",
 		Long: "Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table, callers and\n" +
-			"callees, and, where Graphviz is installed, a graph. The address is printed, and works on this machine alone. Ctrl-C ends it.\n" +
-			"What of the input is missing or has no name is told before, on standard error.\n\n" +
+			"callees. Open the printed address in a browser on this machine; Ctrl-C ends the command. The address contains a random token, without\n" +
+			"which other users of this machine and other pages in your browser cannot read the profile. The first visit exchanges it for a cookie.\n" +
+			"To open the address elsewhere, forward the port with its number: ssh -L 8080:127.0.0.1:8080, with --port 8080.\n" +
+			"A summary on standard error says which parts of the input are missing or have no name.\n\n" +
+			"Profiles are not trusted. Files that a profile names are not opened, except source files below the directories of --source: the page\n" +
+			"Source looks up each name there, whole and then without its first directories, and follows no symbolic link that leads out. No program\n" +
+			"is run on what a profile names, so there is no disassembly. --graph permits running dot of Graphviz, which draws the call graph from\n" +
+			"text, for at most 30 s per page. pprof's saved settings are not used.\n\n" +
 			"--in shows a trace in a web application instead: " + viewerTitles() + ". The application's page runs in your browser and\n" +
 			"fetches the converted trace from this machine; nothing is uploaded. Only pages of that application can fetch it, from the random\n" +
 			"address that is printed. The command ends when the page has fetched the trace, or with Ctrl-C. The browser may ask whether the page\n" +
@@ -41,7 +54,7 @@ func (a *app) viewCmd() *cobra.Command {
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
-			formats.Example{Remark: "a profile of any program", Line: "ntconv view cpu.pb.gz"},
+			formats.Example{Remark: "a profile of any program, with its source code", Line: "ntconv view --source ~/src/app cpu.pb.gz"},
 			formats.Example{Remark: "a timeline of spans, events, counters and samples", Line: "ntconv view --in perfetto --open trace.nettrace"},
 			formats.Example{Remark: "one process, in the Firefox Profiler", Line: "ntconv view --in firefox --pid 4711 trace.nettrace"},
 		),
@@ -60,7 +73,9 @@ func (a *app) viewCmd() *cobra.Command {
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.Var(formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...), "in", "what shows the trace: pprof's own pages or a web application")
-		flags.BoolVar(&v.open, "open", false, "open the address in the default browser")
+		flags.BoolVar(&v.open, "open", false, "open the address in the default browser; other users of this machine may see it in the list of processes")
+		flags.StringArrayVar(&v.pages.Sources, flagSource, nil, "show source files below this `directory` (repeatable)")
+		flags.BoolVar(&v.pages.Graph, flagGraph, false, "draw call graphs with the program dot of Graphviz")
 		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one, or the only one that the application permits)")
 		v.bind(flags)
 	})
@@ -69,7 +84,7 @@ func (a *app) viewCmd() *cobra.Command {
 }
 
 func (a *app) view(ctx context.Context, v *viewing) error {
-	a.sum = &summary.Summary{Input: v.in, Flags: a.openers.Notes}
+	a.begin(&summary.Summary{Input: v.in, Flags: a.openers.Notes})
 	if err := v.checkPort(); err != nil {
 		return err
 	}
@@ -82,14 +97,19 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 		return err
 	}
 	defer ln.Close()
+	server, err := pprofview.NewServer(ln, p, &v.pages)
+	if err != nil {
+		return fail(exitUsage, fmt.Errorf("view: %w", err))
+	}
+	defer server.Close()
 	a.sum.Done = true
 	a.finish(nil, partial) // now: what comes to its end is the server
 	a.sum = nil
 	a.onInterrupt("") // that is how it ends
-	if err := a.present(v, fmt.Sprintf("http://%s/", ln.Addr())); err != nil {
+	if err := a.present(v, server.Address()); err != nil {
 		return err
 	}
-	if err := pprofview.Serve(ctx, ln, p); err != nil {
+	if err := server.Serve(ctx); err != nil {
 		return fail(exitOutput, fmt.Errorf("view: %w", err))
 	}
 	return nil

@@ -70,6 +70,8 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 	var wrong string
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	formats.BindProfile(own)
+	own.Bool(flagSource, false, "")
+	own.Bool(flagGraph, false, "")
 	own.VisitAll(func(f *pflag.Flag) {
 		if wrong == "" && cmd.Flags().Changed(f.Name) {
 			wrong = f.Name

@@ -207,6 +207,9 @@ func TestViewInRefused(t *testing.T) {
 		{[]string{"--in", "perfetto", "--port", "8080", in}, exitUsage, "omit --port"},
 		{[]string{"--in", "speedscope", "--port", "-1", in}, exitUsage, "1 to 65535"},
 		{[]string{"--in", "firefox", "--kind", "wall", in}, exitUsage, "--kind"},
+		{[]string{"--in", "firefox", "--source", dir, in}, exitUsage, "--source"},
+		{[]string{"--in", "firefox", "--graph", in}, exitUsage, "--graph"},
+		{[]string{"--source", "nothing", in}, exitUsage, "nothing"},
 		{[]string{"--in", "speedscope", "nothing.nettrace"}, exitInput, "nothing.nettrace"},
 		{[]string{"--in", "speedscope", trace(t, "empty")}, exitEmpty, "no "},
 	} {

@@ -52,7 +52,7 @@ func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *n
 		namer = ntconv.NoNames()
 	}
 	t := &timeline.Options{
-		Report: s.o.Report, Dir: s.o.TempDir, SpanIDReversed: s.o.SpanIDReversed, NoSamples: s.o.Samples == NoSamples, Rundown: s.o.Rundown,
+		Report: s.o.Report, Dir: s.o.TempDir, MaxTemp: s.o.MaxTemp, SpanIDReversed: s.o.SpanIDReversed, NoSamples: s.o.Samples == NoSamples, Rundown: s.o.Rundown,
 		MinDuration: s.o.MinDuration,
 	}
 	s.imported = newImportedEvents(s.o.Report)

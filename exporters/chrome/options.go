@@ -64,6 +64,8 @@ type Options struct {
 	Source, Version string
 	// TempDir is the directory of temporary files; "" means os.TempDir().
 	TempDir string
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 	// Report receives what could not be written as it is; it may be nil.
 	Report *ntconv.Report
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -40,6 +41,24 @@ type key struct {
 	ids  [numFormats]uint32 // number of the field plus 1, 0 if there is none
 	mark uint64             // the object that was the last one with the key
 	next uint32             // the key that takes its place in an object that has it already, 0 if there is none yet
+	// The key was made to take the place of other keys: base is the first of them and copies the number of them, 0 for names of members.
+	base   string
+	copies int
+	// In the object jumpMark, all keys that would take this key's place are in use up to jump.
+	jump     uint32
+	jumpMark uint64
+}
+
+// plainCopies is the number of copies of a key that differ only in underscores. Further ones are numbered, because their lengths would add up
+// to the square of their number.
+const plainCopies = 8
+
+// copyText returns the text of the key that takes the place of k.
+func (k *key) copyText() string {
+	if k.copies < plainCopies {
+		return k.text + "_"
+	}
+	return k.base + "_" + strconv.Itoa(k.copies+1)
 }
 
 // Keys that the exporter sets itself, or to which the Firefox Profiler gives a meaning, in the order of reservedKeys.
@@ -167,21 +186,46 @@ func (a *argEncoder) key(text string) uint32 {
 	}
 	json, _ := jsoncolumns.AppendString(nil, text)
 	text = strings.Clone(text)
-	a.keys = append(a.keys, key{text: text, json: append(json, ':')})
+	a.keys = append(a.keys, key{text: text, json: append(json, ':'), base: text})
 	a.byText[text] = n
+	return n
+}
+
+// after returns the key that takes the place of a key.
+func (a *argEncoder) after(n uint32) uint32 {
+	k := &a.keys[n]
+	if k.jumpMark == a.object {
+		return k.jump
+	}
+	if k.next == 0 {
+		known, base, copies := len(a.keys), k.base, k.copies
+		next := a.key(k.copyText())
+		if len(a.keys) > known {
+			a.keys[next].base, a.keys[next].copies = base, copies+1
+		}
+		a.keys[n].next = next
+	}
+	return a.keys[n].next
+}
+
+// free returns the key that a member gets whose name is key n: n, or the first key in its place that the object does not have. Keys on the way
+// are skipped by the next search, so that a member costs no more if many have the same name.
+func (a *argEncoder) free(n uint32) uint32 {
+	first := n
+	for n < numReserved || n < maxKeys && a.keys[n].mark == a.object {
+		n = a.after(n)
+	}
+	for first != n {
+		following := a.after(first)
+		a.keys[first].jump, a.keys[first].jumpMark = n, a.object
+		first = following
+	}
 	return n
 }
 
 // begin begins a member. It returns false if the member has to be dropped.
 func (a *argEncoder) begin(n uint32, f format) bool {
-	for n < numReserved || n < maxKeys && a.keys[n].mark == a.object {
-		k := &a.keys[n]
-		if k.next == 0 {
-			next := a.key(k.text + "_")
-			a.keys[n].next = next
-		}
-		n = a.keys[n].next
-	}
+	n = a.free(n)
 	if n >= maxKeys {
 		a.dropped++
 		return false
@@ -203,13 +247,19 @@ func (a *argEncoder) event(e *ntconv.Event) {
 	plan := a.plans[s]
 	i := 0
 	for f, v := range s.Values(e) {
-		if i == len(plan) || plan[i].name != f.Name {
-			if plan = append(plan[:i:i], column{f.Name, a.key(f.Name)}); len(plan) <= maxPlan {
-				a.plans[s] = plan
-			}
+		var k uint32
+		switch {
+		case i < len(plan) && plan[i].name == f.Name:
+			k = plan[i].key
+		case i < maxPlan:
+			k = a.key(f.Name)
+			plan = append(plan[:i], column{f.Name, k})
+			a.plans[s] = plan
+		default:
+			k = a.key(f.Name)
 		}
 		if f.Type.Code != ntconv.TypePad64 {
-			a.payload(plan[i].key, f, v)
+			a.payload(k, f, v)
 		}
 		i++
 	}

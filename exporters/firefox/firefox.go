@@ -59,6 +59,8 @@ type Options struct {
 	SpanIDReversed bool
 	// Dir is the directory of temporary files. Empty selects os.TempDir().
 	Dir string
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 	// Report receives what could not be written as it is; it may be nil.
 	Report *ntconv.Report
 }
@@ -87,7 +89,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 		namer = ntconv.NoNames()
 	}
 	o := &timeline.Options{
-		Report: s.o.Report, Dir: s.o.Dir, SpanIDReversed: s.o.SpanIDReversed, MinDuration: int64(s.o.MinDuration), Rundown: s.o.Rundown,
+		Report: s.o.Report, Dir: s.o.Dir, MaxTemp: s.o.MaxTemp, SpanIDReversed: s.o.SpanIDReversed, MinDuration: int64(s.o.MinDuration), Rundown: s.o.Rundown,
 		Args: s.args.encode,
 	}
 	o.Show(timeline.Tracks(s.o.Tracks))

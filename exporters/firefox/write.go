@@ -23,7 +23,7 @@ const (
 
 // write reads the items of a trace and writes the file.
 func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.args, &s.mainTypes)
+	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.args, &s.mainTypes)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
@@ -58,7 +59,7 @@ func ParseKind(name string) (Kind, error) {
 type Options struct {
 	Kind Kind
 	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". Empty selects the type that a
-	// pprof profile of the same events shows first.
+	// pprof profile of the same events shows first. If several types have the same name, NAME#2 is the second of them, NAME#3 the third.
 	SampleType string
 	// Unit is the unit in which times are written: nanoseconds, microseconds, milliseconds or seconds. Empty selects the unit of the
 	// sample type, which is nanoseconds for Wall and CPU. A sample type that is not a time cannot have a unit.
@@ -178,13 +179,9 @@ func (e *SampleTypeError) Error() string {
 func (s *Sink) column(p *profile.Profile) (int, error) {
 	column := p.Main
 	if name := s.o.SampleType; name != "" {
-		column = slices.IndexFunc(p.Types, func(t profile.ValueType) bool { return t.Type == name })
-		if column < 0 && len(p.Types) > 0 {
-			e := &SampleTypeError{Name: name}
-			for _, t := range p.Types {
-				e.Has = append(e.Has, t.Type)
-			}
-			return 0, e
+		names := origin.TypeNames(p.Types)
+		if column = slices.Index(names, name); column < 0 && len(names) > 0 {
+			return 0, &SampleTypeError{Name: name, Has: names}
 		}
 	}
 	if column < 0 || column >= len(p.Types) {

@@ -9,10 +9,18 @@ import (
 )
 
 // An upload carries spans to a receiver.
-type upload struct{ to Uploader }
+type upload struct {
+	to    Uploader
+	spend func(bytes int) error // may be nil
+}
 
 func (u upload) carry(ctx context.Context, rows []row) (int, error) {
 	spans, size := assemble(rows)
+	if u.spend != nil {
+		if err := u.spend(size); err != nil {
+			return 0, &unsentError{err}
+		}
+	}
 	return size, u.to.UploadTraces(ctx, spans)
 }
 
@@ -42,6 +50,12 @@ func (f *file) carry(_ context.Context, rows []row) (int, error) {
 	}
 	return n, nil
 }
+
+// An unsentError is an error of Options.Spend: nothing of the batch was sent.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string   { return e.err.Error() }
+func (e *unsentError) Unwrap() []error { return []error{e.err, ErrNotReceived} }
 
 // A writeError is an error of the io.Writer. A batch that was written in part does not count as written.
 type writeError struct{ err error }

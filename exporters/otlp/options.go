@@ -125,6 +125,9 @@ type Options struct {
 	// spans of which only the end is recorded. ActiveSpans.Find also knows these.
 	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
 
+	// Spend, if not nil, is called with the size in bytes of each batch before it is sent to an Uploader. An error ends the delivery. Calls
+	// may be concurrent.
+	Spend func(bytes int) error
 	// Progress, if not nil, is called after each batch with the number of spans that have been received or written so far. Calls
 	// come from goroutines of the sink, one at a time.
 	Progress func(spans int64)

@@ -78,7 +78,7 @@ var (
 func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := newSink(info, namer, opts)
 	s.uploader = u
-	s.delivery = newDelivery(ctx, upload{u}, &s.o)
+	s.delivery = newDelivery(ctx, upload{u, s.o.Spend}, &s.o)
 	return s
 }
 

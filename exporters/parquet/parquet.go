@@ -32,6 +32,8 @@ type Options struct {
 	Source, TraceUID, Service, Version string
 	// TempDir is the directory of temporary files, os.TempDir() if it is empty.
 	TempDir string
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 	// Active returns the IDs of the span that was active when an event was recorded, and false if none was: otlp.ActiveSpans.Find
 	// does. Without it samples have the IDs in their labels, and intervals those of spans that earlier events show. Active
 	// borrows the event.

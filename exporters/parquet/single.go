@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"unsafe"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/payload"
@@ -37,7 +38,10 @@ type SingleSink struct {
 }
 
 // A singleStack has the names of a stack, innermost first.
-type singleStack struct{ names []string }
+type singleStack struct {
+	names []string
+	size  int // bytes of all names
+}
 
 type singleMemory struct {
 	stack   *ntconv.Stack
@@ -88,6 +92,9 @@ type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
 
+// Spend implements spender.
+func (k keepOpen) Spend(n int) error { return spend(k.Writer, n) }
+
 // Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a later call.
 func (s *SingleSink) Write(e *ntconv.Event) error {
 	if s.rows.broken != nil {
@@ -111,6 +118,7 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID = labels.activity, labels.related, labels.trace, labels.span
 	if stack := s.stack(e); stack != nil && len(stack.names) > 0 {
 		row.Method, row.Stack = stack.names[0], stack.names
+		s.rows.share(stack.size)
 	}
 	if len(e.Payload) > 0 {
 		buffer, _ := s.payloads.Append(s.rows.begin(), e, kind.schema)
@@ -157,7 +165,8 @@ func (s *SingleSink) newStack(e *ntconv.Event) *singleStack {
 	found := &singleStack{names: make([]string, 0, len(s.frames))}
 	for i := range s.frames {
 		if f := s.frames[i].Func; f != nil {
-			found.names = append(found.names, remember(s.names, f, func() string { return valid(f.Name) }))
+			name := remember(s.names, f, func() string { return valid(f.Name) })
+			found.names, found.size = append(found.names, name), found.size+int(unsafe.Sizeof(name))+len(name)
 		}
 	}
 	return found

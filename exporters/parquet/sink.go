@@ -101,7 +101,7 @@ func (s *Sink) open() (err error) {
 		if err != nil {
 			return err
 		}
-		s.stacks, err = newStackTable(s.files, frames, s.namer, s.o.TempDir)
+		s.stacks, err = newStackTable(s.files, frames, s.namer, &spill{dir: s.o.TempDir, max: s.o.MaxTemp})
 		return err
 	})
 	open(s.openParts)

@@ -13,6 +13,7 @@ import (
 // A spill is a temporary file of stacks. It is created for the first one.
 type spill struct {
 	dir  string // "" for os.TempDir()
+	max  int64  // bytes, 0 for any number
 	file *tempfile.File
 	w    *bufio.Writer
 	buf  []byte
@@ -56,7 +57,7 @@ func (s *spill) write(process int32, at ntconv.Ticks, pcs []uint64, frames []int
 }
 
 func (s *spill) create() (err error) {
-	if s.file, err = tempfile.Create(s.dir, "ntconv-stacks-*"); err != nil {
+	if s.file, err = tempfile.Create(s.dir, "ntconv-stacks-*", s.max); err != nil {
 		return spillError(err)
 	}
 	s.w = bufio.NewWriterSize(s.file, spillBuffer)

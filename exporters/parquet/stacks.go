@@ -36,9 +36,9 @@ type stackMemory struct {
 	id      int64
 }
 
-func newStackTable(files *files, frames *frameTable, namer ntconv.Namer, dir string) (*stackTable, error) {
+func newStackTable(files *files, frames *frameTable, namer ntconv.Namer, file *spill) (*stackTable, error) {
 	rows, err := newTable[tables.Stack](files)
-	t := &stackTable{rows: rows, frames: frames, namer: namer, hasher: newHasher(), spill: &spill{dir: dir}}
+	t := &stackTable{rows: rows, frames: frames, namer: namer, hasher: newHasher(), spill: file}
 	t.wanter, _ = namer.(ntconv.AddressWanter)
 	return t, err
 }

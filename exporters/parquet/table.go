@@ -42,6 +42,7 @@ type batch[T any] struct {
 	bytes  int // that rows refer to; unlike text.used, it does not depend on whether the batch was used before
 	int32s slab[int32]
 	int64s slab[int64]
+	shared int  // bytes that rows refer to and that do not belong to the batch
 	last   bool // of its row group
 }
 
@@ -53,8 +54,11 @@ func newBatch[T any]() *batch[T] {
 func (b *batch[T]) reset() {
 	clear(b.rows)
 	b.rows, b.text.used, b.int32s.used, b.int64s.used = b.rows[:0], b.text.used[:0], b.int32s.used[:0], b.int64s.used[:0]
-	b.bytes, b.last = 0, false
+	b.bytes, b.shared, b.last = 0, 0, false
 }
+
+// size returns the bytes of the rows before they are encoded, about.
+func (b *batch[T]) size() int { return len(b.rows)*int(unsafe.Sizeof(*new(T))) + b.bytes + b.shared }
 
 // A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one alive.
 type slab[E any] struct {
@@ -152,6 +156,9 @@ func (t *table[T]) int64s(n int) []int64 {
 // hold counts n bytes that only the latest row refers to, so that a batch of large rows has few of them.
 func (t *table[T]) hold(n int) { t.batch.bytes += n }
 
+// share counts n bytes that the latest row refers to and that were there before it.
+func (t *table[T]) share(n int) { t.batch.shared += n }
+
 // int64 returns a pointer to a value for a column that may be NULL, valid as long as the row for which it is made.
 func (t *table[T]) int64(v int64) *int64 {
 	p := &t.batch.int64s.take(1)[0]
@@ -182,6 +189,9 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 	defer close(t.ended)
 	for b := range t.full {
 		if t.error() == nil {
+			t.fail(spend(file, b.size()))
+		}
+		if t.error() == nil {
 			t.fail(w.Write(b.rows))
 		}
 		if b.last && t.error() == nil {
@@ -200,6 +210,17 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 		t.fail(w.Close())
 	}
 	t.fail(file.Close())
+}
+
+// A spender is a file that bounds what is written before it is encoded, because some bytes of a file may stand for many of its rows.
+type spender interface{ Spend(bytes int) error }
+
+// spend tells a file how many bytes of rows are about to be encoded.
+func spend(file io.Writer, n int) error {
+	if s, ok := file.(spender); ok {
+		return s.Spend(n)
+	}
+	return nil
 }
 
 // close writes the rest, waits for it, and returns the first error.

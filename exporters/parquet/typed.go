@@ -69,7 +69,7 @@ func newTyped(s *Sink) (derived, error) {
 	}
 	choice.none = choice.none || !s.files.has(Typed)
 	return &typed{
-		sink: s, choice: choice, spill: typedSpill{dir: s.o.TempDir, limit: spillBytes},
+		sink: s, choice: choice, spill: typedSpill{dir: s.o.TempDir, max: s.o.MaxTemp, limit: spillBytes},
 		byEvent: make(map[typedName]*typedTable), variants: make(map[*schema.Schema]variantRef),
 	}, nil
 }

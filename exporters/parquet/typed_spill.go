@@ -14,7 +14,8 @@ const (
 // records, and the number of files is one.
 type typedSpill struct {
 	dir   string
-	limit int // bytes in memory
+	max   int64 // bytes in the file, 0 for any number
+	limit int   // bytes in memory
 	used  int
 	file  *tempfile.File
 	free  [][]byte
@@ -97,7 +98,7 @@ func (s *typedSpill) release(b []byte) {
 // store moves all chunks to the file.
 func (s *typedSpill) store() error {
 	if s.file == nil {
-		f, err := tempfile.Create(s.dir, "ntconv-typed-*")
+		f, err := tempfile.Create(s.dir, "ntconv-typed-*", s.max)
 		if err != nil {
 			return err
 		}

@@ -98,11 +98,16 @@ func (a *argEncoder) text(dst []byte, s string) []byte {
 // event encodes the payload and the labels of an event.
 func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 	if len(e.Payload) > 0 {
+		fits := true
 		for f, v := range a.schemas.Of(e).Values(e) {
 			switch v.Kind() {
 			case ntconv.ValueNull:
 				continue
 			case ntconv.ValueError:
+				if !fits {
+					break // the payload was counted
+				}
+				fits = false
 				a.report.Note(ntconv.CodePayload, 1, -1, e.Type.Provider+"/"+e.Type.Name+": "+f.Name+": "+v.Err().Error())
 			}
 			var m int

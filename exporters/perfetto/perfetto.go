@@ -61,6 +61,8 @@ type Options struct {
 	Report *ntconv.Report
 	// TempDir is the directory of temporary files; "" means os.TempDir().
 	TempDir string
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 }
 
 // Counts is what the trace holds as a timeline. Not every format has a place for all of it.
@@ -113,7 +115,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	}
 	s.args = newArgEncoder(s.options.Report)
 	to := &timeline.Options{
-		Report: s.options.Report, Dir: s.options.TempDir, SpanIDReversed: s.options.SpanIDReversed, NoSamples: s.options.Samples == NoSamples,
+		Report: s.options.Report, Dir: s.options.TempDir, MaxTemp: s.options.MaxTemp, SpanIDReversed: s.options.SpanIDReversed, NoSamples: s.options.Samples == NoSamples,
 		Rundown: s.options.Rundown, MinDuration: s.options.MinDuration,
 	}
 	if !s.options.NoArgs {

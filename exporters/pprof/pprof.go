@@ -97,7 +97,7 @@ func (s *Sink) Close() error {
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
-	behind := iox.NewWriteBehind(z) // compressing takes as long as a third of the rest
+	behind := iox.NewWriteBehind(iox.Spending(s.w, z)) // compressing takes as long as a third of the rest
 	defer behind.Stop()
 	if err := s.write(behind); err != nil {
 		return err

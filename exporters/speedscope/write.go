@@ -22,7 +22,7 @@ const AllThreads = "all threads"
 
 // write reads the items of a trace and writes the file.
 func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir}, s.o.Report, &s.mainTypes)
+	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.o.Report, &s.mainTypes)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)

@@ -41,9 +41,10 @@ const format = "chrome"
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	Limits Limits
-	Dir    string         // of temporary files, "" for os.TempDir()
-	Report *ntconv.Report // may be nil
+	Limits  Limits
+	Dir     string         // of temporary files, "" for os.TempDir()
+	MaxTemp int64          // maximum size of each temporary file in bytes, 0 means no limit; exceeding it is an error that wraps ntconv.ErrLimit
+	Report  *ntconv.Report // may be nil
 }
 
 // New reads decompressed JSON to its end and returns it as events. Errors of the input are returned by Next, after the events before them:

@@ -53,7 +53,7 @@ type loader struct {
 
 func newLoader(o *Options) *loader {
 	l := &loader{
-		o: o, events: spool.New(&spool.Options{Dir: o.Dir}), first: math.MaxInt64, threads: map[*ntconv.Thread]uint64{},
+		o: o, events: spool.New(&spool.Options{Dir: o.Dir, Max: o.MaxTemp}), first: math.MaxInt64, threads: map[*ntconv.Thread]uint64{},
 		parser: chromeevent.Parser{Valid: true}, byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
 	}
 	l.frames = l.names.tree()
@@ -154,7 +154,7 @@ func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 		return true, l.add(l.events, beforeAll, recordEvent, offset, value)
 	case isV8(e):
 		if l.profiles == nil {
-			l.profiles = spool.New(&spool.Options{Dir: l.o.Dir})
+			l.profiles = spool.New(&spool.Options{Dir: l.o.Dir, Max: l.o.MaxTemp})
 		}
 		if e.Has&chromeevent.HasTime != 0 {
 			l.last = e.Time

@@ -40,7 +40,7 @@ type Limits struct {
 	Tables  int64 // strings, frames, stacks, and the columns of the thread at hand, in bytes: 1 GiB
 	Threads int   // 1,000,000
 	Stack   int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
-	Value   int   // bytes of a string, or of the data of a marker: 64 MiB
+	Value   int   // bytes of a string, or of the data of a marker: 16 MiB
 }
 
 // Defaults returns the limits with the default where a member is zero.
@@ -57,6 +57,8 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 }
 
 // A Source yields the events of a profile. Close removes its temporary file.
@@ -78,8 +80,8 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		Reader: jsonread.New(r, jsonread.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
 		report: o.Report,
 		b: sampled.New(sampled.Options{
-			Limits: sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
-			Report: o.Report,
+			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
+			MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 		owners: newOwners(),
 		names:  newNames(),

@@ -20,6 +20,7 @@ type definitions struct {
 	hasInfo   bool
 	attrs     map[owner][]tables.Attribute
 	processes intern.IDs[*ntconv.Process]
+	noProcess ntconv.Process // of threads whose process has no row, because sinks need one
 	threads   intern.IDs[*ntconv.Thread]
 	modules   intern.IDs[*ntconv.Mapping]
 	types     intern.IDs[*typeOf]
@@ -136,7 +137,10 @@ func (d *definitions) addThread(row *tables.Thread) error {
 	if t.Name == "" && d.info.Selection {
 		t.Name = row.Name
 	}
-	if t.Process = d.processes.Get(id(row.ProcessID)); t.Process == nil && row.ProcessID != 0 {
+	if t.Process = d.processes.Get(id(row.ProcessID)); t.Process == nil {
+		t.Process = &d.noProcess
+	}
+	if t.Process == &d.noProcess && row.ProcessID != 0 {
 		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("thread_id %d refers to process_id %d, which has no row", row.ThreadID, row.ProcessID))
 	}
 	define(d, &d.threads, row.ThreadID, t)

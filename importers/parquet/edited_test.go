@@ -132,6 +132,11 @@ func TestEditedTables(t *testing.T) {
 				if e.Kind == ntconv.KindEvent {
 					n++
 				}
+				for _, thread := range []*ntconv.Thread{e.Thread, e.Capture} { // sinks need one
+					if thread != nil && thread.Process == nil {
+						t.Fatalf("a thread without a process: %+v", thread)
+					}
+				}
 			}
 			var codes []ntconv.Code
 			for _, e := range report.Entries() {

@@ -67,6 +67,8 @@ type Options struct {
 	Mapped func(Mapping)
 	// TempDir is the directory of temporary files, os.TempDir() if it is empty. Only unsorted foreign tables need one.
 	TempDir string
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 	Limits  Limits
 	Report  *ntconv.Report // may be nil
 }

@@ -32,7 +32,7 @@ const recordHeader = 56
 func newRowSorter(s *foreign) *rowSorter {
 	memory := int(min(s.o.Limits.SortBytes, 1<<30))
 	return &rowSorter{
-		s: s, spool: spool.New(&spool.Options{Dir: s.o.TempDir, Memory: memory}),
+		s: s, spool: spool.New(&spool.Options{Dir: s.o.TempDir, Max: s.o.MaxTemp, Memory: memory}),
 		numbers: map[*lane]uint32{}, stackNumbers: map[*ntconv.Stack]uint32{},
 	}
 }

@@ -233,7 +233,7 @@ func (t *trace) thread(n int32) *ntconv.Thread {
 		return th
 	}
 	return placeholder(t, t.unknownThreads, n, ntconv.CodeUnknownThread, "thread_id", func() *ntconv.Thread {
-		return &ntconv.Thread{TID: ntconv.TIDUnknown}
+		return &ntconv.Thread{TID: ntconv.TIDUnknown, Process: &t.d.noProcess}
 	})
 }
 

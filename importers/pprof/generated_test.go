@@ -8,14 +8,14 @@ import (
 	"github.com/google/pprof/profile"
 	"pgregory.net/rapid"
 
-	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 )
 
 // generated draws a profile with everything that real ones rarely have: no mappings or overlapping ones, no functions, inlining,
 // address 0, negative values, many labels.
 func generated(t *rapid.T) *profile.Profile {
 	n := func(label string, most int) int { return rapid.IntRange(0, most).Draw(t, label) }
-	text := ntconvtest.Text(12)
+	text := eventgen.Text(12)
 	p := &profile.Profile{
 		TimeNanos:     rapid.SampledFrom([]int64{0, 1, 1772366400_123456789}).Draw(t, "time"),
 		DurationNanos: rapid.Int64Range(0, 1e12).Draw(t, "duration"),
@@ -43,7 +43,7 @@ func generated(t *rapid.T) *profile.Profile {
 
 func generateTables(t *rapid.T, p *profile.Profile) {
 	n := func(label string, most int) int { return rapid.IntRange(0, most).Draw(t, label) }
-	text := ntconvtest.Text(12)
+	text := eventgen.Text(12)
 	address := rapid.OneOf(rapid.Just(uint64(0)), rapid.Uint64Range(0xf00, 0x5100), rapid.Uint64())
 	for i := range n("mappings", 3) {
 		start := rapid.Uint64Range(0, 4).Draw(t, "start") << 12
@@ -78,7 +78,7 @@ func generateTables(t *rapid.T, p *profile.Profile) {
 }
 
 func generatedSample(t *rapid.T, p *profile.Profile, i int) *profile.Sample {
-	text := ntconvtest.Text(8)
+	text := eventgen.Text(8)
 	s := &profile.Sample{Label: map[string][]string{}, NumLabel: map[string][]int64{}, NumUnit: map[string][]string{}}
 	for range p.SampleType {
 		s.Value = append(s.Value, rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-1<<61, 1<<61)).Draw(t, "value"))

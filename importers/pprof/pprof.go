@@ -38,7 +38,8 @@ import (
 
 // Options change how a profile is read. The zero value is a good choice.
 type Options struct {
-	// SampleType is the type of value that becomes the weight of an event, by name. Empty: the one that the profile shows first.
+	// SampleType is the type of value that becomes the weight of an event, by name. Empty: the one that the profile shows first. If
+	// several types have the same name, NAME#2 is the second of them, NAME#3 the third.
 	SampleType string
 	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no labels.
 	LabelFrames []string
@@ -178,13 +179,9 @@ func (s *source) prepare() error {
 func (s *source) chooseWeight() error {
 	column := s.origin.Main()
 	if name := s.o.SampleType; name != "" {
-		column = slices.IndexFunc(s.origin.Types, func(t origin.ValueType) bool { return t.Type == name })
-		if column < 0 {
-			e := &SampleTypeError{Name: name}
-			for _, t := range s.origin.Types {
-				e.Has = append(e.Has, t.Type)
-			}
-			return e
+		names := origin.TypeNames(s.origin.Types)
+		if column = slices.Index(names, name); column < 0 {
+			return &SampleTypeError{Name: name, Has: names}
 		}
 	}
 	unit := ""

@@ -1,10 +1,12 @@
 package pprof
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -220,14 +222,19 @@ type texts struct {
 	ends []uint32
 }
 
-// newTexts returns the entries whose lengths are at the given offsets. It reuses the slice of offsets.
+// newTexts returns the entries whose lengths are at the given offsets. It reuses the slice of offsets. Bytes that are not UTF-8 become
+// U+FFFD, as in all that ntconv reads: a trace holds only UTF-8.
 func newTexts(m *message, offsets []uint32, size int) texts {
 	var b strings.Builder
 	b.Grow(size)
 	for i, at := range offsets {
 		n, k := number(m.data[at:])
 		from := int(at) + k
-		b.Write(m.data[from : from+int(n)])
+		if text := m.data[from : from+int(n)]; utf8.Valid(text) {
+			b.Write(text)
+		} else {
+			b.Write(bytes.ToValidUTF8(text, []byte("\uFFFD")))
+		}
 		offsets[i] = uint32(b.Len())
 	}
 	return texts{b.String(), slices.Clip(offsets)}

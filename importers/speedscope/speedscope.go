@@ -41,7 +41,7 @@ type Limits struct {
 	Tables   int64 // frames, the tree of stacks, and the profile at hand, in bytes: 1 GiB
 	Profiles int   // 1,000,000
 	Stack    int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
-	Value    int   // bytes of a string: 64 MiB
+	Value    int   // bytes of a string: 16 MiB
 }
 
 // Defaults returns the limits with the default where a member is zero.
@@ -58,6 +58,8 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	MaxTemp int64
 }
 
 // A Source yields the events of a file. Close removes its temporary file.
@@ -79,8 +81,8 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		Reader: jsonread.New(r, jsonread.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
 		o:      &o,
 		b: sampled.New(sampled.Options{
-			Limits: sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
-			Report: o.Report,
+			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
+			MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 		process: &ntconv.Process{PID: 1, PointerSize: 8},
 		tids:    map[uint64]bool{},

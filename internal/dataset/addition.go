@@ -89,14 +89,15 @@ func (d *Dataset) stagingDir(uid string) string {
 // UID returns the UID of the trace.
 func (a *Addition) UID() string { return a.uid }
 
-// Outputs returns a directory for the tables, which the caller commits or aborts. If it was aborted, Outputs may be called again.
-func (a *Addition) Outputs() (*iox.Outputs, error) {
+// Outputs returns a directory for the tables, which the caller commits or aborts. If it was aborted, Outputs may be called again. The quota
+// may be nil.
+func (a *Addition) Outputs(quota *iox.Quota) (*iox.Outputs, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
 		return nil, iox.ErrAborted
 	}
-	out, err := iox.CreateOutputs(filepath.Join(a.dir, doneName), iox.OutputsOptions{Dir: true})
+	out, err := iox.CreateOutputs(filepath.Join(a.dir, doneName), iox.OutputsOptions{OutputOptions: iox.OutputOptions{Quota: quota}, Dir: true})
 	if err == nil {
 		a.out = out
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ntconv/ntconv/internal/filelock"
 )
 
 // lockSuffix ends the name of a lock file, after the UID.
@@ -31,8 +33,14 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lockFile(f); err != nil {
+		if err := filelock.Lock(f); err != nil {
 			f.Close()
+			switch {
+			case errors.Is(err, filelock.ErrLocked):
+				err = ErrBusy
+			case errors.Is(err, errors.ErrUnsupported): // without locks, two processes could add one trace twice
+				err = fmt.Errorf("datasets need file locks: %w", err)
+			}
 			return nil, err
 		}
 		// The owner removes the file before it releases the lock, so this may be the lock of a file without a name.
@@ -55,7 +63,7 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 
 // release gives the lock up. Where an open file can be removed, its name goes first: another process may take the lock at once.
 func (l *lock) release() {
-	if removesOpenFiles {
+	if filelock.RemovesOpenFiles {
 		_ = os.Remove(l.path) // if it stays, Clean removes it
 		l.f.Close()
 		return

@@ -17,6 +17,7 @@ const (
 
 // AppendJSON appends the event, which must be of KindEvent, as one JSON object and a line feed.
 func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
+	p.begin(dst, e)
 	dst = strconv.AppendInt(append(dst, `{"ticks":`...), int64(e.Time), 10)
 	if t := p.clock.Time(e.Time); !t.IsZero() {
 		dst = append(dst, `,"time":"`...)
@@ -39,6 +40,7 @@ func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
 	if p.opts.Stacks && e.Stack != nil {
 		dst = p.appendStack(dst, e)
 	}
+	p.full(dst)
 	return append(dst, '}', '\n')
 }
 
@@ -76,13 +78,17 @@ func appendCRC(dst, payload []byte) []byte {
 func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	open := `,"payload":{`
 	p.scope = p.scope[:0]
+	var o object
 	for f, v := range t.Values(e) {
 		if f.Type.Code == ntconv.TypePad64 {
 			continue
 		}
+		if p.full(dst) {
+			break
+		}
 		dst = append(dst, open...)
 		open = ","
-		dst = append(dst, p.key(f, 0)...)
+		dst = append(dst, p.key(f, &o)...)
 		dst = p.appendValue(dst, &f.Type, v)
 	}
 	if open == "," {
@@ -124,6 +130,9 @@ func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) [
 func (p *Printer) appendList(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
 	open := byte('[')
 	for m := range v.Elems() {
+		if p.full(dst) {
+			break
+		}
 		dst = p.appendValue(append(dst, open), t.Elem, m)
 		open = ','
 	}
@@ -134,17 +143,20 @@ func (p *Printer) appendList(dst []byte, t *ntconv.FieldType, v ntconv.Value) []
 }
 
 func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
-	start := len(p.scope)
+	o := object{start: len(p.scope)}
 	open := byte('{')
 	for f, m := range v.Fields() {
 		if f.Type.Code == ntconv.TypePad64 {
 			continue
 		}
-		dst = append(append(dst, open), p.key(f, start)...)
+		if p.full(dst) {
+			break
+		}
+		dst = append(append(dst, open), p.key(f, &o)...)
 		dst = p.appendValue(dst, &f.Type, m)
 		open = ','
 	}
-	p.scope = p.scope[:start]
+	p.scope = p.scope[:o.start]
 	if open == '{' {
 		dst = append(dst, '{')
 	}

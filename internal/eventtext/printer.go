@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -25,9 +27,12 @@ type Printer struct {
 	types  map[*schema.Schema]*typeText
 	last   *typeText
 	events schema.Table
-	keys   map[*ntconv.Field]string
+	keys   map[*ntconv.Field]fieldKey
 	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
 	frames []ntconv.Frame
+
+	start, end int   // of the line that is being made, in its buffer: end is where it is too long
+	err        error // the line is too long
 
 	labels    *ntconv.Labels // those of labelText
 	labelText []byte
@@ -47,8 +52,32 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 		clock: clock,
 		opts:  opts,
 		types: make(map[*schema.Schema]*typeText),
-		keys:  make(map[*ntconv.Field]string),
+		keys:  make(map[*ntconv.Field]fieldKey),
 	}
+}
+
+// LimitLine is the ntconv.LimitError.Limit of lines that are too long. Its values are bytes.
+const LimitLine = "line of an event"
+
+// maxLine is how many bytes a line may have in addition to four for each byte of the payload: its bytes and its fields.
+const maxLine = 64 << 20
+
+// Err returns an *ntconv.LimitError if the last line that was appended is too long: a few bytes of an event can refer to a stack of
+// gigabytes. That line is not complete, and must not be used.
+func (p *Printer) Err() error { return p.err }
+
+// begin begins a line of an event.
+func (p *Printer) begin(dst []byte, e *ntconv.Event) {
+	p.start, p.end, p.err = len(dst), len(dst)+maxLine+4*len(e.Payload), nil
+}
+
+// full reports whether the line is too long. Loops over parts of a line end then.
+func (p *Printer) full(dst []byte) bool {
+	if len(dst) <= p.end {
+		return false
+	}
+	p.err = &ntconv.LimitError{Limit: LimitLine, Value: int64(p.end - p.start), Asked: int64(len(dst) - p.start), Unit: "bytes"}
+	return true
 }
 
 // typeOf returns the text of the event's type.
@@ -81,35 +110,40 @@ func newTypeText(s *schema.Schema) *typeText {
 	return t
 }
 
-// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD.
+// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD, and what a terminal acts on is escaped.
 func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
+	start := len(dst)
 	dst, _ = jsontext.AppendQuote(dst, s) // the error only tells of what was replaced
-	return dst
+	return append(dst[:start], message.JSON(dst[start:])...)
 }
 
-// key returns the JSON name of a field, quoted and with its colon. start is where the field's object begins in p.scope.
-// A name that an earlier field of the object has already gets the field's position as a suffix.
-func (p *Printer) key(f *ntconv.Field, start int) string {
+// A fieldKey is the JSON name of a field with its colon: as it is told from those of other fields, and as it is printed, with what a
+// terminal acts on escaped.
+type fieldKey struct{ quoted, shown string }
+
+// An object is one that is being written.
+type object struct {
+	start int          // where its fields begin in Printer.scope
+	names payload.Keys // of its fields, nil until one has no known name
+}
+
+// key returns the JSON name of the next field of an object, quoted and with its colon.
+func (p *Printer) key(f *ntconv.Field, o *object) string {
 	k, ok := p.keys[f]
-	if !ok {
-		siblings := p.scope[start:]
-		k = quotedKey(f.Name)
-		for n := len(siblings) + 1; p.taken(k, siblings); n++ {
-			k = quotedKey(f.Name + "_" + strconv.Itoa(n))
+	switch {
+	case !ok:
+		if o.names == nil {
+			o.names = make(payload.Keys)
+			for _, before := range p.scope[o.start:] {
+				o.names.Take(p.keys[before].quoted)
+			}
 		}
+		k.quoted = o.names.Add(f.Name, len(p.scope)-o.start+1)
+		k.shown = string(message.JSON([]byte(k.quoted)))
 		p.keys[f] = k
+	case o.names != nil:
+		o.names.Take(k.quoted)
 	}
 	p.scope = append(p.scope, f)
-	return k
+	return k.shown
 }
-
-func (p *Printer) taken(key string, by []*ntconv.Field) bool {
-	for _, f := range by {
-		if p.keys[f] == key {
-			return true
-		}
-	}
-	return false
-}
-
-func quotedKey(name string) string { return string(append(appendQuoted(nil, name), ':')) }

@@ -17,6 +17,9 @@ func (p *Printer) appendStack(dst []byte, e *ntconv.Event) []byte {
 		return append(dst, ']')
 	}
 	for i, f := range p.framesOf(e) {
+		if p.full(dst) {
+			break
+		}
 		dst = append(appendComma(dst, i), '[')
 		dst = append(appendHex(dst, f.PC), ',')
 		dst = append(appendQuoted(dst, module(&f)), ',')

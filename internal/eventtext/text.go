@@ -17,7 +17,10 @@ import (
 func (p *Printer) AppendText(dst []byte, e *ntconv.Event) []byte {
 	switch e.Kind {
 	case ntconv.KindEvent:
-		return p.appendEventText(dst, e)
+		p.begin(dst, e)
+		dst = p.appendEventText(dst, e)
+		p.full(dst)
+		return dst
 	case ntconv.KindLost:
 		dst = append(p.appendSeconds(dst, e.Time), "  -- "...)
 		dst = strconv.AppendUint(dst, uint64(e.Lost), 10)
@@ -43,6 +46,9 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 	for f, v := range t.Values(e) {
 		if v.Kind() == ntconv.ValueNull {
 			continue
+		}
+		if p.full(dst) {
+			break
 		}
 		dst = append(appendWord(append(dst, ' '), f.Name), '=')
 		dst = p.appendTextValue(dst, &f.Type, v)
@@ -107,6 +113,9 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 	case ntconv.ValueList:
 		open := byte('[')
 		for m := range v.Elems() {
+			if p.full(dst) {
+				break
+			}
 			dst = p.appendTextValue(append(dst, open), t.Elem, m)
 			open = ' '
 		}
@@ -117,6 +126,9 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 	case ntconv.ValueObject:
 		open := byte('{')
 		for f, m := range v.Fields() {
+			if p.full(dst) {
+				break
+			}
 			dst = append(appendWord(append(dst, open), f.Name), '=')
 			dst = p.appendTextValue(dst, &f.Type, m)
 			open = ' '
@@ -184,6 +196,9 @@ func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
 		return dst
 	}
 	for _, f := range p.framesOf(e) {
+		if p.full(dst) {
+			break
+		}
 		dst = append(strconv.AppendUint(append(dst, "    "...), f.PC, 16), ' ')
 		m, name := module(&f), funcName(&f)
 		if m != "" && !(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // a stand-in begins with the module

@@ -110,7 +110,7 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	}
 	o := c.options
 	o.Tracks, o.MinDuration, o.Rundown, o.SpanIDReversed = chrome.Tracks(c.tracks), int64(c.minDuration), c.rundown, c.spanIDReversed
-	o.Report, o.Source, o.Version = t.Report, t.Input, t.Version
+	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }
 		return chromeSink{chrome.NewSplit(create, c.split, info, t.Namer, &o), nil}, nil

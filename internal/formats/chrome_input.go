@@ -28,8 +28,9 @@ func (chromeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := chrome.Options{Report: o.Report}
+	opts := chrome.Options{Report: o.Report, MaxTemp: o.MaxTemp}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	return chrome.New(r, &opts)
 }
 

@@ -57,7 +57,7 @@ func (c *firefoxCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	}
 	sink := firefox.New(w, info, t.Namer, &firefox.Options{
 		Name: t.Input, Version: t.Version, Tracks: firefox.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration, Rundown: c.flags.rundown,
-		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report,
+		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 	})
 	return &firefoxSink{sink, finish}, nil
 }

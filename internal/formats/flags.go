@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/tempfile"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
@@ -22,6 +24,10 @@ type ReadOptions struct {
 	AllowPrerelease bool
 	Limits          reader.Limits
 	Report          *ntconv.Report
+	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
+	MaxTemp int64
+	// Memory is the limit on the memory of the command in bytes, 0 for none. What is held of an input at a time takes a part of it at most.
+	Memory int64
 	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
 	OutputDepth int
 	DepthAdvice string
@@ -85,11 +91,33 @@ func compressionFlags(l *iox.Limits) []limitFlag {
 	}
 }
 
-// BindLimits defines the flags of the limits on what an input can make the reader hold.
+// quotaFlags returns the flag of the limit on what is written.
+func quotaFlags(q *iox.Quota) []limitFlag {
+	return []limitFlag{{iox.LimitWritten, "max-output", func(flags *pflag.FlagSet, name string) {
+		flags.Var((*quotaValue)(q), name, fmt.Sprintf("bytes written or sent in all, before compression; 0 for any (default %d times the decompressed input, and at least %s)",
+			iox.QuotaRatio, formatSize(iox.QuotaFloor)))
+	}}}
+}
+
+// BindQuota defines the flag of the limit on what is written.
+func BindQuota(flags *pflag.FlagSet, q *iox.Quota) {
+	for _, f := range quotaFlags(q) {
+		f.bind(flags, f.name)
+	}
+}
+
+// DefaultTemp is the usual value of ReadOptions.MaxTemp: 64 GiB.
+const DefaultTemp = 64 << 30
+
+// flagSpool is the flag that sets ReadOptions.MaxTemp.
+const flagSpool = "max-spool"
+
+// BindLimits defines the flags of the limits on what an input can make the reader hold, in memory and in temporary files.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	for _, f := range limitFlags(&o.Limits) {
 		f.bind(flags, f.name)
 	}
+	SizeFlag(flags, &o.MaxTemp, flagSpool, "size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 for any")
 }
 
 // BindCompression defines the flags of the limits on compressed input. Their defaults are the values of l.
@@ -99,19 +127,25 @@ func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	}
 }
 
-// LimitFlag returns the flag of BindLimits or BindCompression, such as "--max-types", that raises the limit which err reports, or "" if
+// LimitFlag returns the flag of BindLimits, BindCompression or BindQuota, such as "--max-types", or --max-memory, that raises the limit which err reports, or "" if
 // no such flag does.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
 	if !errors.As(err, &exceeded) {
 		return ""
 	}
-	for _, f := range append(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits))...) {
+	for _, f := range slices.Concat(limitFlags(new(reader.Limits)), compressionFlags(new(iox.Limits)), quotaFlags(new(iox.Quota))) {
 		if f.limit != "" && f.limit == exceeded.Limit {
 			return "--" + f.name
 		}
 	}
-	switch exceeded.Limit { // of profiles in JSON, which have some of the flags' limits under names of their own
+	if followsMemory(exceeded.Limit, exceeded.Value) {
+		return "--" + FlagMemory
+	}
+	switch exceeded.Limit {
+	case tempfile.LimitSize:
+		return "--" + flagSpool
+	// of profiles in JSON, which have some of the flags' limits under names of their own
 	case sampled.LimitTables:
 		return "--max-tables"
 	case sampled.LimitThreads:
@@ -244,6 +278,23 @@ func (v *size64Value) Set(s string) error {
 
 func (v *size64Value) String() string { return formatSize(int64(*v)) }
 func (v *size64Value) Type() string   { return "size" }
+
+type quotaValue iox.Quota
+
+func (v *quotaValue) Set(s string) error {
+	n, err := parseSize(s)
+	if err == nil {
+		(*iox.Quota)(v).SetMax(n)
+	}
+	return err
+}
+
+func (v *quotaValue) String() string {
+	n, _ := (*iox.Quota)(v).Max()
+	return formatSize(n)
+}
+
+func (v *quotaValue) Type() string { return "size" }
 
 var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB or TiB")
 

@@ -19,6 +19,7 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/tempfile"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -520,6 +521,9 @@ func TestLimitFlag(t *testing.T) {
 		}
 		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
 	}
+	if f := LimitFlag(fmt.Errorf("x: %w", tempfile.CheckSize(2, 1))); f != "--"+flagSpool {
+		t.Errorf("%q for a temporary file", f)
+	}
 	for _, err := range []error{errors.New("threads"), ntconv.ErrLimit, &ntconv.LimitError{Limit: "pages"}, &ntconv.LimitError{Limit: writer.LimitBlock}} {
 		if f := LimitFlag(err); f != "" {
 			t.Errorf("%s for %v", f, err)
@@ -556,6 +560,32 @@ func TestCompressionFlag(t *testing.T) {
 			_, err = io.Copy(io.Discard, s)
 		}
 		checkLimit(t, err, f, ntconv.LimitError{Limit: f.limit, Value: 2})
+	}
+}
+
+// TestQuotaFlag is TestLimitFlag for the limit on what is written.
+func TestQuotaFlag(t *testing.T) {
+	for text, max := range map[string]int64{"0": 0, "2": 2, "1MiB": 1 << 20} {
+		var q iox.Quota
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		BindQuota(flags, &q)
+		if n, fixed := q.Max(); n != 0 || fixed {
+			t.Errorf("%d, %v without the flag", n, fixed)
+		}
+		if err := flags.Parse([]string{"--max-output", text}); err != nil {
+			t.Fatal(err)
+		}
+		if n, fixed := q.Max(); n != max || !fixed {
+			t.Errorf("--max-output %s: %d, %v", text, n, fixed)
+		}
+		err := q.Spend(2 << 20)
+		if max == 0 {
+			if err != nil {
+				t.Errorf("without a limit: %v", err)
+			}
+			continue
+		}
+		checkLimit(t, err, quotaFlags(&q)[0], ntconv.LimitError{Limit: iox.LimitWritten, Value: max})
 	}
 }
 
@@ -653,7 +683,7 @@ func TestPprofFlags(t *testing.T) {
 	if err := flags.Parse([]string{"--gzip-level=12"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := creator.Create(iox.NoOutputs(), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
+	if _, err := creator.Create(iox.NoOutputs(nil), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
 		t.Error("gzip level 12 was accepted: ", err)
 	}
 }

@@ -178,7 +178,7 @@ func (c *otlpCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Si
 	}
 	to, _ := c.Destination()
 	if to == ToNothing {
-		return c.upload(info, t)
+		return c.upload(out, info, t)
 	}
 	return c.file(out, info, t)
 }

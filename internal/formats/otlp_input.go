@@ -26,7 +26,9 @@ func (otlpOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return otlp.New(r, &otlp.Options{Report: o.Report, ByTime: o.Order == reader.ByTime})
+	opts := &otlp.Options{Report: o.Report, ByTime: o.Order == reader.ByTime}
+	opts.Limits.Message = o.share(opts.Limits.Defaults().Message, valueShare)
+	return otlp.New(r, opts)
 }
 
 func (otlpOpener) Notes() []string { return nil }

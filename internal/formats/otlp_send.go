@@ -9,11 +9,12 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 )
 
 // upload returns a sink that sends spans to a collector.
-func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
+func (c *otlpCreator) upload(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	client, err := c.link.client()
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (c *otlpCreator) upload(info *ntconv.Info, t *Target) (Sink, error) {
 		sink.result.notes = append(sink.result.notes, "--"+flagForm+" has no effect: the spans are sent to a collector")
 	}
 	sink.result.Endpoint = client.Endpoint()
-	o.Progress = sink.sent.Store
+	o.Progress, o.Spend = sink.sent.Store, out.Spend
 	// The context does not end: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
 	c.prepare(sink)

@@ -132,6 +132,7 @@ func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event),
 
 func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	o := c.options
+	o.MaxTemp = t.MaxTemp
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
 	if t.Trace != nil {
 		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service

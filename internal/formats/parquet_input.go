@@ -51,10 +51,11 @@ type parquetOpener struct {
 
 func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts := &parquet.Options{
-		ByTime: o.Order == reader.ByTime, Map: p.mapping, Report: o.Report, Limits: parquet.Limits{TableBytes: int64(o.Limits.TableBytes)},
+		ByTime: o.Order == reader.ByTime, Map: p.mapping, Report: o.Report, MaxTemp: o.MaxTemp, Limits: parquet.Limits{TableBytes: int64(o.Limits.TableBytes)},
 		Mapped: func(m parquet.Mapping) { p.note(in.Name(), m) },
 	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	opts.Limits.PageBytes = int64(o.share(defaultPage, valueShare))
 	tables, err := parquetTables(in)
 	if err != nil {
 		return nil, err
@@ -117,6 +118,9 @@ func parquetTables(in Input) (parquet.Tables, error) {
 		return parquet.File(cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base), r, size), nil
 	}
 	members, none := in.Members()
+	if none != nil && !errors.Is(none, errors.ErrUnsupported) { // it is a directory that cannot be listed
+		err = none
+	}
 	if none != nil || len(members) == 0 {
 		return nil, err
 	}

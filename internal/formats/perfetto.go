@@ -76,7 +76,7 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 	if _, compression := CutCompression(out.Name()); compression != "" {
 		o.Plain = true // compressing twice takes more time and space
 	}
-	o.Report, o.Tracks, o.MinDuration = t.Report, perfetto.Tracks(c.tracks), int64(c.minDuration)
+	o.Report, o.MaxTemp, o.Tracks, o.MinDuration = t.Report, t.MaxTemp, perfetto.Tracks(c.tracks), int64(c.minDuration)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
 	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish}, nil
 }

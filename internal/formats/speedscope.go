@@ -60,7 +60,7 @@ func (c *speedscopeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Targe
 	}
 	sink := speedscope.New(w, info, t.Namer, &speedscope.Options{
 		Name: t.Input, Version: t.Version, Tracks: speedscope.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration,
-		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report,
+		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 	})
 	return &speedscopeSink{sink, finish}, nil
 }

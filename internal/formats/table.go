@@ -200,6 +200,8 @@ type Target struct {
 	// Namer is nil if Out.Names is NoNames, unless Creator.Ahead asks for symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
+	// MaxTemp is the maximum size of a temporary file in bytes, 0 means no limit.
+	MaxTemp int64
 	// Input is the name of the input without directory, and Version that of the program.
 	Input, Version string
 	// Comments describe the program and the input for formats that have a place for them.

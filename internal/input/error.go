@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
 )
 
 // An Error is an error of one input.
@@ -22,7 +23,7 @@ func (e *Error) Error() string {
 	if errors.As(e.Err, &own) || errors.As(e.Err, &one) {
 		return e.Err.Error()
 	}
-	return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	return fmt.Sprintf("%s: %v", message.Line(e.Name), e.Err)
 }
 
 // Unwrap returns the cause.

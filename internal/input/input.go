@@ -4,11 +4,11 @@ package input
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/ntconv/ntconv"
@@ -30,8 +30,15 @@ type Options struct {
 	Openers *formats.Openers
 	// Temp creates the temporary file for the copy of a pipe. The caller removes it in the end.
 	Temp func() (*os.File, error)
+	// MaxTemp is the maximum size of the copy of a pipe in bytes, 0 means no limit.
+	MaxTemp int64
+	// Copying, if not nil, is called when the copying of a pipe begins. copied returns the number of bytes so far, on any goroutine. The
+	// function that Copying returns is called when the copying ends.
+	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
+	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called from any goroutine.
+	Taken func(bytes int64)
 }
 
 // An Input is one trace, or several that are read as one. Each pass over it is a source of its own.
@@ -41,12 +48,16 @@ type Input struct {
 	Last  ntconv.Ticks
 	Ended bool
 
+	first   *Reading // that came to the end, or nil
+	changed string   // how a later one differs, or ""
+
 	opts   *Options
 	raw    *iox.Input
-	file   *os.File // to be closed at the end, if not nil: the input's file or its copy
-	head   *head    // what recognition has read of the first stream; nil once that was handed out
-	others []*Input // that are read together with it
-	unit   string   // of the weights, if it is one of several profiles
+	file   *os.File     // to be closed at the end, if not nil: the input's file or its copy
+	head   *head        // what recognition has read of the first stream; nil once that was handed out
+	others []*Input     // that are read together with it
+	unit   string       // of the weights, if it is one of several profiles
+	taken  atomic.Int64 // decompressed bytes that the longest pass has read
 }
 
 // A head is a stream of which some bytes have been looked at.
@@ -84,67 +95,20 @@ func open(name string, o *Options) (*Input, error) {
 		in.raw, err = iox.Open(name, iox.InputOptions{Limits: o.Limits, Dir: true})
 	}
 	if err != nil {
+		in.Close()
+		if in.raw != nil {
+			name = in.raw.Name()
+		}
 		return nil, &Error{name, err}
 	}
-	if err := in.recognize(); err != nil {
+	if in.Format == nil {
+		err = in.recognize()
+	}
+	if err != nil {
 		in.Close()
 		return nil, &Error{in.raw.Name(), err}
 	}
 	return in, nil
-}
-
-// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would take a
-// reader that closes it for the last one.
-func (in *Input) openAgain(name string) error {
-	opts := iox.InputOptions{Limits: in.opts.Limits, Dir: true}
-	if info, err := os.Stat(name); name != "-" && err == nil && info.IsDir() {
-		in.raw, err = iox.Open(name, opts)
-		return err
-	}
-	f, shown := os.Stdin, iox.StdinName
-	if name != "-" {
-		var err error
-		if f, err = os.Open(name); err != nil {
-			return &iox.Error{Name: name, Op: "open", Bytes: -1, Err: err}
-		}
-		in.file, shown = f, name
-	}
-	raw, err := iox.FromReader(shown, f, opts)
-	if err == nil && !raw.Again() {
-		var temp *os.File
-		if temp, err = in.spool(f); err == nil {
-			in.Close()
-			in.file = temp
-			raw, err = iox.FromReader(shown, temp, opts)
-		}
-	}
-	if err != nil {
-		in.Close()
-		return err
-	}
-	in.raw = raw
-	return nil
-}
-
-// spool copies what can be read only once to a temporary file.
-func (in *Input) spool(src io.Reader) (*os.File, error) {
-	f, err := in.opts.Temp()
-	if err != nil {
-		return nil, &SpoolError{fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err)}
-	}
-	if _, err := io.Copy(f, src); err != nil {
-		f.Close()
-		var path *os.PathError
-		if errors.As(err, &path) && path.Op == "write" {
-			return nil, &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room", err)}
-		}
-		return nil, err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // recognize looks at the beginning of the input. It waits for no more than it needs: eight bytes of a nettrace stream.
@@ -165,6 +129,11 @@ func (in *Input) recognize() error {
 		in.Format = in.opts.From
 		return nil
 	}
+	return in.recognizeStart(table)
+}
+
+// recognizeStart looks at the first bytes of the stream.
+func (in *Input) recognizeStart(table []*formats.Format) error {
 	start, err := in.head.peeked.Peek(formats.SniffSize)
 	if err == nil {
 		if in.Format = formats.Sniff(table, start); in.Format != nil {

@@ -86,6 +86,58 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// A pipe is copied only if its format is known and its data can be decompressed, and no more of it than the limit allows. An endless pipe
+// ends the test only if this is so.
+func TestCopyOfPipe(t *testing.T) {
+	data := corpus.Trace(t, "cpu-env").Data
+	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0} // a zstd frame that needs a window of terabytes
+	for _, c := range []struct {
+		name   string
+		start  []byte
+		from   *formats.Format
+		want   error
+		copied bool
+	}{
+		{"unknown", []byte("some text "), nil, ntconv.ErrFormat, false},
+		{"window", window, nil, ntconv.ErrLimit, false},
+		{"window of a stated format", window, formats.Nettrace(), ntconv.ErrLimit, false},
+		{"endless", data, nil, ntconv.ErrLimit, true},
+	} {
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Skip(err)
+		}
+		go func() {
+			w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+			for b := c.start; err == nil; b = make([]byte, 1<<16) {
+				_, err = w.Write(b)
+			}
+			w.Close()
+		}()
+		o := options(t)
+		var temp *os.File
+		create := o.Temp
+		o.Temp = func() (f *os.File, err error) {
+			temp, err = create()
+			return temp, err
+		}
+		var copied func() int64
+		stopped := false
+		o.Copying = func(n func() int64) func() {
+			copied = n
+			return func() { stopped = true }
+		}
+		o.Again, o.MaxTemp, o.From = true, 2<<20, c.from
+		_, err := input.Open([]string{fifo}, o)
+		if !errors.Is(err, c.want) || strings.Count(err.Error(), fifo) != 1 || (temp != nil) != c.copied || stopped != c.copied {
+			t.Errorf("%s: %v, temporary file %v", c.name, err, temp)
+		}
+		if c.copied && (copied() <= int64(len(data)) || copied() > o.MaxTemp) {
+			t.Errorf("%s: %d bytes copied", c.name, copied())
+		}
+	}
+}
+
 // Several inputs are one, and an error says whose it is, once.
 func TestSeveral(t *testing.T) {
 	path := corpus.Path("cpu-env.nettrace.zst")

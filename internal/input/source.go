@@ -3,15 +3,24 @@ package input
 import (
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Source begins a pass over the input. The closer ends it; the input stays open. Errors, also those of the source, are of type *Error
+// An Ending ends a pass.
+type Ending interface {
+	io.Closer
+	// Finish compares the checksums of compressed inputs. Call it once the source has returned io.EOF: the end of a trace may come before
+	// that of the data which holds it. Its error says what is wrong with the input.
+	Finish() error
+}
+
+// Source begins a pass over the input, and returns what ends it; the input stays open. Errors, also those of the source, are of type *Error
 // if they are not those of one input among several.
-func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
+func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	if len(in.others) == 0 {
 		src, closer, err := in.one(o)
 		if err != nil {
@@ -20,7 +29,7 @@ func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, io.Closer, error
 		return in.guard(src), closer, nil
 	}
 	var sources []ntconv.Source
-	var all closers
+	var all endings
 	for _, one := range append([]*Input{in}, in.others...) {
 		src, closer, err := one.one(o)
 		if err != nil {
@@ -40,8 +49,8 @@ func (in *Input) guard(src ntconv.Source) ntconv.Source {
 }
 
 // one begins a pass over the input alone.
-func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, io.Closer, error) {
-	h := &handle{Input: in.raw, head: in.head}
+func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
+	h := &handle{Input: in.raw, head: in.head, meter: &meter{of: in}}
 	in.head = nil
 	src, err := in.opts.Openers.Open(in.Format, h, o)
 	if err != nil {
@@ -60,6 +69,7 @@ type handle struct {
 	head   *head // the first stream, nil if it is new
 	opened closers
 	own    bool // the Input is a member of another one
+	meter  *meter
 }
 
 // Stream implements formats.Input.
@@ -67,15 +77,32 @@ func (h *handle) Stream() (io.Reader, error) {
 	if at := h.head; at != nil {
 		h.head = nil
 		h.opened = append(h.opened, at.stream)
-		return at.peeked, nil
+		return &metered{peekedReader{at}, h.meter}, nil
 	}
 	s, err := h.Input.Stream()
 	if err != nil {
 		return nil, err
 	}
 	h.opened = append(h.opened, s)
-	return s, nil
+	return &metered{s, h.meter}, nil
 }
+
+// At implements formats.Input.
+func (h *handle) At() (io.ReaderAt, int64, error) {
+	r, size, err := h.Input.At()
+	if err == nil {
+		h.meter.add(size * AtFactor)
+	}
+	return r, size, err
+}
+
+// A peekedReader reads a head from its beginning.
+type peekedReader struct{ *head }
+
+func (r peekedReader) Read(p []byte) (int, error) { return r.peeked.Read(p) }
+
+// Layer implements iox.Layered.
+func (r peekedReader) Layer() *iox.Layer { return iox.LayerOf(r.stream) }
 
 // Member implements formats.Input.
 func (h *handle) Member(name string) (formats.Input, error) {
@@ -83,10 +110,64 @@ func (h *handle) Member(name string) (formats.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &handle{Input: in, own: true}
+	m := &handle{Input: in, own: true, meter: h.meter}
 	h.opened = append(h.opened, m)
 	return m, nil
 }
+
+// AtFactor is how many decompressed bytes a byte of a file counts that is read at random: Parquet is compressed inside.
+const AtFactor = 10
+
+// A meter counts the decompressed bytes that a pass reads of an input and its members. It is safe for concurrent use.
+type meter struct {
+	of    *Input
+	count atomic.Int64
+}
+
+// add counts n bytes. Those that an earlier pass has read are not new.
+func (m *meter) add(n int64) {
+	taken := m.of.opts.Taken
+	if n <= 0 || taken == nil {
+		return
+	}
+	total := m.count.Add(n)
+	for most := m.of.taken.Load(); total > most; most = m.of.taken.Load() {
+		if m.of.taken.CompareAndSwap(most, total) {
+			taken(total - most)
+			return
+		}
+	}
+}
+
+// A metered stream counts what is read of it.
+type metered struct {
+	r     io.Reader
+	meter *meter
+}
+
+// Read implements io.Reader.
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.meter.add(int64(n))
+	return n, err
+}
+
+// Finish implements Ending.
+func (h *handle) Finish() error {
+	for _, c := range h.opened {
+		f, ok := c.(iox.Finisher)
+		if !ok {
+			continue
+		}
+		if err := f.Finish(); err != nil {
+			return &Error{h.Input.Name(), err}
+		}
+	}
+	return nil
+}
+
+// Layer implements iox.Layered.
+func (m *metered) Layer() *iox.Layer { return iox.LayerOf(m.r) }
 
 // Close ends the pass.
 func (h *handle) Close() error {
@@ -119,6 +200,27 @@ func (s *namedSource) Next() (*ntconv.Event, error) {
 		}
 	}
 	return e, err
+}
+
+// endings end the passes over several inputs.
+type endings []Ending
+
+// Finish implements Ending.
+func (e endings) Finish() error {
+	var errs []error
+	for _, one := range e {
+		errs = append(errs, one.Finish())
+	}
+	return errors.Join(errs...)
+}
+
+// Close implements Ending.
+func (e endings) Close() error {
+	var errs []error
+	for _, one := range e {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
 }
 
 type closers []io.Closer

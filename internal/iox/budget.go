@@ -47,6 +47,6 @@ func (d *decoder) charge(n int) int {
 	}
 	over := int(min(total-d.limits.Output, int64(n)))
 	d.out -= int64(over)
-	d.err = d.failed(d.limits.exceeded(LimitOutput, d.consumed(), total))
+	d.err = d.failed(d.limits.exceeded(LimitOutput, d.basis(), total))
 	return n - over
 }

@@ -19,7 +19,8 @@ type decoder struct {
 	format compression
 	r      io.Reader // the decompressor
 	limits Limits
-	meter  *meter // nil if the input is not a member
+	stored func() int64 // what limits.Ratio relates to; nil for consumed
+	meter  *meter       // nil if the input is not a member
 	out    int64
 	err    error // sticky
 }
@@ -34,9 +35,9 @@ func (d *decoder) Read(p []byte) (int, error) {
 	if err != nil {
 		d.err = d.locate(err)
 	}
-	if most, limit := d.limits.allowed(d.consumed()); most >= 0 && d.out > most {
+	if most, limit := d.limits.allowed(d.basis()); most >= 0 && d.out > most {
 		n -= int(d.out - most)
-		d.err = d.failed(d.limits.exceeded(limit, d.consumed(), d.out))
+		d.err = d.failed(d.limits.exceeded(limit, d.basis(), d.out))
 		d.out = most
 	}
 	if d.meter != nil {
@@ -47,6 +48,14 @@ func (d *decoder) Read(p []byte) (int, error) {
 
 // consumed returns how far the decompressor has come in the compressed input.
 func (d *decoder) consumed() int64 { return d.src.n.Load() - int64(d.br.Buffered()) }
+
+// basis returns the stored bytes that the output came from.
+func (d *decoder) basis() int64 {
+	if d.stored != nil {
+		return d.stored()
+	}
+	return d.consumed()
+}
 
 // failed returns an error of the decompression with its place.
 func (d *decoder) failed(err error) error {

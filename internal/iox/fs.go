@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // A fileSystem is what an output asks of the operating system: the seam at which tests make the n-th call fail.
@@ -20,6 +21,8 @@ type fileSystem interface {
 	renameNew(from, to string) error // fails with fs.ErrExist instead
 	remove(name string) error
 	syncDir(name string) error
+	lock(name string) (io.Closer, error) // see lockName
+	touch(name string) error             // sets the time stamp to now
 
 	// The calls below are those of a directory of outputs.
 	mkdir(name string, perm fs.FileMode) error // fails with fs.ErrExist
@@ -48,11 +51,16 @@ func (osFS) readDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name
 func (osFS) rename(from, to string) error               { return os.Rename(from, to) }
 func (osFS) remove(name string) error                   { return os.Remove(name) }
 func (osFS) syncDir(name string) error                  { return syncDir(name) }
+func (osFS) lock(name string) (io.Closer, error)        { return lockName(name) }
 func (osFS) mkdir(name string, m fs.FileMode) error     { return os.Mkdir(name, m) }
 func (osFS) chmod(name string, m fs.FileMode) error     { return os.Chmod(name, m) }
 func (osFS) renameDir(from, to string) error            { return renameDir(from, to) }
 func (osFS) exchange(a, b string) error                 { return exchange(a, b) }
 func (osFS) removeAll(name string) error                { return os.RemoveAll(name) }
+func (osFS) touch(name string) error {
+	now := time.Now()
+	return os.Chtimes(name, now, now)
+}
 func (osFS) open(n string, f int, m fs.FileMode) (file, error) {
 	h, err := os.OpenFile(n, f, m)
 	if err != nil {

@@ -51,3 +51,6 @@ func renameDir(from, to string) error {
 
 // exchange has no system call here; a directory is renamed aside instead.
 func exchange(string, string) error { return errors.ErrUnsupported }
+
+// openNoFollow is not needed, because an open file cannot be removed.
+func openNoFollow(string) (*os.File, error) { return nil, errors.ErrUnsupported }

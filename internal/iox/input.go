@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"sync/atomic"
@@ -34,13 +35,16 @@ type Input struct {
 	size   int64
 	file   io.ReaderAt // nil for input that can be read only once
 	once   io.Reader   // that input
-	closer io.Closer   // nil if the reader is the caller's
+	opened fs.FileInfo // of a regular file, or nil
+	stat   func() (fs.FileInfo, error)
+	closer io.Closer // nil if the reader is the caller's
 	used   atomic.Bool
 	read   atomic.Pointer[atomic.Int64]
 
 	dir    *os.Root  // not nil for a directory
 	entry  *zip.File // not nil if file holds its deflate data
 	zip    atomic.Pointer[archive]
+	below  *Layer  // of once, or nil
 	budget *budget // shared with the other members of a directory or archive, or nil
 }
 
@@ -57,7 +61,12 @@ func Open(name string, opts InputOptions) (*Input, error) {
 		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
 	}
 	if opts.Dir {
-		if st, err := f.Stat(); err == nil && st.IsDir() {
+		st, err := f.Stat()
+		if err != nil {
+			f.Close() // read only
+			return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+		}
+		if st.IsDir() {
 			f.Close() // read only
 			return openDir(name, opts)
 		}
@@ -73,9 +82,13 @@ func Open(name string, opts InputOptions) (*Input, error) {
 
 // FromReader makes an input of r. The name is used in errors. If r is a regular file, or has the methods ReadAt
 // and Size as bytes.Reader and io.SectionReader do, it can be read again and at random; otherwise once, in
-// order. The reader stays the caller's to close, after the input's last use.
+// order. The reader stays the caller's to close, after the input's last use. If r is Layered, the input has the name and, unless opts
+// has others, the limits of its Layer, and the ratio relates to the bytes that are stored there.
 func FromReader(name string, r io.Reader, opts InputOptions) (*Input, error) {
-	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits()}
+	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits(), below: LayerOf(r)}
+	if in.below != nil {
+		in.name, in.limits = in.below.name, in.below.limits
+	}
 	if opts.Limits != nil {
 		in.limits = *opts.Limits
 	}
@@ -107,10 +120,13 @@ func (in *Input) useFile(f *os.File) error {
 		return nil
 	}
 	pos, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
+	if errors.Is(err, syscall.ESPIPE) {
 		return nil // not seekable, whatever its mode says: read it as a pipe
 	}
-	in.file, in.size = f, max(0, st.Size()-pos)
+	if err != nil {
+		return err
+	}
+	in.file, in.size, in.opened, in.stat = f, max(0, st.Size()-pos), st, f.Stat
 	if pos > 0 {
 		in.file = io.NewSectionReader(f, pos, math.MaxInt64-pos)
 	}
@@ -126,6 +142,16 @@ func (in *Input) Size() int64 { return in.size }
 
 // Again reports whether Stream can be called more than once or, for a directory, Member.
 func (in *Input) Again() bool { return in.file != nil || in.dir != nil }
+
+// Changed reports whether a regular file has another size or time of modification than when it was opened: streams opened at different
+// times may deliver different bytes.
+func (in *Input) Changed() bool {
+	if in.stat == nil {
+		return false
+	}
+	now, err := in.stat()
+	return err == nil && (now.Size() != in.opened.Size() || !now.ModTime().Equal(in.opened.ModTime()))
+}
 
 // Read returns the raw bytes, at most Size if the input did not grow, that the stream opened last has consumed,
 // read-ahead included. It may be called from any goroutine. Bytes read through At are not counted.
@@ -148,6 +174,10 @@ func (in *Input) Close() error {
 	}
 	return nil
 }
+
+// A Finisher is a stream that may be left before its end. Finish reads the rest of compressed data, so that its checksum is compared, and
+// returns the error of the first Read that fails. It does nothing if the data is not compressed. Streams of an Input are Finishers.
+type Finisher interface{ Finish() error }
 
 // Stream returns the content from its beginning, decompressed. It does not read yet, so it does not block; a
 // second call for an input that is not Again is an error that wraps errors.ErrUnsupported.
@@ -173,6 +203,9 @@ func (in *Input) Stream() (io.ReadCloser, error) {
 	ahead := in.entry != nil || in.file != nil && sniffAt(in.file) != plain
 	if in.entry != nil {
 		src = in.inflate(src)
+	}
+	if in.below != nil {
+		src.stored = in.below.stored
 	}
 	s := newStream(src, in.limits)
 	s.meter = in.budget.meter(in.name)
@@ -228,8 +261,9 @@ type source struct {
 	name    string
 	r       io.Reader
 	n       *atomic.Int64
-	err     error // sticky: io.EOF, or a located error
-	located bool  // the errors of r are located already
+	err     error        // sticky: io.EOF, or a located error
+	located bool         // the errors of r are located already
+	stored  func() int64 // of the level below if it is compressed, else nil: see Layer
 }
 
 func (s *source) Read(p []byte) (int, error) {

@@ -18,12 +18,18 @@ const memberBuffer = 64 << 10
 // A Member is one file of [Outputs]. It is for one goroutine at a time; different members may be used by
 // different goroutines. It lives until its Close, or the Commit or Abort of its set.
 type Member struct {
-	name string
-	to   interface {
+	name   string
+	check  func() error // may be nil
+	until  int          // bytes until the next call of check
+	err    error        // of check
+	quota  *Quota       // may be nil
+	packed bool         // a compressor above the member spends the quota
+	to     interface {
 		io.Writer
 		Flush() error
 		Written() int64
 		close() error
+		located(op string, err error) error
 	}
 }
 
@@ -32,8 +38,37 @@ func (m *Member) Name() string { return m.name }
 
 // Write copies p into a buffer. The error of an earlier write may be returned here, by Flush, by Close or by the
 // Commit of the set; it is an [*Error] that says how many bytes of the member were written before. After an
-// Abort the error wraps ErrAborted.
-func (m *Member) Write(p []byte) (int, error) { return m.to.Write(p) }
+// Abort the error wraps ErrAborted. If p exceeds the quota of the set, nothing of it is written, and the cause is an *ntconv.LimitError.
+// The error of OutputOptions.Check is returned as it is.
+func (m *Member) Write(p []byte) (int, error) {
+	if m.until -= len(p); m.until < 0 && m.check != nil {
+		m.until = checkInterval
+		if m.err == nil {
+			m.err = m.check()
+		}
+	}
+	if m.err != nil {
+		return 0, m.err
+	}
+	if !m.packed {
+		if err := m.Spend(len(p)); err != nil {
+			return 0, err
+		}
+	}
+	return m.to.Write(p)
+}
+
+// checkInterval is how many bytes are written between two calls of OutputOptions.Check.
+const checkInterval = 256 << 10
+
+// Spend adds n bytes to what the set has written, for writers that encode before they write: they spend what a reader decodes. Write spends
+// what it gets, and a [Compressor] what it compresses.
+func (m *Member) Spend(n int) error {
+	if err := m.quota.Spend(n); err != nil {
+		return m.to.located("write", err)
+	}
+	return nil
+}
 
 // Flush waits until everything written so far has reached the file, pipe or device.
 func (m *Member) Flush() error { return m.to.Flush() }

@@ -19,6 +19,12 @@ type OutputOptions struct {
 	Force bool
 	// Cleaner, if not nil, can abort this output until it is committed.
 	Cleaner *Cleaner
+	// Quota, if not nil, bounds what is written to the members of a set. Create ignores it.
+	Quota *Quota
+
+	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends the writing:
+	// it is the error of that write and of all later ones, as it is.
+	Check func() error
 
 	fs fileSystem // nil: the operating system
 }
@@ -35,6 +41,7 @@ type Output struct {
 	name   string // as the user said it
 	path   string // what is replaced; name with symbolic links followed
 	temp   string // "" when written directly
+	lease  *lease // of temp, nil when written directly
 	force  bool
 	keep   bool // do not close: standard output
 	fs     fileSystem
@@ -103,7 +110,7 @@ func (o *Output) open() error {
 		}
 		return err
 	}
-	o.removeStale()
+	removeStale(o.fs, o.path, nil)
 	return o.cleaner.Add(o, func() error {
 		if err := o.openTemp(info); err != nil {
 			return err
@@ -218,6 +225,7 @@ func (o *Output) Commit() error {
 		o.state, o.err = stateFailed, errors.Join(err, o.discard())
 		err = o.err
 	}
+	o.lease.end()
 	o.cleaner.Remove(o)
 	return err
 }
@@ -276,6 +284,7 @@ func (o *Output) Abort() error {
 	}
 	o.state = stateAborted
 	err := o.discard()
+	o.lease.end()
 	o.cleaner.Remove(o)
 	return err
 }

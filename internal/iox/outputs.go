@@ -32,7 +32,9 @@ type OutputsOptions struct {
 type Outputs struct {
 	name  string
 	to    target
-	mu    sync.Mutex // guards names
+	check func() error // may be nil
+	quota *Quota       // may be nil
+	mu    sync.Mutex   // guards names
 	names []string
 }
 
@@ -64,17 +66,18 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Outputs{name: out.Name(), to: &single{out: out}}, nil
+		return &Outputs{name: out.Name(), to: &single{out: out}, check: opts.Check, quota: opts.Quota}, nil
 	}
 	t, err := createTree(name, opts.OutputOptions)
 	if err != nil {
 		return nil, &Error{Name: name, Op: "create", Bytes: -1, Err: err}
 	}
-	return &Outputs{name: name, to: t}, nil
+	return &Outputs{name: name, to: t, check: opts.Check, quota: opts.Quota}, nil
 }
 
-// NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "".
-func NoOutputs() *Outputs { return &Outputs{to: new(nothing)} }
+// NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "". What is sent elsewhere spends
+// the quota, which may be nil.
+func NoOutputs(quota *Quota) *Outputs { return &Outputs{to: new(nothing), quota: quota} }
 
 // isDir reports whether a name means a directory.
 func (opts *OutputsOptions) isDir(name string) bool {
@@ -97,11 +100,16 @@ func (o *Outputs) Create(member string) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.check, m.quota = o.check, o.quota
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.names = append(o.names, member)
 	return m, nil
 }
+
+// Spend adds n bytes to what the set has written, for bytes that go elsewhere, as those of an upload. The error is an *ntconv.LimitError if
+// they exceed the quota.
+func (o *Outputs) Spend(n int) error { return o.quota.Spend(n) }
 
 // Name returns the name given to CreateOutputs, StdoutName, or "" if nothing is written.
 func (o *Outputs) Name() string { return o.name }

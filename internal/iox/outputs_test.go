@@ -333,14 +333,14 @@ func TestSingleFile(t *testing.T) {
 }
 
 func TestNoOutputs(t *testing.T) {
-	o := NoOutputs()
+	o := NoOutputs(nil)
 	if _, err := o.Create("x"); err == nil {
 		t.Error("created a member of nothing")
 	}
 	if err := errors.Join(o.Flush(), o.Commit(), o.Abort(), o.Commit()); err != nil || o.Atomic() || o.IsDir() || o.Name() != "" {
 		t.Errorf("%v, Atomic %v, IsDir %v, Name %q", err, o.Atomic(), o.IsDir(), o.Name())
 	}
-	o = NoOutputs()
+	o = NoOutputs(nil)
 	o.Abort()
 	if err := o.Commit(); !errors.Is(err, ErrAborted) {
 		t.Errorf("commit after abort: %v", err)

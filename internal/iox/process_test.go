@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ntconv/ntconv/internal/filelock"
 )
 
 // child runs this test binary as a process that writes to dest; see childMain.
@@ -34,6 +36,13 @@ func TestKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n')
+	if live := temps(t, dir); len(live) == 1 && filelock.RemovesOpenFiles {
+		makeOld(t, live[0])
+		if err := create(t, dest, OutputOptions{Force: true}).Abort(); err != nil || len(temps(t, dir)) != 1 {
+			t.Errorf("the temporary file of a live process was removed; %v", err)
+		}
+		os.Chtimes(live[0], time.Now(), time.Now())
+	}
 	killed := cmd.Process.Kill()
 	cmd.Wait()
 	if strings.TrimSpace(line) != "ready <nil>" || killed != nil {

@@ -113,3 +113,9 @@ func (a *readAhead) Close() error {
 	})
 	return a.err
 }
+
+// Finish implements [Finisher].
+func (a *readAhead) Finish() error {
+	_, err := io.Copy(io.Discard, a)
+	return err
+}

@@ -80,13 +80,14 @@ type stream struct {
 	src    *source
 	br     *bufio.Reader
 	limits Limits
-	meter  *meter    // nil if the input is not a member
-	r      io.Reader // nil before the first Read
-	close  func()    // releases the decompressor; may be nil
+	stored func() int64 // of the level below if it is compressed, else nil: see Layer
+	meter  *meter       // nil if the input is not a member
+	r      io.Reader    // nil before the first Read
+	close  func()       // releases the decompressor; may be nil
 }
 
 func newStream(src *source, limits Limits) *stream {
-	return &stream{src: src, br: bufio.NewReaderSize(src, rawBuffer), limits: limits}
+	return &stream{src: src, br: bufio.NewReaderSize(src, rawBuffer), limits: limits, stored: src.stored}
 }
 
 // Read implements io.Reader.
@@ -102,7 +103,7 @@ func (s *stream) Read(p []byte) (int, error) {
 
 func (s *stream) open() io.Reader {
 	c := sniffFrom(s.br)
-	d := &decoder{src: s.src, br: s.br, format: c, limits: s.limits, meter: s.meter}
+	d := &decoder{src: s.src, br: s.br, format: c, limits: s.limits, stored: s.stored, meter: s.meter}
 	switch c {
 	case gzipped:
 		d.r = &gzipReader{br: s.br}
@@ -116,6 +117,15 @@ func (s *stream) open() io.Reader {
 		return s.br
 	}
 	return d
+}
+
+// Finish implements [Finisher].
+func (s *stream) Finish() error {
+	if _, packed := s.r.(*decoder); !packed {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, s)
+	return err
 }
 
 // Close releases the decompressor. It does not close the input.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // A temporary file is called .ntconv-NAME.RANDOM.tmp, where NAME is the destination's base name, shortened if
@@ -19,9 +18,6 @@ const (
 	tempDigits = 16
 	tempBase   = 200 // bytes of NAME; 255 is the usual limit of a name
 )
-
-// staleAge is how long a temporary file must not have been written before it counts as left behind.
-const staleAge = time.Hour
 
 // openTemp creates the temporary file for a destination; old is the file there, or nil.
 func (o *Output) openTemp(old fs.FileInfo) error {
@@ -47,7 +43,7 @@ func (o *Output) openTemp(old fs.FileInfo) error {
 			_ = o.fs.remove(temp)
 			return err
 		}
-		o.f, o.temp = f, temp
+		o.f, o.temp, o.lease = f, temp, hold(o.fs, temp)
 		return nil
 	}
 	return errors.New("no free name for a temporary file")
@@ -68,17 +64,6 @@ func isTemp(name, base string) bool {
 		name[:fixed] == tempName(base, 0)[:fixed] &&
 		strings.HasSuffix(name, tempSuffix) &&
 		strings.Trim(name[fixed:fixed+tempDigits], "0123456789abcdef") == ""
-}
-
-// removeStale removes what killed runs left behind for this destination. That is housekeeping: where it does not
-// work, the output is none the worse. Of other destinations, and of files younger than staleAge, which may
-// belong to a run in progress, nothing is touched.
-func (o *Output) removeStale() {
-	for _, temp := range temporaries(o.fs, o.path) {
-		if temp.entry.Type().IsRegular() && isStale(temp.entry) {
-			_ = o.fs.remove(temp.path)
-		}
-	}
 }
 
 // A leftover is an entry whose name is that of a temporary file or directory.
@@ -105,10 +90,4 @@ func temporaries(sys fileSystem, dest string) []leftover {
 		}
 	}
 	return found
-}
-
-// isStale reports whether an entry has not been written for staleAge.
-func isStale(e fs.DirEntry) bool {
-	info, err := e.Info()
-	return err == nil && time.Since(info.ModTime()) > staleAge
 }

@@ -18,6 +18,7 @@ type tree struct {
 	name    string      // as the user said it
 	path    string      // the destination, without trailing separators
 	temp    string      // the directory that is being written
+	lease   *lease      // of temp
 	old     string      // the directory that was replaced, as long as it exists
 	mode    fs.FileMode // of the directory to replace, with fs.ModeDir; 0 if there is none
 	force   bool
@@ -54,7 +55,7 @@ func createTree(name string, opts OutputOptions) (*tree, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	t.removeStale()
+	removeStale(t.fs, t.path, t.removeTree)
 	if err := t.cleaner.Add(t, t.createTemp); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,9 @@ func (t *tree) createTemp() error {
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		t.temp = temp
+		if err == nil {
+			t.temp, t.lease = temp, hold(t.fs, temp)
+		}
 		return err
 	}
 	return errors.New("no free name for a temporary directory")
@@ -205,6 +208,7 @@ func (t *tree) commit() error {
 		t.state, t.err = stateFailed, errors.Join(err, t.discard())
 		err = t.err
 	}
+	t.lease.end()
 	t.cleaner.Remove(t)
 	return err
 }
@@ -244,6 +248,7 @@ func (t *tree) Abort() error {
 	t.state = stateAborted
 	t.aborted.Store(true)
 	err := t.discard()
+	t.lease.end()
 	t.cleaner.Remove(t)
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // asideSuffix ends the name of a directory that is being replaced where the system cannot exchange two names. It
@@ -165,8 +164,7 @@ func (t *tree) replace() error {
 
 // replaceAside replaces the destination in two steps, for systems that cannot exchange.
 func (t *tree) replaceAside() error {
-	dir, base := filepath.Split(t.path)
-	aside := filepath.Join(dir, strings.TrimSuffix(tempName(base, rand.Uint64()), tempSuffix)+asideSuffix)
+	aside := t.asideName()
 	if err := t.fs.renameDir(t.path, aside); err != nil {
 		return err
 	}
@@ -184,6 +182,12 @@ func (t *tree) replaceAside() error {
 	return nil
 }
 
+// asideName returns a new name for a directory that is being replaced.
+func (t *tree) asideName() string {
+	dir, base := filepath.Split(t.path)
+	return filepath.Join(dir, strings.TrimSuffix(tempName(base, rand.Uint64()), tempSuffix)+asideSuffix)
+}
+
 // restore gives the destination back what it had, after an error. If that fails, too, the error must not invite
 // another attempt, and the user must learn where the old directory is.
 func (t *tree) restore(err error, from string, rename func(from, to string) error) error {
@@ -193,6 +197,9 @@ func (t *tree) restore(err error, from string, rename func(from, to string) erro
 	}
 	if from == t.temp {
 		t.renamed = true // it is the user's
+		if aside := t.asideName(); t.fs.renameNew(from, aside) == nil {
+			from = aside // a later run would remove the temporary name
+		}
 	}
 	return &lostError{err: err, place: from, restore: rerr}
 }
@@ -211,48 +218,17 @@ func (e *lostError) Error() string {
 // Unwrap returns the cause and what prevented the repair.
 func (e *lostError) Unwrap() []error { return []error{e.err, e.restore} }
 
-// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode.
+// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode. An error may be one of a moment,
+// and what stays is in the user's way, so there is a second attempt.
 func (t *tree) removeTree(name string) error {
 	err := t.fs.removeAll(name)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
+	if err == nil {
+		return nil
 	}
-	if info, lerr := t.fs.lstat(name); lerr != nil || !info.IsDir() || t.fs.chmod(name, 0o700) != nil {
-		return err
+	if errors.Is(err, fs.ErrPermission) {
+		if info, lerr := t.fs.lstat(name); lerr != nil || !info.IsDir() || t.fs.chmod(name, 0o700) != nil {
+			return err
+		}
 	}
 	return t.fs.removeAll(name)
-}
-
-// removeStale removes the temporary files and directories that killed runs left behind for this destination; see
-// [Output.removeStale].
-func (t *tree) removeStale() {
-	for _, temp := range temporaries(t.fs, t.path) {
-		switch {
-		case temp.entry.Type().IsRegular() && isStale(temp.entry):
-			_ = t.fs.remove(temp.path)
-		case temp.entry.IsDir() && isStaleTree(temp.path):
-			_ = t.removeTree(temp.path)
-		}
-	}
-}
-
-// isStaleTree reports whether nothing in a directory has been written for staleAge. The time of the directory
-// itself is not enough: a run may write the same member for hours.
-func isStaleTree(name string) bool {
-	stale := true
-	err := filepath.WalkDir(name, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if time.Since(info.ModTime()) <= staleAge {
-			stale = false
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return err == nil && stale
 }

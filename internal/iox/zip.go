@@ -124,14 +124,14 @@ func (a *archive) open(in *Input, name string) (*Input, error) {
 }
 
 // inflate returns the content of a deflated member as a source for the stream above it, which may find it
-// compressed once more. Both decompressors count and have limits.
+// compressed once more. Both decompressors count and have the same limits.
 func (in *Input) inflate(src *source) *source {
 	br := bufio.NewReaderSize(src, rawBuffer)
 	d := &decoder{
 		src: src, br: br, format: deflated, limits: in.limits, meter: in.budget.meter(in.name + "\x00" + deflated.String()),
 		r: &checked{r: flate.NewReader(br), sum: crc32.NewIEEE(), entry: in.entry},
 	}
-	return &source{name: in.name, r: d, n: new(atomic.Int64), located: true}
+	return &source{name: in.name, r: d, n: new(atomic.Int64), located: true, stored: src.n.Load}
 }
 
 // A checked reader compares what a member delivers with what its archive says.

@@ -19,8 +19,8 @@ import (
 // LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are bytes.
 const LimitValue = "value in the JSON of a profile"
 
-// DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 64 MiB.
-const DefaultValue = 64 << 20
+// DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 16 MiB.
+const DefaultValue = 16 << 20
 
 // Options configure a Reader. The zero value selects the defaults.
 type Options struct {

@@ -1,11 +1,14 @@
 package memlimit
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -95,6 +98,77 @@ func TestUserOf(t *testing.T) {
 		users := memoryUsers()
 		if got := users[userOf(users, &r)].use; got != tt.want {
 			t.Errorf("%s: %s, want %s", runtime.FuncForPC(r.Stack0[1]).Name(), got, tt.want)
+		}
+	}
+}
+
+// Memory that nothing asks about is noticed: the watch calls End once, with the error of Check. Stop waits for that.
+func TestEnd(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "off")
+	called := make(chan error, 2)
+	l := &Limit{Max: 1 << 20, Advice: "raise it", End: func(err error) { called <- err }}
+	l.Start()
+	ballast := make([]byte, 4*l.last())
+	runtime.GC()
+	err := <-called
+	l.Stop()
+	runtime.KeepAlive(ballast)
+	if Cause(err) == nil || !strings.HasSuffix(err.Error(), "; raise it") || len(called) > 0 {
+		t.Errorf("%v, and %d more", err, len(called))
+	}
+}
+
+// After Stop the process is not ended any more, but checks go on.
+func TestStop(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "off")
+	l := &Limit{Max: 1 << 20, Advice: "raise it", End: func(err error) { t.Error(err) }}
+	l.Start()
+	l.Stop()
+	l.Stop()
+	l.end(1 << 40) // the watch was about to do this
+	ballast := make([]byte, 4<<20)
+	runtime.GC()
+	if l.Check() == nil {
+		t.Error("no error of 4 MiB")
+	}
+	runtime.KeepAlive(ballast)
+	unlimited := &Limit{}
+	unlimited.Start()
+	unlimited.Stop()
+}
+
+// What an exporter puts before the text of the error is not part of its cause.
+func TestWriter(t *testing.T) {
+	var b bytes.Buffer
+	l := started(t, 1<<50)
+	w := l.Writer(&b)
+	if _, err := w.Write(make([]byte, bytesInterval)); err != nil {
+		t.Fatal(err)
+	}
+	l.Max = 1
+	_, err := w.Write(make([]byte, bytesInterval+1))
+	if wrapped := fmt.Errorf("exporter: %w", err); err == nil || b.Len() != bytesInterval || Cause(wrapped) != err && Cause(wrapped).Error() != err.Error() {
+		t.Errorf("%v, %d bytes", err, b.Len())
+	}
+	if err := Cause(&ntconv.LimitError{Limit: "other"}); err != nil || Cause(nil) != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// Looking at memory costs so little that the watch, which looks at most 1,000 times a second, takes less than 1% of a processor.
+func BenchmarkWatch(b *testing.B) {
+	samples := readMemory()
+	for b.Loop() {
+		metrics.Read(samples)
+	}
+}
+
+// BenchmarkCheck is what a check costs where the limit is not exceeded.
+func BenchmarkCheck(b *testing.B) {
+	l := &Limit{Max: 1 << 50}
+	for b.Loop() {
+		if err := l.Check(); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -9,15 +9,50 @@ import (
 // module is the prefix of the function names of this module.
 const module = "github.com/ntconv/ntconv"
 
-// memoryUsers returns what the memory is used for that a package allocates. A function belongs to the first entry whose pkg its name
-// contains; the last entry matches all functions.
+// memoryUsers returns what the memory is used for that a package allocates. A function belongs to the entry with
+// whose pkg its name begins, after the path of the module. Packages without an entry allocate for their callers, or hold little. The last entry is for memory of no known use.
 func memoryUsers() []memoryUser {
 	return []memoryUser{
 		{"/symbol.", "names of addresses"},
 		{"/internal/profile.", "samples by stack and labels"},
 		{"/internal/span/active.", "times of spans by thread"},
+		{"/internal/span/tracker.", "open spans"},
+		{"/internal/span/diagsource.", "open spans"},
+		{"/internal/timeline.", "tracks, stacks and open slices of the timeline"},
+		{"/internal/spool.", "records that are sorted by time"},
+		{"/internal/timesort.", "events that are sorted by time"},
+		{"/internal/counter.", "counters"},
+		{"/internal/procinfo.", "descriptions of processes"},
+		{"/internal/inventory.", "counts by event type, thread and process"},
+		{"/internal/streameq.", "definitions and events that are compared"},
+		{"/internal/subset.", "the processes and threads of the selected events"},
+		{"/internal/eventtext.", "a line of text that is printed"},
+		{"/internal/payload.", "a payload as JSON"},
+		{"/schema.", "descriptions of event types"},
 		{"/importers/pprof.", "the samples and names of the profile that is read"},
+		{"/internal/pproflegacy.", "the samples and names of the profile that is read"},
+		{"/importers/folded.", "the stacks that are read"},
+		{"/internal/sampled.", "the samples and stacks that are read"},
+		{"/importers/chrome.", "the slices, samples and tables of the Chrome trace that is read"},
+		{"/internal/chromeevent.", "open slices of the Chrome trace that is read"},
+		{"/importers/firefox.", "the tables of the Firefox profile that is read"},
+		{"/importers/speedscope.", "the frames and profiles of the speedscope file that is read"},
+		{"/importers/otlp.", "the spans that are read"},
+		{"/importers/parquet.", "the tables that are read"},
+		{"/internal/parquetreader.", "the tables that are read"},
+		{"/internal/jsonread.", "JSON text that is read"},
 		{"/exporters/pprof.", "the profile that is written"},
+		{"/internal/pprofview.", "the profile and its report"},
+		{"/exporters/folded.", "the stacks that are written"},
+		{"/exporters/chrome.", "the timeline that is written"},
+		{"/exporters/perfetto.", "the timeline that is written"},
+		{"/exporters/firefox.", "the timeline that is written"},
+		{"/exporters/speedscope.", "the timeline that is written"},
+		{"/internal/jsoncolumns.", "the timeline that is written"},
+		{"/exporters/otlp.", "batches of spans that are sent or written"},
+		{"/internal/otlpclient.", "batches of spans that are sent or written"},
+		{"/exporters/parquet.", "the tables that are written"},
+		{"/internal/parquetwriter.", "the tables that are written"},
 		{"/writer.", "definitions and blocks that are written"},
 		{"/reader.", "event types, threads, stacks and events that wait for their turn"},
 		{"", ""}, // no use that would help a user to reduce it
@@ -47,17 +82,17 @@ func largestUse() string {
 	return users[largest].use
 }
 
-// userOf returns the index of the user of a record: the package of this module that is innermost on the stack of the allocation.
+// userOf returns the index of the user of a record: the innermost function on the stack of the allocation whose package has an entry.
 func userOf(users []memoryUser, r *runtime.MemProfileRecord) int {
 	frames := runtime.CallersFrames(r.Stack())
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		if !strings.HasPrefix(f.Function, module) && !strings.HasPrefix(f.Function, "main.") {
+		if !strings.HasPrefix(f.Function, module) {
 			continue
 		}
-		for i, u := range users {
-			if strings.Contains(f.Function, u.pkg) {
+		for i, u := range users[:len(users)-1] {
+			if strings.HasPrefix(f.Function[len(module):], u.pkg) {
 				return i
 			}
 		}

@@ -1,11 +1,14 @@
 package message_test
 
 import (
+	"encoding/json"
+	"maps"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/message"
 	"pgregory.net/rapid"
@@ -27,17 +30,56 @@ func TestNumbers(t *testing.T) {
 func TestVisible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
+		if rapid.Bool().Draw(t, "bytes") {
+			s += string(rapid.SliceOf(rapid.Byte()).Draw(t, "more"))
+		}
 		for _, r := range message.Line(s) {
-			if !unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			if !unicode.IsPrint(r) {
 				t.Fatalf("%q holds %q", message.Line(s), r)
 			}
+		}
+		if !utf8.ValidString(message.Visible(s)) || !utf8.ValidString(message.Line(s)) {
+			t.Fatalf("%q is not UTF-8", message.Visible(s))
 		}
 		if strings.Count(message.Visible(s), "\n") != strings.Count(s, "\n") {
 			t.Fatalf("%q: line feeds were lost", s)
 		}
 	})
+	for s, want := range map[string]string{
+		"\x9b31m": `\x9b31m`, "\u009b31m": `\u009b31m`, "vml\xffnux": `vml\xffnux`, "\x1b[2J\a": `\x1b[2J\a`, "a\u202eb": `a\u202eb`, "\ufffd": "\ufffd",
+		"a\u2028\u200b\u2066": `a\u2028\u200b\u2066`, "\x7f\t": `\x7f\t`,
+	} {
+		if got := message.Line(s); got != want {
+			t.Errorf("%q became %s, want %s", s, got, want)
+		}
+	}
 	if s := "Grüße, 世界 <T>"; message.Line(s) != s {
 		t.Errorf("%q", message.Line(s))
+	}
+}
+
+// JSON means the same after its characters are escaped, and nothing stays that a terminal acts on.
+func TestJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\u009b\u007f\u202e\u2028\u200b\u2066\ufeffa\\\"")))
+		want := rapid.MapOf(rapid.StringOf(r), rapid.StringOf(r)).Draw(t, "object")
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]string
+		safe := message.JSON(text)
+		if err := json.Unmarshal(safe, &got); err != nil || !maps.Equal(got, want) {
+			t.Fatalf("%s became %s: %v", text, safe, err)
+		}
+		for _, r := range string(safe) {
+			if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 {
+				t.Fatalf("%q holds %q", safe, r)
+			}
+		}
+	})
+	if s := []byte(`{"a":"Grüße, 世界\u001b"}`); string(message.JSON(s)) != string(s) {
+		t.Errorf("%q", message.JSON(s))
 	}
 }
 

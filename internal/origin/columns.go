@@ -29,6 +29,30 @@ func (c *Columns) Main() int {
 	return max(0, len(c.Types)-1)
 }
 
+// TypeNames returns the names by which users select the types: the Type of each, and Type#2, Type#3 and so on for further columns
+// with the same Type. The names are distinct. They are for selecting only; outputs keep the names of the profile.
+func TypeNames(types []ValueType) []string {
+	names, taken := make([]string, len(types)), make(map[string]bool, len(types))
+	var again []int
+	for i, t := range types {
+		if taken[t.Type] {
+			again = append(again, i)
+			continue
+		}
+		names[i], taken[t.Type] = t.Type, true
+	}
+	next := map[string]int{} // number to try first: names that look like ours cost one attempt each
+	for _, i := range again {
+		base := types[i].Type
+		for taken[names[i]] || names[i] == "" {
+			next[base] = max(2, next[base]+1)
+			names[i] = base + "#" + strconv.Itoa(next[base])
+		}
+		taken[names[i]] = true
+	}
+	return names
+}
+
 // Fields returns the fields of the type of the samples. It allocates.
 func (c *Columns) Fields() []ntconv.Field {
 	list := []ntconv.Field{{Name: "Value", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}}

@@ -2,6 +2,7 @@ package origin_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -123,5 +124,24 @@ func TestMainColumn(t *testing.T) {
 	}
 	if got := (&origin.Columns{}).Main(); got != 0 {
 		t.Errorf("got column %d of none", got)
+	}
+}
+
+// Every column can be selected: names are distinct, and a column whose name is not repeated keeps it.
+func TestTypeNames(t *testing.T) {
+	for _, tt := range []struct{ types, want []string }{
+		{nil, []string{}},
+		{[]string{"samples", "cpu"}, []string{"samples", "cpu"}},
+		{[]string{"cpu", "cpu", "cpu"}, []string{"cpu", "cpu#2", "cpu#3"}},
+		{[]string{"cpu", "cpu", "cpu#2", "cpu"}, []string{"cpu", "cpu#3", "cpu#2", "cpu#4"}},
+		{[]string{"", "", "#2", "a"}, []string{"", "#3", "#2", "a"}},
+	} {
+		var types []origin.ValueType
+		for _, name := range tt.types {
+			types = append(types, origin.ValueType{Type: name, Unit: "count"})
+		}
+		if got := origin.TypeNames(types); !slices.Equal(got, tt.want) {
+			t.Errorf("%q: %q, want %q", tt.types, got, tt.want)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 			return 0, err
 		}
 	}
-	if plan.Selection.NeedsEnd() {
+	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Again() {
 		return plan.Last(in)
 	}
 	return 0, nil
@@ -102,7 +102,8 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 }
 
 // Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about the input:
-// that is left to the pass that follows.
+// that is left to the pass that follows, which also reports if it does not end as this reading does. The error of an input that ends early
+// is returned only if no pass may follow: at a limit and in strict mode.
 func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
 	return plan.scan(in, plan.Read.Order, func(*ntconv.Info) (func(*ntconv.Event), func()) { return see, func() {} })
 }
@@ -118,17 +119,27 @@ func (plan *Plan) scan(in *input.Input, order reader.Order, begin func(*ntconv.I
 	defer closer.Close()
 	defer plan.progress(in, "looking ahead")()
 	see, end := begin(src.Info())
-	seen := false
-	for e := range ntconv.Events(src) {
-		if e == nil {
+	r := input.Reading{}
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			r.Err = err
 			break
 		}
 		see(e)
-		if e.Kind == ntconv.KindEvent && (!seen || e.Time > last) {
-			last, seen = e.Time, true
+		if e.Kind == ntconv.KindEvent {
+			if r.Events++; r.Events == 1 || e.Time > last {
+				last = e.Time
+			}
 		}
+	}
+	if r.Err == nil {
+		r.Err = closer.Finish()
+	}
+	if errors.Is(r.Err, ntconv.ErrLimit) || r.Err != nil && plan.Read.Strict {
+		return 0, &input.Error{Name: in.Name(), Err: r.Err}
 	}
 	end()
 	in.Last, in.Ended = last, true
+	in.Finish(r)
 	return last, nil
 }

@@ -37,6 +37,9 @@ type Plan struct {
 	Names *symbol.Options
 	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
 	NamesFirst bool
+	// Check asks for a reading before the pass if a pass in strict mode follows, so that an input that is refused is refused before anything
+	// is written. An input that can be read only once is not checked.
+	Check bool
 	// Ahead is what must be known about the whole trace before the pass.
 	Ahead []*Ahead
 	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file order: time order
@@ -90,6 +93,8 @@ type Pass struct {
 	found    bool                // an event has shown it, and the pass has ended there
 	shortcut bool                // names may be missing and the order may matter
 	close    func()              // ends the reading; may be called again
+	finish   func() error        // compares checksums at the end of the input
+	endErr   error               // how the source ended
 }
 
 // errShortcut means that a pass took a shortcut that the trace does not allow.
@@ -157,6 +162,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 		closer.Close()
 	})
 	defer p.close()
+	p.finish = closer.Finish
 	p.Source = p.chain(src)
 	if err = use(p); p.found {
 		return errAhead
@@ -210,13 +216,31 @@ func (o *observed) Next() (*ntconv.Event, error) {
 		return nil, io.EOF
 	}
 	e, err := o.Source.Next()
-	if err == nil {
-		o.pass.observe(e)
-		if o.pass.found {
-			return nil, io.EOF
-		}
+	if err != nil {
+		return nil, o.pass.end(err)
 	}
-	return e, err
+	o.pass.observe(e)
+	if o.pass.found {
+		return nil, io.EOF
+	}
+	return e, nil
+}
+
+// end records that the input was read to its end, and returns the error to end with. The report says if an earlier reading went otherwise.
+func (p *Pass) end(err error) error {
+	if p.endErr != nil {
+		return p.endErr
+	}
+	if err == io.EOF {
+		err = p.finish()
+	}
+	if p.endErr = err; err == nil {
+		p.endErr = io.EOF
+	}
+	if changed := p.Input.Finish(input.Reading{Events: p.Total, Err: err}); changed != "" {
+		p.Report.Note(ntconv.CodeChanged, 1, -1, changed)
+	}
+	return p.endErr
 }
 
 // observe sees every event of the input.

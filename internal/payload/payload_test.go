@@ -14,7 +14,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -191,10 +191,10 @@ func TestTraces(t *testing.T) {
 
 // anyEvent generates an event of any layout, sometimes with a payload that does not fit.
 func anyEvent(rt *rapid.T) *ntconv.Event {
-	codes := rapid.SampledFrom([]ntconvtest.Codes{ntconvtest.AllCodes, ntconvtest.WireCodes}).Draw(rt, "codes")
-	fields := ntconvtest.Fields(codes).Draw(rt, "fields")
+	codes := rapid.SampledFrom([]eventgen.Codes{eventgen.AllCodes, eventgen.WireCodes}).Draw(rt, "codes")
+	fields := eventgen.Fields(codes).Draw(rt, "fields")
 	ptr := rapid.SampledFrom([]int{4, 8}).Draw(rt, "pointer size")
-	payload, err := ntconv.AppendFields(nil, fields, ntconvtest.Values(fields, ptr).Draw(rt, "values"), ptr)
+	payload, err := ntconv.AppendFields(nil, fields, eventgen.Values(fields, ptr).Draw(rt, "values"), ptr)
 	if err != nil {
 		rt.Skip(err)
 	}
@@ -241,7 +241,7 @@ func TestAnyLayout(t *testing.T) {
 func TestLayoutRestoresAll(t *testing.T) {
 	slim, wide := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		fields := ntconvtest.Fields(ntconvtest.WireCodes).Draw(rt, "fields")
+		fields := eventgen.Fields(eventgen.WireCodes).Draw(rt, "fields")
 		fields = append(fields, ntconv.Field{Name: "Flag", Type: ntconv.FieldType{Code: ntconv.TypeBool32}})
 		typ := &ntconv.Type{Provider: "Shop", Name: "E", ID: 1, Fields: fields}
 		var table schema.Table
@@ -252,7 +252,7 @@ func TestLayoutRestoresAll(t *testing.T) {
 			if rapid.Bool().Draw(rt, "narrow") {
 				written = narrow(fields)
 			}
-			payload, err := ntconv.AppendFields(nil, written, ntconvtest.Values(written, 8).Draw(rt, "values"), 8)
+			payload, err := ntconv.AppendFields(nil, written, eventgen.Values(written, 8).Draw(rt, "values"), 8)
 			if err != nil {
 				rt.Skip(err)
 			}

@@ -1,12 +1,6 @@
 package payload
 
-import (
-	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/ntconv/ntconv"
-)
+import "github.com/ntconv/ntconv"
 
 // A node is how the values of a type are converted for one size of pointers. Nodes form a tree as types do.
 type node struct {
@@ -78,7 +72,7 @@ func newPlan(fields []ntconv.Field, pointerSize int) *plan {
 // object returns the nodes of an object's members and the bytes that they take at least.
 func (p *plan) object(fields []ntconv.Field, ptr int, top bool) (members []node, least int, plain bool) {
 	members, plain = make([]node, len(fields)), true
-	taken := make(map[string]bool, len(fields))
+	taken := make(Keys, len(fields))
 	before, position := byte('{'), 1
 	for i := range fields {
 		n := &members[i]
@@ -92,7 +86,7 @@ func (p *plan) object(fields []ntconv.Field, ptr int, top bool) (members []node,
 		if n.op == opPad {
 			continue
 		}
-		n.name = uniqueKey(fields[i].Name, position, taken)
+		n.name = taken.Add(fields[i].Name, position)
 		n.key = string(before) + n.name
 		before, position = ',', position+1
 	}
@@ -158,20 +152,4 @@ func (p *plan) node(n *node, t *ntconv.FieldType, ptr int) (least int) {
 	}
 	n.plain = n.plain && n.elem.plain && each > 0 && n.elem.op != opPad // others are errors or charged, or null
 	return least
-}
-
-// uniqueKey returns the JSON name of a member that no earlier one has: position is appended to a name that is taken, and
-// counts on until it is not.
-func uniqueKey(name string, position int, taken map[string]bool) string {
-	k := quotedKey(name)
-	for ; taken[k]; position++ {
-		k = quotedKey(name + "_" + strconv.Itoa(position))
-	}
-	taken[k] = true
-	return k
-}
-
-func quotedKey(name string) string {
-	k, _ := jsontext.AppendQuote(nil, name) // the error only reports what was replaced
-	return string(append(k, ':'))
 }

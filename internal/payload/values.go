@@ -38,14 +38,14 @@ func (m memberNames) node(f *ntconv.Field, members []node, before []string) *nod
 	}
 	n := new(node)
 	new(plan).node(n, &f.Type, 8)
-	taken := make(map[string]bool)
+	taken := make(Keys)
 	for i := range members {
-		taken[members[i].name] = true
+		taken.Take(members[i].name)
 	}
 	for _, name := range before {
-		taken[name] = true
+		taken.Take(name)
 	}
-	n.name = uniqueKey(f.Name, len(taken)+1, taken)
+	n.name = taken.Add(f.Name, len(taken)+1)
 	n.key = "," + n.name
 	m[f] = n
 	return n

@@ -1,9 +1,11 @@
 package pprofview
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -17,7 +19,7 @@ type driverFlags struct {
 	args []string
 }
 
-// newDriverFlags returns flags of the driver. The driver wants an argument that names a profile, and hands it to driverFetch alone.
+// newDriverFlags returns flags of the driver. The driver wants an argument that names a profile, and hands it to the Fetcher alone.
 func newDriverFlags(args ...string) *driverFlags {
 	args = append(args, "-symbolize=none", "profile")
 	return &driverFlags{FlagSet: flag.NewFlagSet("pprof", flag.ContinueOnError), args: args}
@@ -37,11 +39,62 @@ func (f *driverFlags) Parse(usage func()) []string {
 	return f.Args()
 }
 
-// driverFetch gives the driver the profile instead of a file or an address.
-type driverFetch struct{ p *profile.Profile }
+// A handover gives the driver a profile instead of a file or an address. On its way, the driver looks for the binaries that the
+// profile's mappings name: in $PPROF_BINARY_PATH, in $HOME and by patterns that contain the build ID. A mapping without names has
+// no binary, so Fetch withholds the names and Symbolize, which the driver calls next, restores them.
+type handover struct {
+	p     *profile.Profile
+	names []binaryName // by index in p.Mapping
+}
 
-func (f driverFetch) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
-	return f.p, "", nil
+// A binaryName is what a mapping says about its binary.
+type binaryName struct{ file, buildID string }
+
+// Fetch implements driver.Fetcher.
+func (h *handover) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
+	h.names = nil
+	for _, m := range h.p.Mapping {
+		h.names = append(h.names, binaryName{m.File, m.BuildID})
+		m.File, m.BuildID = "", ""
+	}
+	return h.p, "", nil
+}
+
+// Symbolize implements driver.Symbolizer. It looks for no symbols: the profile has all that are known.
+func (h *handover) Symbolize(_ string, _ driver.MappingSources, p *profile.Profile) error {
+	for i, name := range h.names { // the driver may have appended a mapping
+		p.Mapping[i].File, p.Mapping[i].BuildID = name.file, name.buildID
+	}
+	return nil
+}
+
+// noBinaries refuses to open and disassemble binaries, for which the driver would run programs such as objdump and nm on files that
+// a profile names.
+type noBinaries struct{}
+
+var errNoBinaries = errors.New("binaries are not opened")
+
+func (noBinaries) Open(string, uint64, uint64, uint64, string) (driver.ObjFile, error) {
+	return nil, errNoBinaries
+}
+func (noBinaries) Disasm(string, uint64, uint64, bool) ([]driver.Inst, error) {
+	return nil, errNoBinaries
+}
+
+// noNetwork refuses to send requests.
+type noNetwork struct{}
+
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("nothing is fetched")
+}
+
+// driverOptions returns options with which the driver opens no file, runs no program and sends no request.
+func driverOptions(p *profile.Profile, ui *driverUI, args ...string) *driver.Options {
+	h := &handover{p: p}
+	return &driver.Options{
+		Flagset: newDriverFlags(args...), Fetch: h, Sym: h, Obj: noBinaries{}, HTTPTransport: noNetwork{},
+		Writer: driverWriter{io.Discard}, UI: ui,
+	}
 }
 
 // driverWriter receives the report instead of a file.
@@ -50,7 +103,10 @@ type driverWriter struct{ io.Writer }
 func (w driverWriter) Open(string) (io.WriteCloser, error) { return w, nil }
 func (w driverWriter) Close() error                        { return nil }
 
-// driverUI collects the messages of the driver, except the one that names the file of the report.
+// maxMessages is the number of messages that are kept: pages can cause any number of them.
+const maxMessages = 20
+
+// driverUI collects the first messages of the driver, except the one that names the file of the report.
 type driverUI struct{ errs []string }
 
 func (*driverUI) ReadLine(string) (string, error)     { return "", io.EOF }
@@ -59,12 +115,7 @@ func (*driverUI) IsTerminal() bool                    { return false }
 func (*driverUI) WantBrowser() bool                   { return false }
 func (*driverUI) SetAutoComplete(func(string) string) {}
 func (u *driverUI) PrintErr(a ...any) {
-	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") {
+	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") && len(u.errs) < maxMessages {
 		u.errs = append(u.errs, s)
 	}
 }
-
-// driverSym does not look for symbols: the profile has all that are known.
-type driverSym struct{}
-
-func (driverSym) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }

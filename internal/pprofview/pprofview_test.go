@@ -1,11 +1,7 @@
 package pprofview
 
 import (
-	"context"
 	"errors"
-	"io"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -101,53 +97,18 @@ func TestTopIsPrintable(t *testing.T) {
 	}
 }
 
-func TestServe(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, ln, shop()) }()
-	address := "http://" + ln.Addr().String()
-	for _, tt := range []struct {
-		method, path, host string
-		code               int
-		body               string
-	}{
-		{"GET", "/top", "", 200, "wait"},
-		{"GET", "/flamegraph", "", 200, "shop"},
-		{"GET", "/top", "localhost", 200, "wait"},
-		{"GET", "/top", "localhost:80", 200, "wait"},
-		{"GET", "/top", "example.org", 403, "machine"},
-		{"GET", "/top", "example.org:80", 403, "machine"},
-		{"GET", "/top", "localhost.example.org", 403, "machine"},
-		{"POST", "/top", "", 405, "GET"},
-		{"GET", "/saveconfig?config=x", "", 404, ""},
-		{"GET", "/deleteconfig?config=x", "", 404, ""},
-		{"GET", "/nothing", "", 404, ""},
-	} {
-		req, err := http.NewRequest(tt.method, address+tt.path, nil)
+// Two sample types with the same name can both be chosen, and the last one is the default, as for pprof.
+func TestTopEqualTypes(t *testing.T) {
+	for name, want := range map[string]string{"cpu": "work", "cpu#2": "wait", "": "wait", "0": "work", "1": "wait"} {
+		p := shop()
+		p.SampleType[1].Type = "cpu"
+		report, err := Top(p, &TopOptions{SampleType: name, Count: 1})
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("%q: %v", name, err)
+			continue
 		}
-		req.Host = tt.host
-		r, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
+		if got := functions(t, report); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: %q, want %s", name, got, want)
 		}
-		b, err := io.ReadAll(r.Body)
-		r.Body.Close()
-		if r.StatusCode != tt.code || !strings.Contains(string(b), tt.body) || err != nil {
-			t.Errorf("%+v: %d, %v, %.200s", tt, r.StatusCode, err, b)
-		}
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("after the end of the context: %v", err)
-	}
-	if err := Serve(context.Background(), ln, shop()); err != nil {
-		t.Errorf("with a closed listener: %v", err)
 	}
 }

@@ -1,5 +1,6 @@
 // Package pprofview shows a profile in memory with pprof's own report and web pages. It runs the driver of go tool pprof as a
-// function: nothing is fetched, symbolized, asked for or saved.
+// function: nothing is fetched, symbolized, asked for or saved. Profiles are not trusted: no file that a profile names is opened,
+// except source files in directories that the user chose, and no program is run, except dot if the user asked for graphs.
 package pprofview
 
 import (
@@ -10,6 +11,7 @@ import (
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/origin"
 )
 
 // TopOptions selects the contents of a report. The zero value lists all functions by their own values of the default sample type.
@@ -17,7 +19,7 @@ type TopOptions struct {
 	Count      int    // maximum number of functions; 0 means all
 	Cum        bool   // sort by cumulative values
 	Focus      string // use only samples with a function that matches this regular expression; "" means all samples
-	SampleType string // name of the sample type; "" means the default of the profile
+	SampleType string // name of the sample type, NAME#2 for the second with a name; "" means the default of the profile
 }
 
 // args returns the options as arguments of pprof. All of them are stated, because the driver keeps the settings of its last run.
@@ -57,6 +59,7 @@ func (e *SampleTypeError) Error() string {
 // Top is not safe for concurrent use, because the driver has global settings.
 func Top(p *profile.Profile, o *TopOptions) (string, error) {
 	escapeNames(p)
+	nameTypes(p)
 	if _, err := p.SampleIndexByName(o.SampleType); err != nil {
 		missing := &SampleTypeError{Name: o.SampleType}
 		for _, t := range p.SampleType {
@@ -66,20 +69,26 @@ func Top(p *profile.Profile, o *TopOptions) (string, error) {
 	}
 	var report bytes.Buffer
 	ui := &driverUI{}
-	err := driver.PProf(&driver.Options{
-		Flagset: newDriverFlags(append(o.args(), "-top", "-output=report")...),
-		Fetch:   driverFetch{p},
-		Writer:  driverWriter{&report},
-		UI:      ui,
-		Sym:     driverSym{},
-	})
-	if err != nil {
+	options := driverOptions(p, ui, append(o.args(), "-top", "-output=report")...)
+	options.Writer = driverWriter{&report}
+	if err := driver.PProf(options); err != nil {
 		return "", err
 	}
 	if len(ui.errs) > 0 {
 		return "", &Warning{strings.Join(ui.errs, "; ")}
 	}
 	return message.Visible(report.String()), nil
+}
+
+// nameTypes makes the names of the sample types distinct: the driver refuses profiles in which two are equal.
+func nameTypes(p *profile.Profile) {
+	types := make([]origin.ValueType, len(p.SampleType))
+	for i, t := range p.SampleType {
+		types[i] = origin.ValueType{Type: t.Type, Unit: t.Unit}
+	}
+	for i, name := range origin.TypeNames(types) {
+		p.SampleType[i] = &profile.ValueType{Type: name, Unit: types[i].Unit}
+	}
 }
 
 // escapeNames escapes line feeds and other unprintable characters in all texts that a report shows.

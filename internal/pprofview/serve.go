@@ -3,55 +3,121 @@ package pprofview
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"time"
 
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 )
 
-// Serve serves pprof's web pages for a profile to browsers on this machine. It returns nil when ctx is done or ln is closed, and
-// closes ln. Bind ln to a loopback address, because a profile may be confidential. Top must
-// not run at the same time.
-func Serve(ctx context.Context, ln net.Listener, p *profile.Profile) error {
-	settings := TopOptions{Count: -1} // pprof's defaults, unlimited
-	err := driver.PProf(&driver.Options{
-		Flagset: newDriverFlags(append(settings.args(), "-http="+ln.Addr().String(), "-no_browser")...),
-		Fetch:   driverFetch{p},
-		UI:      &driverUI{},
-		Sym:     driverSym{},
-		HTTPServer: func(pages *driver.HTTPServerArgs) error {
-			s := &http.Server{Handler: localOnly(pages.Handlers), ReadHeaderTimeout: 10 * time.Second}
-			stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // Serve returns the reason
-			defer stop()
-			return s.Serve(ln)
-		},
-	})
+// ServerOptions says what the pages of a Server may show besides the profile. The zero value permits no access to files and programs.
+type ServerOptions struct {
+	// Sources are directories with source code. The page Source shows lines of files in them. The profile's name of a file is looked up
+	// in each of them: the whole name, then without its first directory, and so on. Symbolic links that lead out are not followed.
+	Sources []string
+	// Graph permits running the program dot of Graphviz on a description of the call graph.
+	Graph bool
+}
+
+// A Server serves pprof's web pages for a profile to the user's browser on this machine.
+type Server struct {
+	ln     net.Listener
+	access *access
+	pages  *pages
+}
+
+// NewServer returns a Server for connections to ln, whose address must be 127.0.0.1 because a profile may be confidential. The
+// Server owns ln and p. The error is one of opening a directory of sources, or of the driver. Close the Server after use. Top must
+// not run at the same time as NewServer or Serve, because the driver has global settings.
+func NewServer(ln net.Listener, p *profile.Profile, o *ServerOptions) (*Server, error) {
+	addr, ok := ln.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.Equal(net.IPv4(127, 0, 0, 1)) {
+		return nil, fmt.Errorf("serve on %s: want 127.0.0.1", ln.Addr())
+	}
+	sources, err := openSources(o.Sources)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := newPages(p, sources, o.Graph)
+	if err != nil {
+		sources.close()
+		return nil, err
+	}
+	return &Server{ln: ln, pages: pages, access: newAccess(addr, pages)}, nil
+}
+
+// Address returns the address that a browser must open first. It contains a random token: whoever knows it can read the profile.
+func (s *Server) Address() string { return s.access.address() }
+
+// Close closes the listener and the directories of sources.
+func (s *Server) Close() error {
+	s.pages.sources.close()
+	return s.ln.Close()
+}
+
+// Limits of a connection. A report has its own time: see pages.
+const (
+	headerTime = 10 * time.Second // to send a request; a ReadTimeout would also end requests that wait for their turn
+	writeTime  = time.Minute      // to receive a page
+	idleTime   = 2 * time.Minute  // between requests
+	maxHeader  = 64 << 10         // bytes; addresses have expressions with names of functions
+)
+
+// Serve serves the pages. It returns nil when ctx is done or the listener is closed.
+func (s *Server) Serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: s.access, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns the reason
+	defer stop()
+	err := server.Serve(s.ln)
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
 }
 
-// localOnly serves pprof's pages to browsers that address this machine by its loopback address or as localhost. It refuses requests
-// of other sites whose names resolve to this machine (DNS rebinding). It omits the pages that save settings, so nothing is written.
-func localOnly(pages map[string]http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
+// driverHandlers returns the handlers of pprof's pages by path.
+func driverHandlers(p *profile.Profile) (handlers map[string]http.Handler, err error) {
+	args := append((&TopOptions{Count: -1}).args(), "-http=127.0.0.1:0", "-no_browser") // pprof's defaults, unlimited
+	options := driverOptions(p, &driverUI{}, args...)
+	options.HTTPServer = func(a *driver.HTTPServerArgs) error {
+		handlers = a.Handlers
+		return nil
+	}
+	err = withoutSettings(func() error { return driver.PProf(options) })
+	return handlers, err
+}
+
+// withoutSettings runs a function that cannot find pprof's saved settings. The driver asks for the user's directory of settings before it
+// serves, reads a file in it for each page, and cannot be told another place. A name below the null device is no file on any system.
+func withoutSettings(run func() error) (err error) {
+	name := "XDG_CONFIG_HOME"
+	switch runtime.GOOS {
+	case "windows":
+		name = "AppData"
+	case "darwin", "ios":
+		name = "HOME"
+	case "plan9":
+		name = "home"
+	}
+	old, had := os.LookupEnv(name)
+	if err := os.Setenv(name, os.DevNull); err != nil {
+		return err
+	}
+	defer func() {
+		restore := os.Unsetenv(name)
+		if had {
+			restore = os.Setenv(name, old)
 		}
-		page := pages[r.URL.Path]
-		switch {
-		case host != "localhost" && host != "127.0.0.1":
-			http.Error(w, "this address is for the machine itself", http.StatusForbidden)
-		case page == nil || r.URL.Path == "/saveconfig" || r.URL.Path == "/deleteconfig":
-			http.NotFound(w, r)
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			http.Error(w, "only GET", http.StatusMethodNotAllowed)
-		default:
-			page.ServeHTTP(w, r)
-		}
-	})
+		err = errors.Join(err, restore)
+	}()
+	return run()
 }

@@ -49,8 +49,9 @@ func (l Limits) Defaults() Limits {
 
 // Options configure a Builder.
 type Options struct {
-	Limits Limits
-	Report *ntconv.Report // may be nil
+	Limits  Limits
+	MaxTemp int64          // maximum size of the temporary file in bytes, 0 means no limit
+	Report  *ntconv.Report // may be nil
 }
 
 // A Builder collects a profile. It is not safe for concurrent use. Close it unless Source has returned a source.
@@ -75,7 +76,7 @@ type owner struct {
 // New returns an empty Builder.
 func New(o Options) *Builder {
 	o.Limits = o.Limits.Defaults()
-	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(nil), tree: newTree()}
+	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(&spool.Options{Max: o.MaxTemp}), tree: newTree()}
 }
 
 // Charge counts n more bytes of tables, negative n if they are released. The error is an *ntconv.LimitError.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
@@ -183,7 +184,7 @@ func TestSelectWhatIsNoEvent(t *testing.T) {
 // The empty selection is the identity.
 func TestEmptySelectionKeepsEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		keep, err := new(Options).Compile(tr.Info.Clock, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -44,6 +44,7 @@ var firstKey = Key{math.MinInt64, math.MinInt64}
 // Options may be nil.
 type Options struct {
 	Dir    string // of the temporary file, "" for os.TempDir()
+	Max    int64  // bytes of the temporary file, 0 means no limit
 	Memory int    // bytes of records, their index and buffers before some are written to the file, 0 means 32 MiB
 }
 
@@ -92,12 +93,12 @@ func New(o *Options) *Spool {
 	if o == nil {
 		o = &Options{}
 	}
-	dir, memory := o.Dir, o.Memory
+	dir, most, memory := o.Dir, o.Max, o.Memory
 	if memory <= 0 {
 		memory = defaultMemory
 	}
 	s := &Spool{memory: memory, chunkSize: min(max(memory/32, smallestChunk), chunkBytes)}
-	s.create = func() (file, error) { return tempfile.Create(dir, "ntconv-spool-*") }
+	s.create = func() (file, error) { return tempfile.Create(dir, "ntconv-spool-*", most) }
 	for i := range s.chains {
 		s.chains[i].last = firstKey
 	}
@@ -105,7 +106,7 @@ func New(o *Options) *Spool {
 }
 
 // Add copies a record, which has at most 2 GiB. It fails if the temporary file cannot be written; all later calls fail then, too. Errors
-// of the file are of type *tempfile.Error.
+// of the file are of type *tempfile.Error, and *ntconv.LimitError if it would become too large.
 func (s *Spool) Add(k Key, data []byte) error {
 	if s.sealed || s.err != nil || len(data) > maxRecord {
 		return s.refuse(len(data))

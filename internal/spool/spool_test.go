@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
@@ -273,6 +274,17 @@ func TestFullDisk(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+	small := New(&Options{Dir: t.TempDir(), Memory: 10_000, Max: 50_000})
+	var err error
+	for i := 0; i < 1000 && err == nil; i++ {
+		err = small.Add(Key{Time: int64(i)}, make([]byte, 100))
+	}
+	if !errors.Is(err, ntconv.ErrLimit) || small.size > 50_000 {
+		t.Errorf("%d bytes in the file, %v", small.size, err)
+	}
+	if err := small.Close(); err != nil {
+		t.Error(err)
 	}
 	s := New(&Options{Dir: filepath.Join(t.TempDir(), "absent"), Memory: 100})
 	var failed *tempfile.Error

@@ -18,8 +18,9 @@ type comparer struct {
 	threads pairs[ntconv.Thread]
 	procs   pairs[ntconv.Process]
 
-	lastStacks [2]*ntconv.Stack // found equal
-	lastLabels [2]*ntconv.Labels
+	sameStacks alike[ntconv.Stack]
+	sameLabels alike[ntconv.Labels]
+	numbers    [2]numbers
 
 	defTypes   declared[ntconv.Type]
 	defThreads declared[ntconv.Thread]
@@ -58,7 +59,7 @@ func (c *comparer) events(a, b *ntconv.Event) *Difference {
 
 // values compares what stands in the events themselves.
 func (c *comparer) values(a, b *ntconv.Event) *Difference {
-	const reading = ntconv.FlagPlaceholder | ntconv.FlagLate
+	const reading = ntconv.FlagPlaceholder | ntconv.FlagLate | ntconv.FlagNumbered
 	flags := (a.Flags ^ b.Flags) &^ reading
 	if c.opts.Sorted {
 		flags &^= ntconv.FlagSorted
@@ -68,7 +69,7 @@ func (c *comparer) values(a, b *ntconv.Event) *Difference {
 		return differ("kind", a.Kind, b.Kind)
 	case a.Time != b.Time && !removal(a):
 		return differ("time", a.Time, b.Time)
-	case !c.sameSeq(a.Seq, b.Seq):
+	case !c.sameEventSeq(a, b):
 		return differ("sequence number", a.Seq, b.Seq)
 	case a.Lost != b.Lost:
 		return differ("lost events", a.Lost, b.Lost)
@@ -88,9 +89,6 @@ func removal(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindMark && e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved
 }
 
-// sameSeq compares sequence numbers. Zero is a number that was not recorded.
-func (c *comparer) sameSeq(a, b uint32) bool { return a == b || a == 0 || b == 0 || c.opts.Sequence }
-
 // differPayloads says where two payloads part, and shows them from there on.
 func differPayloads(a, b []byte) *Difference {
 	n := 0
@@ -103,7 +101,7 @@ func differPayloads(a, b []byte) *Difference {
 }
 
 func (c *comparer) stacks(a, b *ntconv.Stack) *Difference {
-	if a == c.lastStacks[0] && b == c.lastStacks[1] {
+	if c.sameStacks.has(a, b) {
 		return nil
 	}
 	var x, y ntconv.Stack
@@ -119,7 +117,7 @@ func (c *comparer) stacks(a, b *ntconv.Stack) *Difference {
 	if d := c.frames(x.Frames, y.Frames); d != nil {
 		return d
 	}
-	c.lastStacks = [2]*ntconv.Stack{a, b}
+	c.sameStacks.add(a, b, len(x.PCs)+len(x.Frames))
 	return nil
 }
 
@@ -158,20 +156,20 @@ func equalPointees[T comparable](a, b *T) bool {
 }
 
 func (c *comparer) labels(a, b *ntconv.Labels) *Difference {
-	if a == c.lastLabels[0] && b == c.lastLabels[1] {
+	if c.sameLabels.has(a, b) {
 		return nil
 	}
+	var x, y ntconv.Labels
+	if a != nil {
+		x = *a
+	}
+	if b != nil {
+		y = *b
+	}
 	if !a.Equal(b) {
-		var x, y ntconv.Labels
-		if a != nil {
-			x = *a
-		}
-		if b != nil {
-			y = *b
-		}
 		return differ("labels", x.List(), y.List())
 	}
-	c.lastLabels = [2]*ntconv.Labels{a, b}
+	c.sameLabels.add(a, b, len(x.List()))
 	return nil
 }
 
@@ -188,12 +186,13 @@ func (c *comparer) marks(a, b *ntconv.Mark) *Difference {
 	case len(a.Threads) != len(b.Threads):
 		return differ("number of threads", len(a.Threads), len(b.Threads))
 	}
+	defer c.endMark(a, b)
 	for i := range a.Threads {
 		x, y := a.Threads[i], b.Threads[i]
 		if d := c.threads.match(x.Thread, y.Thread); d != nil {
 			return d.in("entry %d", i)
 		}
-		if !c.sameSeq(x.Seq, y.Seq) {
+		if !c.sameMarkSeq(&x, &y) {
 			return differ(fmt.Sprintf("entry %d: sequence number", i), x.Seq, y.Seq)
 		}
 	}

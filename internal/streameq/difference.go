@@ -2,6 +2,7 @@ package streameq
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -110,7 +111,17 @@ func typeText(t *ntconv.Type) string {
 	if t.Name != "" { // events of the runtime have none
 		name = fmt.Sprintf(", event %q", t.Name)
 	}
-	return fmt.Sprintf("provider %s%s, id %d, version %d", t.Provider, name, t.ID, t.Version)
+	return fmt.Sprintf("provider %v%s, id %d, version %d", word(t.Provider), name, t.ID, t.Version)
+}
+
+// A word is text that is shown as it is unless that would begin a line or cannot be seen; then it is quoted.
+type word string
+
+func (w word) String() string {
+	if q := strconv.Quote(string(w)); q[1:len(q)-1] != string(w) {
+		return q
+	}
+	return string(w)
 }
 
 func threadText(t *ntconv.Thread) string {
@@ -138,7 +149,7 @@ func describe(e *ntconv.Event) string {
 		fmt.Fprintf(&s, ", sequence number %d", e.Seq)
 	}
 	if e.Type != nil {
-		fmt.Fprintf(&s, ", %s/%d %q", e.Type.Provider, e.Type.ID, e.Type.Name)
+		fmt.Fprintf(&s, ", %v/%d %q", word(e.Type.Provider), e.Type.ID, e.Type.Name)
 	}
 	if e.Thread != nil {
 		fmt.Fprintf(&s, ", thread %d", e.Thread.TID)

@@ -11,7 +11,15 @@
 //
 //   - Event.Offset and Info.Format,
 //   - the difference between a stack or label list that is missing and one that is empty,
-//   - sequence numbers that one of the streams does not know,
+//   - sequence numbers that one of the streams does not know: a zero without FlagNumbered, and any zero of a mark,
+//   - in time order (Options.Sorted), the numbers of a capture thread from the first one that shows other losses than the stream reports
+//     with KindLost events: time order is then not the order in which the thread numbered its events. The losses are compared,
 //   - the time of marks that end threads, which formats do not record,
-//   - FlagPlaceholder and FlagLate, which tell about the reading, not about the trace.
+//   - FlagPlaceholder, FlagLate and FlagNumbered, which tell about the reading, not about the trace.
+//
+// The place of marks and of blocks of unknown kind among the events is compared. In time order package reader puts those without a time of
+// their own after the latest of the events that precede them in the input.
+//
+// Comparing takes time and memory in proportion to the streams: what no event uses is matched by its content, and long stacks and label
+// lists that many events share are compared once.
 package streameq

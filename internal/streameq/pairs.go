@@ -1,7 +1,8 @@
 package streameq
 
 import (
-	"slices"
+	"fmt"
+	"strconv"
 
 	"github.com/ntconv/ntconv"
 )
@@ -64,14 +65,20 @@ func (c *comparer) definitions() *Difference {
 	if c.opts.Definitions {
 		return nil
 	}
-	if d := unused(&c.types, c.defTypes); d != nil {
+	types := unrelated(&c.types, c.defTypes)
+	if d := matchAll("type", types, func(t *ntconv.Type, _ int) string { return string(appendType(nil, t)) }, nil); d != nil {
 		return d
 	}
-	return unused(&c.threads, c.defThreads)
+	threads := unrelated(&c.threads, c.defThreads)
+	identity := c.processIdentity(threads)
+	content := func(t *ntconv.Thread, side int) string {
+		return string(appendString(appendThread(nil, t), identity(t.Process, side)))
+	}
+	return matchAll("thread", threads, content, nil)
 }
 
-func unused[T any](p *pairs[T], defs declared[T]) *Difference {
-	var rest declared[T]
+// unrelated returns what was declared, once each, and has no partner.
+func unrelated[T any](p *pairs[T], defs declared[T]) (rest declared[T]) {
 	for side := range defs {
 		seen := map[*T]bool{}
 		for _, d := range defs[side] {
@@ -81,15 +88,69 @@ func unused[T any](p *pairs[T], defs declared[T]) *Difference {
 			}
 		}
 	}
-	for _, a := range rest[0] {
-		i := slices.IndexFunc(rest[1], func(b *T) bool { return p.equal(a, b) == nil })
-		if i < 0 {
-			return differUnused(p.what, "first", *a)
+	return rest
+}
+
+// matchAll gives each thing of one stream a partner of equal content in the other, and calls found, which may be nil, for each pair. It
+// returns the first thing without a partner as the difference.
+func matchAll[T any](what string, all declared[T], content func(*T, int) string, found func(a, b *T)) *Difference {
+	free := map[string][]*T{}
+	for _, b := range all[1] {
+		key := content(b, 1)
+		free[key] = append(free[key], b)
+	}
+	taken := map[*T]bool{}
+	var d *Difference
+	for _, a := range all[0] {
+		key := content(a, 0)
+		if len(free[key]) == 0 {
+			if d == nil {
+				d = differUnused(what, "first", *a)
+			}
+			continue
 		}
-		rest[1] = slices.Delete(rest[1], i, i+1)
+		b := free[key][0]
+		free[key], taken[b] = free[key][1:], true
+		if found != nil {
+			found(a, b)
+		}
 	}
-	if len(rest[1]) > 0 {
-		return differUnused(p.what, "second", *rest[1][0])
+	for _, b := range all[1] {
+		if d == nil && !taken[b] {
+			d = differUnused(what, "second", *b)
+		}
 	}
-	return nil
+	return d
+}
+
+// processIdentity returns a function that returns the same text for processes that are the same in both streams, and for no others.
+// Those of unused threads are related first, by their content.
+func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntconv.Process, side int) string {
+	content := func(p *ntconv.Process, side int) string { return string(appendProcess(nil, p, c.machine[side])) }
+	var all declared[ntconv.Process]
+	for side, list := range threads {
+		for _, t := range list {
+			if t.Process != nil {
+				all[side] = append(all[side], t.Process)
+			}
+		}
+	}
+	matchAll("process", unrelated(&c.procs, all), content, func(a, b *ntconv.Process) { c.procs.other[0][a], c.procs.other[1][b] = b, a })
+	number := map[*ntconv.Process]int{} // of processes of the second stream
+	return func(p *ntconv.Process, side int) string {
+		if nothing := content(nil, side); p == nil || content(p, side) == nothing {
+			return nothing
+		}
+		second := p
+		if side == 0 {
+			second = c.procs.other[0][p]
+		}
+		if second == nil || c.procs.other[1][second] == nil {
+			return "only in " + strconv.Itoa(side) + ": " + content(p, side) // no partner has it
+		}
+		if number[second] == 0 {
+			number[second] = len(number) + 1
+		}
+		return fmt.Sprint("number ", number[second])
+	}
 }

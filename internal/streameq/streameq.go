@@ -28,6 +28,9 @@ func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	if d := c.infos(a.Info(), b.Info()).in("trace"); d != nil {
 		return 0, d
 	}
+	for i, src := range []ntconv.Source{a, b} {
+		c.numbers[i].baseline = startsAnywhere(src.Info())
+	}
 	for {
 		x, errA := c.next(a, 0)
 		y, errB := c.next(b, 1)
@@ -80,8 +83,12 @@ func (c *comparer) next(src ntconv.Source, side int) (*ntconv.Event, error) {
 		case e.Kind == ntconv.KindDefine:
 			c.define(e, side)
 		case e.Kind == ntconv.KindLost && c.opts.Lost:
+			c.lose(e, side)
 		case e.Kind == ntconv.KindMark && (c.opts.Marks || c.opts.EmptyMarks && emptyMark(e.Mark)):
 		default:
+			if e.Kind == ntconv.KindLost {
+				c.lose(e, side)
+			}
 			return e, nil
 		}
 	}

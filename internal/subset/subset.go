@@ -43,19 +43,20 @@ func New(o Options) *Filter {
 // of all processes.
 func (f *Filter) NeedsLearn() bool { return f.symbols && !f.all }
 
-// Learn reads a trace to its end to find the processes of selected events. It ignores the error of src, which the reading that
-// follows reports.
-func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) {
+// Learn reads a trace to its end to find the processes of selected events. It returns the error that src ends with, after which the filter
+// knows the processes of the events before it.
+func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) error {
 	f.processes = newKeptProcesses()
-	for e := range ntconv.Events(src) {
-		if e == nil {
-			break
+	defer f.processes.finish()
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			return err
 		}
 		if e.Kind == ntconv.KindEvent && !profile.IsWeight(e.Type) {
 			f.processes.observe(e, selected(e))
 		}
 	}
-	f.processes.finish()
+	return nil
 }
 
 // Keep reports whether an event goes into the subset. The caller says whether it is selected.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )
@@ -12,7 +13,7 @@ import (
 // A subset without symbols holds the selected events, and its marks mention no thread that has no event in it.
 func TestSubsetOfGeneratedTraces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		n, modulus := 0, rapid.IntRange(1, 4).Draw(t, "modulus")
 		want := int64(0)
 		f := subset.New(subset.Options{})
@@ -55,7 +56,7 @@ func TestSubsetOfGeneratedTraces(t *testing.T) {
 // The subset of everything is the trace.
 func TestEverythingIsTheTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		f := subset.New(subset.Options{All: true, Symbols: true})
 		if f.NeedsLearn() {
 			t.Fatal("a filter that keeps everything wants to read the trace first")

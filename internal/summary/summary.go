@@ -111,7 +111,7 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 			members = append(members, inside)
 		}
 	}
-	_, err := fmt.Fprintf(w, "{%s}\n", bytes.Join(members, []byte(",")))
+	_, err := fmt.Fprintf(w, "{%s}\n", message.JSON(bytes.Join(members, []byte(","))))
 	return err
 }
 

@@ -5,7 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/ntconv/ntconv"
 )
+
+// LimitSize is the Limit of the *ntconv.LimitError of a file that would become too large. Its values are bytes.
+const LimitSize = "temporary file"
 
 // A File is a temporary file that is written from the beginning to the end and read anywhere. It is not safe for concurrent use, except
 // that several goroutines may read while none writes.
@@ -13,6 +18,7 @@ type File struct {
 	file  *os.File
 	named bool // the system did not remove the name of the open file
 	size  int64
+	max   int64 // bytes, 0 for any number
 }
 
 // An Error means that a temporary file could not be created, written, read or removed. Its text says what a user can do.
@@ -37,24 +43,35 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Create creates a file in dir, or in os.TempDir() if dir is empty. Pattern is that of os.CreateTemp. Create removes the name at once
-// where the system allows it, so that nothing is left even if the process is killed; elsewhere Close removes it. All errors of a File are
-// of type *Error, except io.EOF.
-func Create(dir, pattern string) (*File, error) {
+// where the system allows it, so that nothing is left even if the process is killed; elsewhere Close removes it. The file has at most
+// max bytes, 0 means no limit. All errors of a File are of type *Error, except io.EOF and the *ntconv.LimitError of Write.
+func Create(dir, pattern string, max int64) (*File, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
 		return nil, &Error{err, "set TMPDIR to a directory that can be written"}
 	}
-	return &File{file: f, named: os.Remove(f.Name()) != nil}, nil
+	return &File{file: f, named: os.Remove(f.Name()) != nil, max: max}, nil
 }
 
-// Write appends p to the file.
+// Write appends p to the file. If the file would become too large, it writes nothing and returns an *ntconv.LimitError.
 func (f *File) Write(p []byte) (int, error) {
+	if err := CheckSize(f.size+int64(len(p)), f.max); err != nil {
+		return 0, err
+	}
 	n, err := f.file.Write(p)
 	f.size += int64(n)
 	if err != nil {
 		return n, &Error{err, "set TMPDIR to a directory with more space"}
 	}
 	return n, nil
+}
+
+// CheckSize returns an *ntconv.LimitError if a temporary file of size bytes is larger than max, which is 0 for any size.
+func CheckSize(size, max int64) error {
+	if max > 0 && size > max {
+		return &ntconv.LimitError{Limit: LimitSize, Value: max, Asked: size, Unit: "bytes"}
+	}
+	return nil
 }
 
 // Size returns the number of bytes that were written.

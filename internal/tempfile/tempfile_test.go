@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv"
 )
 
 func create(t *testing.T) (f *File, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	f, err := Create(dir, "ntconv-test-*")
+	f, err := Create(dir, "ntconv-test-*", 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +50,19 @@ func TestFile(t *testing.T) {
 	}
 	if err := (*File)(nil).Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file takes as much as its limit allows, and what exceeds that leaves it as it was.
+func TestLimit(t *testing.T) {
+	f, _ := create(t)
+	var of *ntconv.LimitError
+	for size, ok := range map[int]bool{0: true, 10_000: true, 10_001: false} {
+		f.size = 0
+		n, err := f.Write(make([]byte, size))
+		if ok != (err == nil) || ok != (n == size) || !ok && (!errors.As(err, &of) || of.Value != 10_000 || of.Asked != 10_001 || f.Size() != 0) {
+			t.Errorf("%d bytes: %d, %v", size, n, err)
+		}
 	}
 }
 
@@ -89,7 +104,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, want %v and %q", err, want, advice)
 		}
 	}
-	_, err := Create(filepath.Join(t.TempDir(), "absent"), "x*")
+	_, err := Create(filepath.Join(t.TempDir(), "absent"), "x*", 0)
 	check(err, fs.ErrNotExist, "TMPDIR")
 
 	f, _ := create(t)

@@ -52,7 +52,9 @@ import (
 // Options may be nil.
 type Options struct {
 	Report *ntconv.Report
-	Dir    string // of temporary files, "" for os.TempDir()
+	Dir    string // of the temporary file, "" for os.TempDir()
+	// MaxTemp is the maximum size of the temporary file in bytes, 0 means no limit.
+	MaxTemp int64
 	// Spans are the sources of spans and intervals, 0 means all.
 	Spans tracker.Sources
 	// SpanIDReversed is that of tracker.Options.
@@ -142,7 +144,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	if !t.clock.Wall.IsZero() {
 		t.base = t.clock.Wall.UnixNano()
 	}
-	t.spool = spool.New(&spool.Options{Dir: t.opts.Dir})
+	t.spool = spool.New(&spool.Options{Dir: t.opts.Dir, Max: t.opts.MaxTemp})
 	t.titles = newTitleTable()
 	t.owners = newOwnerTable(namer)
 	t.stacks = newStackTable(namer)

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"fmt"
 	"io"
 	"net"
@@ -64,7 +65,7 @@ const shutdownTime = 5 * time.Second
 // Serve serves the file. It returns nil when a page has fetched it completely, and the error of ctx if that is done before. It closes
 // the listener.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.ln) }()
 	select {
@@ -91,17 +92,34 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Origin, Accept-Encoding")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox") // in case a browser shows it
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")                                    // the viewer's page asks in the mode "cors", to which that does not apply
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Frame-Options", "DENY")
 	switch {
 	case r.Host != s.ln.Addr().String():
 		http.Error(w, "this address is for the machine itself", http.StatusForbidden)
-	case r.URL.Path != s.path:
+	case subtle.ConstantTimeCompare([]byte(r.URL.Path), []byte(s.path)) != 1:
 		http.NotFound(w, r)
 	case r.Header.Get("Origin") != s.viewer.Origin:
 		http.Error(w, "this file is for "+s.viewer.Origin, http.StatusForbidden)
+	case !isFetch(r.Header):
+		http.Error(w, "this file is for scripts of "+s.viewer.Origin, http.StatusForbidden)
 	default:
 		h.Set("Access-Control-Allow-Origin", s.viewer.Origin)
 		s.answer(w, r)
 	}
+}
+
+// isFetch reports whether a request comes from a script of another site that asks for permission to read the response, as far as the
+// browser says: not from an element of a page, such as an image or a frame, and not from the user.
+func isFetch(h http.Header) bool {
+	for key, want := range map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"} {
+		if got := h.Get(key); got != "" && got != want {
+			return false
+		}
+	}
+	return true
 }
 
 // answer serves a request that is allowed.

@@ -73,7 +73,10 @@ func (s *serving) ask(t *testing.T, method string, change func(*http.Request)) (
 		t.Fatal(err)
 	}
 	r.Header.Set("Origin", s.viewer.Origin)
-	r.Header.Set("Accept-Encoding", "identity") // otherwise the client decompresses
+	r.Header.Set("Accept-Encoding", "identity")  // otherwise the client decompresses
+	r.Header.Set("Sec-Fetch-Site", "cross-site") // as browsers do for fetch
+	r.Header.Set("Sec-Fetch-Mode", "cors")
+	r.Header.Set("Sec-Fetch-Dest", "empty")
 	if change != nil {
 		change(r)
 	}
@@ -126,6 +129,7 @@ func TestFetch(t *testing.T) {
 			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Encoding") != tt.encoding || resp.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%s %v", resp.Status, resp.Header)
 			}
+			checkHeaders(t, "GET", resp.Header)
 			if resp.Header.Get("Access-Control-Allow-Origin") != s.viewer.Origin || !strings.Contains(resp.Header.Get("Vary"), "Origin") {
 				t.Errorf("%v", resp.Header)
 			}
@@ -166,6 +170,22 @@ func decompress(t *testing.T, b []byte) []byte {
 	return b
 }
 
+// checkHeaders checks that a browser neither guesses what a response is, nor shows, shares or keeps it.
+func checkHeaders(t *testing.T, what string, h http.Header) {
+	t.Helper()
+	for key, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if h.Get(key) != want {
+			t.Errorf("%s: %s: %q, want %q", what, key, h.Get(key), want)
+		}
+	}
+	if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		t.Errorf("%s: policy %q", what, policy)
+	}
+}
+
 // Everything but a page of the viewer that knows the path is refused, without permission for any origin, and does not end the server.
 func TestRefused(t *testing.T) {
 	s := serve(t, false)
@@ -190,6 +210,12 @@ func TestRefused(t *testing.T) {
 		{"another host", http.MethodGet, func(r *http.Request) { r.Host = "example.com:" + port }, http.StatusForbidden},
 		{"localhost", http.MethodGet, func(r *http.Request) { r.Host = "localhost:" + port }, http.StatusForbidden},
 		{"no port", http.MethodGet, func(r *http.Request) { r.Host = "127.0.0.1" }, http.StatusForbidden},
+		{"an image of the page", http.MethodGet, func(r *http.Request) { r.Header.Set("Sec-Fetch-Mode", "no-cors") }, http.StatusForbidden},
+		{"a link of the page", http.MethodGet, func(r *http.Request) { r.Header.Set("Sec-Fetch-Mode", "navigate") }, http.StatusForbidden},
+		{"a frame of the page", http.MethodGet, func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "iframe") }, http.StatusForbidden},
+		{"a page on another port", http.MethodGet, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, http.StatusForbidden},
+		{"the user", http.MethodGet, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "none") }, http.StatusForbidden},
+		{"preflight for a frame", http.MethodOptions, func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "iframe") }, http.StatusForbidden},
 		{"the root", http.MethodGet, func(r *http.Request) { r.URL.Path = "/" }, http.StatusNotFound},
 		{"another path", http.MethodGet, func(r *http.Request) { r.URL.Path = "/AAAAAAAAAAAAAAAAAAAAAAAAAA/my_trace.json" }, http.StatusNotFound},
 		{"a longer path", http.MethodGet, func(r *http.Request) { r.URL.Path += "/" }, http.StatusNotFound},
@@ -199,6 +225,7 @@ func TestRefused(t *testing.T) {
 		if resp.StatusCode != tt.status || resp.Header.Get("Access-Control-Allow-Origin") != "" || len(body) > 100 {
 			t.Errorf("%s: %s, %v, %d bytes", tt.name, resp.Status, resp.Header, len(body))
 		}
+		checkHeaders(t, tt.name, resp.Header)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if resp, _ := s.ask(t, method, nil); resp.StatusCode != http.StatusMethodNotAllowed {

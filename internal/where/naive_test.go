@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"pgregory.net/rapid"
 )
 
@@ -299,7 +299,7 @@ func (d *drawn) literal(v ntconv.Value) string {
 func TestMatchesNaive(t *testing.T) {
 	held, failed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		tr := ntconvtest.Traces().Draw(t, "trace")
+		tr := eventgen.Traces().Draw(t, "trace")
 		d := &drawn{t: t}
 		for _, e := range tr.Events {
 			if e.Kind == ntconv.KindEvent {

@@ -132,6 +132,17 @@ func (m *Metadata) set(kind OptionalKind, v *Value) {
 	m.Has |= 1 << kind
 }
 
+// Meaningful returns the members of m.Has that say something: an opcode, because 0 is one, and all others unless they are given as the
+// zero value, which they have anyway.
+func (m *Metadata) Meaningful() (s OptionalSet) {
+	for kind := OptOpcode; kind <= OptVersion; kind++ {
+		if v := m.optional(kind); m.Has.Has(kind) && (kind == OptOpcode || v != Value{}) {
+			s |= 1 << kind
+		}
+	}
+	return s
+}
+
 // optional returns the value that set stored for kind.
 func (m *Metadata) optional(kind OptionalKind) (v Value) {
 	switch kind {

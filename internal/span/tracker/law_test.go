@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -156,7 +157,7 @@ func FuzzTracker(f *testing.F) {
 // Payloads and labels of generated traces are arbitrary.
 func TestGeneratedTraces(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		tr := ntconvtest.Traces().Draw(rt, "trace")
+		tr := eventgen.Traces().Draw(rt, "trace")
 		o := &tracker.Options{Sources: all, Unfinished: tracker.CloseUnfinished, MaxOpen: 3}
 		first, _ := track(t, tr.Source(), o)
 		second, _ := track(t, ntconvtest.Poison(tr.Source()), o)

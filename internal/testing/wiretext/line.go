@@ -106,12 +106,12 @@ func (n *node) scan(s string) error {
 			return nil
 		}
 		if n.word == "" {
-			end := strings.IndexAny(s+" ", " \t\r")
+			end := until(s, " \t\r")
 			n.word, s = s[:end], s[end:]
 			continue
 		}
 		var a arg
-		if end := strings.IndexAny(s, "= \":"); end > 0 && s[end] == '=' {
+		if end := until(s, "= \":"); end > 0 && end < len(s) && s[end] == '=' {
 			a.key, s = s[:end], s[end+1:]
 		}
 		for more := true; more; {
@@ -129,10 +129,20 @@ func (n *node) scan(s string) error {
 	}
 }
 
+// until returns the index of the first byte of s that is one of ends, or the length of s.
+func until(s, ends string) int {
+	for i := range len(s) {
+		if strings.IndexByte(ends, s[i]) >= 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
 // scanAtom reads an atom, which may be empty, and returns what is left of s.
 func scanAtom(s string) (atom, string, error) {
 	if !strings.HasPrefix(s, `"`) {
-		end := strings.IndexAny(s+" ", " \t\r:\"")
+		end := until(s, " \t\r:\"")
 		return bare(s[:end]), s[end:], nil
 	}
 	q, err := strconv.QuotedPrefix(s)

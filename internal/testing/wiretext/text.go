@@ -43,7 +43,7 @@ func Assemble(text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var a assembler
+	a := assembler{out: make([]byte, 0, len(text)/2)} // payloads are most of it, and have two digits per byte
 	for _, n := range top {
 		a.part(n)
 	}

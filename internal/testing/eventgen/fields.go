@@ -1,4 +1,4 @@
-package ntconvtest
+package eventgen
 
 import (
 	"fmt"

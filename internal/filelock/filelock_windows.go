@@ -1,4 +1,4 @@
-package dataset
+package filelock
 
 import (
 	"errors"
@@ -7,17 +7,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const removesOpenFiles = false
+// RemovesOpenFiles reports whether a file or directory can be renamed and removed while it is open.
+const RemovesOpenFiles = false
 
-// lockFile locks a file exclusively until it is closed.
-func lockFile(f *os.File) error {
+// Lock locks a file exclusively until f is closed; a directory cannot be locked. It does not wait: the error is ErrLocked if another
+// open file holds the lock.
+func Lock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, windows.ERROR_LOCK_VIOLATION):
-		return ErrBusy
+		return ErrLocked
 	}
 	return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
 }

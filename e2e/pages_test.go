@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+)
+
+// visitedPages is what a browser saw of ntconv view.
+type visitedPages struct {
+	Refused int64  // status of a visit without the token
+	Entered string // where a visit with it leads
+	Linked  string // where a link with it leads
+	Cookies []struct {
+		Name, SameSite, Path string
+		HTTPOnly, Session    bool
+	}
+	Dialogs, Violations, Errors, Foreign []string // what no page may do
+	Pages                                map[string]visitedPage
+	Types                                []chosenType
+	Attacks                              []string // what pages of other origins got
+	Answers                              []int64  // status of the answers to them
+}
+
+// A chosenType is a sample type in the menu of a page, and the page after it was clicked.
+type chosenType struct {
+	Name, SI string // SI is in the address
+	Status   int64
+}
+
+type visitedPage struct {
+	Status, Boxes, Found, Width        int64
+	Policy, Zoomed, Menu, Action, Text string
+	Title                              string
+	Names, Sorted                      []string
+}
+
+// visit starts ntconv view for a profile, and visits its pages with a browser.
+func visit(t *testing.T, flags []string, paths ...string) visitedPages {
+	t.Helper()
+	needBrowser(t)
+	cmd := exec.Command(command, append([]string{"view", "-q"}, flags...)...)
+	var msg bytes.Buffer
+	cmd.Stderr = &msg
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v: %s", err, msg.Bytes())
+	}
+	return script[visitedPages](t, 1, "node", append([]string{"pages.mjs", strings.TrimSpace(address)}, paths...)...)[0]
+}
+
+// A profile whose texts are all scripts runs none of them on any page, pages of other origins get nothing, and the pages work under
+// their policy: clicks, search, sorting and the choice of sample types.
+func TestPagesOfHostileProfile(t *testing.T) {
+	dir := t.TempDir()
+	in, source := filepath.Join(dir, "xss.pb"), filepath.Join(dir, "src")
+	if err := os.WriteFile(in, corpus.Hostile(t, "xss.pb").Data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(source, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const code = "<script>alert('source')</script>" // the profile says that its functions are in /etc/passwd
+	if err := os.WriteFile(filepath.Join(source, "passwd"), []byte(strings.Repeat(code+"\n", 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := visit(t, []string{"--graph", "--source", source, in},
+		"/flamegraph", "/top", "/peek?f=.", "/source?f=.", "/graph", "/disasm?f=.", "/saveconfig?config=x")
+	for what, list := range map[string][]string{
+		"dialogs": got.Dialogs, "violations of the policy": got.Violations, "errors": got.Errors, "requests to other hosts": got.Foreign, "attacks": got.Attacks,
+	} {
+		if len(list) > 0 {
+			t.Errorf("%s: %q", what, list)
+		}
+	}
+	if got.Refused != 403 || !strings.HasSuffix(got.Entered, "/flamegraph") || got.Linked != got.Entered {
+		t.Errorf("refused with %d, entered at %s, by a link at %s", got.Refused, got.Entered, got.Linked)
+	}
+	if c := got.Cookies; len(c) != 1 || !c[0].HTTPOnly || !c[0].Session || c[0].SameSite != "Strict" || c[0].Path != "/" {
+		t.Errorf("%+v", c)
+	}
+	if len(got.Answers) < 8 || slices.ContainsFunc(got.Answers, func(code int64) bool { return code != 403 }) {
+		t.Errorf("pages of other origins get %d", got.Answers)
+	}
+	if len(got.Types) != 2 || slices.ContainsFunc(got.Types, func(c chosenType) bool { return c.Status != 200 || c.SI != c.Name }) {
+		t.Errorf("sample types: %+v", got.Types)
+	}
+	got.check(t, code)
+}
+
+// check checks what the pages of xss.pb show.
+func (got *visitedPages) check(t *testing.T, code string) {
+	t.Helper()
+	const name = "<script>alert('n1')</script>"
+	flames, top := got.Pages["/flamegraph"], got.Pages["/top"]
+	if flames.Boxes != 9 || flames.Found != 7 || flames.Zoomed == "" || flames.Menu != "block" || flames.Action == "" || !slices.Contains(flames.Names, name) {
+		t.Errorf("flame graph: %+v", flames)
+	}
+	if len(top.Names) != 8 || !slices.Contains(top.Names, name) || slices.Equal(top.Names, top.Sorted) {
+		t.Errorf("top: %+v", top)
+	}
+	if text := got.Pages["/peek?f=."].Text; !strings.Contains(text, "<b>build</b>") {
+		t.Errorf("peek: %s", text)
+	}
+	if text := got.Pages["/source?f=."].Text; !strings.Contains(text, name) || !strings.Contains(text, code) {
+		t.Errorf("source: %s", text)
+	}
+	if _, err := exec.LookPath("dot"); err != nil {
+		t.Logf("no Graphviz: %v", err)
+	} else if graph := got.Pages["/graph"]; graph.Status != 200 || graph.Width < 100 {
+		t.Errorf("graph: %+v", graph)
+	}
+	for path, page := range got.Pages {
+		if page.Status != 200 && page.Status != 404 && page.Status != 501 || strings.Contains(page.Policy, "unsafe") || !strings.HasPrefix(page.Policy, "default-src 'none';") {
+			t.Errorf("%s: %d, policy %q", path, page.Status, page.Policy)
+		}
+	}
+	for _, path := range []string{"/disasm?f=.", "/saveconfig?config=x"} {
+		if got.Pages[path].Status != 404 {
+			t.Errorf("%s: %+v", path, got.Pages[path])
+		}
+	}
+}

@@ -1,0 +1,17 @@
+//go:build !darwin && !dragonfly && !freebsd && !linux && !netbsd && !openbsd && !windows
+
+package filelock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// RemovesOpenFiles reports whether a file or directory can be renamed and removed while it is open.
+const RemovesOpenFiles = true
+
+// Lock fails with an error that wraps errors.ErrUnsupported.
+func Lock(f *os.File) error {
+	return &os.PathError{Op: "lock", Path: f.Name(), Err: fmt.Errorf("%w on this system", errors.ErrUnsupported)}
+}

@@ -1,0 +1,131 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/tempfile"
+)
+
+// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would take a
+// reader that closes it for the last one. The caller closes the Input also after an error.
+func (in *Input) openAgain(name string) error {
+	opts := iox.InputOptions{Limits: in.opts.Limits, Dir: true}
+	if info, err := os.Stat(name); name != "-" && err == nil && info.IsDir() {
+		in.raw, err = iox.Open(name, opts)
+		return err
+	}
+	f, shown := os.Stdin, iox.StdinName
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return &iox.Error{Name: name, Op: "open", Bytes: -1, Err: err}
+		}
+		in.file, shown = f, name
+	}
+	raw, err := iox.FromReader(shown, f, opts)
+	if err == nil && !raw.Again() {
+		raw, err = in.copyPipe(shown, f, opts)
+	}
+	if err != nil {
+		return err
+	}
+	in.raw = raw
+	return nil
+}
+
+// copyPipe returns an input that is a copy of what can be read only once. The format is recognized before the rest is copied, so that a
+// wrong input, which may be endless, is not copied.
+func (in *Input) copyPipe(name string, pipe io.Reader, opts iox.InputOptions) (*iox.Input, error) {
+	var start bytes.Buffer // what recognition has read
+	raw, err := iox.FromReader(name, io.TeeReader(pipe, &start), opts)
+	if err != nil {
+		return nil, err
+	}
+	in.raw = raw
+	err = in.recognize()
+	if err == nil {
+		err = in.checkStart()
+	}
+	if in.head != nil {
+		in.head.stream.Close()
+		in.head = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	temp, err := in.spool(name, io.MultiReader(&start, pipe))
+	if err != nil {
+		return nil, err
+	}
+	if in.file != nil {
+		in.file.Close() // read only
+	}
+	in.file = temp
+	return iox.FromReader(name, temp, opts)
+}
+
+// checkStart returns the error of a stream that cannot be decompressed, also if its format need not be recognized.
+func (in *Input) checkStart() error {
+	if in.head == nil {
+		return nil
+	}
+	if _, err := in.head.peeked.Peek(formats.HeadSize); err != nil && err != io.EOF && !IsTruncated(err) && !errors.Is(err, iox.ErrCorrupt) {
+		return err
+	}
+	return nil
+}
+
+// copyBuffer is the size of the reads of a copy in bytes: what a pipe can hold.
+const copyBuffer = 64 << 10
+
+// spool copies what can be read only once to a temporary file.
+func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
+	f, err := in.opts.Temp()
+	if err != nil {
+		return nil, &SpoolError{fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err)}
+	}
+	to := &spoolWriter{f: f, max: in.opts.MaxTemp}
+	if in.opts.Copying != nil {
+		defer in.opts.Copying(to.n.Load)()
+	}
+	_, err = io.CopyBuffer(to, struct{ io.Reader }{src}, make([]byte, copyBuffer))
+	if err == nil {
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			return f, nil
+		}
+		err = &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w", err)}
+	}
+	f.Close() // not needed any more
+	var located *iox.Error
+	if spool := (*SpoolError)(nil); errors.As(err, &spool) || errors.As(err, &located) {
+		return nil, err
+	}
+	return nil, &iox.Error{Name: name, Op: "read", Bytes: to.n.Load(), Err: err}
+}
+
+// A spoolWriter is the temporary file of a copy, within its limit.
+type spoolWriter struct {
+	f   *os.File
+	max int64
+	n   atomic.Int64
+}
+
+// Write implements io.Writer. An error of the file is a *SpoolError.
+func (w *spoolWriter) Write(p []byte) (int, error) {
+	if err := tempfile.CheckSize(w.n.Load()+int64(len(p)), w.max); err != nil {
+		return 0, &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w", err)}
+	}
+	n, err := w.f.Write(p)
+	w.n.Add(int64(n))
+	if err != nil {
+		err = &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room", err)}
+	}
+	return n, err
+}

@@ -1,0 +1,136 @@
+package iox
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/filelock"
+)
+
+// staleAge is how long a temporary file must not have been written before it can count as left behind.
+const staleAge = time.Hour
+
+// renewInterval is the time after which a run renews the time stamp of its temporary file.
+const renewInterval = staleAge / 4
+
+// A lease keeps the temporary file or directory of a run in progress from being removed as left behind. It holds a lock, which other
+// runs see and which the operating system releases with the process. It also renews the time stamp, because not every file system
+// has locks. A run that was suspended for an hour still has its lock.
+type lease struct {
+	lock io.Closer // nil if the file system has no locks
+
+	mu    sync.Mutex // guards what follows
+	timer *time.Timer
+	ended bool
+}
+
+// hold begins a lease of a file or directory that was just created.
+func hold(sys fileSystem, name string) *lease {
+	l := new(lease)
+	if lock, err := sys.lock(name); err == nil {
+		l.lock = lock
+	}
+	l.timer = time.AfterFunc(renewInterval, func() { l.renew(sys, name) })
+	return l
+}
+
+// renew sets the time stamp to now, and the timer for the next time.
+func (l *lease) renew(sys fileSystem, name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	_ = sys.touch(name) // the lock remains
+	l.timer.Reset(renewInterval)
+}
+
+// end gives the lease up, for the first time it is called. It can be called for nil.
+func (l *lease) end() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	l.ended = true
+	l.timer.Stop()
+	if l.lock != nil {
+		l.lock.Close() // nothing was written
+	}
+}
+
+// removeStale removes the temporary files and directories that killed runs have left behind for a destination. This is housekeeping:
+// the output does not depend on it, so errors are ignored. It does not touch leftovers of other destinations, what is younger than
+// staleAge, and what is leased. removeTree removes a directory; nil keeps directories.
+func removeStale(sys fileSystem, dest string, removeTree func(name string) error) {
+	for _, temp := range temporaries(sys, dest) {
+		var remove func(name string) error
+		switch {
+		case temp.entry.Type().IsRegular() && isStale(temp.entry):
+			remove = sys.remove
+		case removeTree != nil && temp.entry.IsDir() && isStaleTree(temp.path):
+			remove = removeTree
+		default:
+			continue
+		}
+		lock, err := sys.lock(temp.path)
+		switch {
+		case err == nil:
+			_ = remove(temp.path)
+			lock.Close() // after the removal, so that only one run removes it
+		case errors.Is(err, errors.ErrUnsupported):
+			_ = remove(temp.path)
+		}
+	}
+}
+
+// isStale reports whether an entry has not been written for staleAge.
+func isStale(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) > staleAge
+}
+
+// isStaleTree reports whether nothing in a directory has been written for staleAge. The time of the directory
+// itself is not enough: a run may write the same member for hours.
+func isStaleTree(name string) bool {
+	stale := true
+	err := filepath.WalkDir(name, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if time.Since(info.ModTime()) <= staleAge {
+			stale = false
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && stale
+}
+
+// lockName locks a file or directory by a descriptor of its own, which Close releases. The error wraps errors.ErrUnsupported where a
+// file cannot be removed while it is open: there, the open file is protected anyway.
+func lockName(name string) (io.Closer, error) {
+	if !filelock.RemovesOpenFiles {
+		return nil, errors.ErrUnsupported
+	}
+	f, err := openNoFollow(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := filelock.Lock(f); err != nil {
+		f.Close() // read only
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,115 @@
+package pprofview
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// basePolicy is the Content-Security-Policy of responses that are not pages, and what pages permit in addition is appended to it.
+const basePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// An access decides which requests get a page. The server listens on an address that all users of the machine can connect to, and
+// that every page in the user's browser can send requests to. So each request must carry a secret that only the user's browser has,
+// and must not come from a page of another origin.
+type access struct {
+	// Hosts are the values of the header Host that requests may have. Sites whose names resolve to this machine (DNS rebinding) send
+	// their own names.
+	hosts [2]string
+	// Token is part of the address that the user opens. It has 130 random bits.
+	token string
+	// CookieName has the port, because browsers send cookies to all ports of a host.
+	cookieName string
+	// Cookie is the secret of the user's browser. It differs from the token: the address may be in the browser's history or on a screen,
+	// and the cookie is sent to all servers on this machine that the user visits.
+	cookie string
+	pages  http.Handler
+}
+
+// newAccess returns the access to pages at an address of this machine.
+func newAccess(addr *net.TCPAddr, pages http.Handler) *access {
+	port := strconv.Itoa(addr.Port)
+	return &access{
+		hosts: [2]string{net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("localhost", port)},
+		token: rand.Text(), cookieName: "ntconv-view-" + port, cookie: rand.Text(), pages: pages,
+	}
+}
+
+// address returns the address to open first.
+func (a *access) address() string { return "http://" + a.hosts[0] + "/?token=" + a.token }
+
+// ServeHTTP implements http.Handler. Refusals say nothing of the profile.
+func (a *access) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", basePolicy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	token, hasToken := r.URL.Query()["token"]
+	switch {
+	case r.Host != a.hosts[0] && r.Host != a.hosts[1]:
+		refuse(w, "this address is for browsers on the machine itself, as http://"+a.hosts[0]+" or http://"+a.hosts[1])
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+	case hasToken && r.URL.Path == "/":
+		a.enter(w, r, token[0])
+	case !sameOrigin(r):
+		refuse(w, "pages of other sites cannot use this address")
+	case !a.knows(r):
+		refuse(w, "open the address that ntconv view printed: the profile is only for browsers that have its token")
+	default:
+		a.pages.ServeHTTP(w, r)
+	}
+}
+
+// refuse answers a request that is not allowed.
+func refuse(w http.ResponseWriter, why string) { http.Error(w, why, http.StatusForbidden) }
+
+// enter gives a browser that shows the token the cookie, and sends it to the pages. Only what the user opens as a page may enter. It
+// may be a link on another site, because whoever has the token may read the profile.
+func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	if !equal(token, a.token) || dest != "" && dest != "document" {
+		refuse(w, "wrong token; open the address that ntconv view printed, as a page of its own")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: a.cookieName, Value: a.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		w.Header().Set("Location", "/flamegraph")
+		w.WriteHeader(http.StatusSeeOther)
+	default: // a redirect would still be a request of the other site, which gets no cookie of SameSite=Strict
+		w.Header().Set("Refresh", "0; url=/flamegraph")
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// knows reports whether a request has the cookie. Servers on other ports may have set cookies with its name, so there may be several.
+func (a *access) knows(r *http.Request) bool {
+	known := false
+	for _, c := range r.CookiesNamed(a.cookieName) {
+		known = equal(c.Value, a.cookie) || known
+	}
+	return known
+}
+
+// equal compares secrets in a time that depends on the length alone.
+func equal(got, want string) bool { return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 }
+
+// sameOrigin reports whether a request comes from a page of this server or from the user, as far as the browser says. The cookie is
+// not enough: browsers send it for pages on other ports of this machine, too, because ports do not count as sites.
+func sameOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+	default:
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	return origin == "" || origin == "http://"+r.Host
+}

@@ -1,0 +1,225 @@
+package pprofview
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/google/pprof/profile"
+)
+
+// Bounds of the work for requests.
+const (
+	maxWaiting = 16        // requests that wait for the one that is answered
+	maxPage    = 256 << 20 // bytes of a page
+)
+
+// pages are the pages about a profile, for requests that are allowed. They are made one at a time, because each takes memory in
+// proportion to the profile, and because the driver has global settings.
+type pages struct {
+	profile *profile.Profile
+	types   []*profile.ValueType // of the profile before nameTypes
+	driver  map[string]http.Handler
+	sources *sources
+	graph   bool
+	waiting chan struct{}
+	turn    chan struct{}
+}
+
+// newPages returns the pages of a profile, which they own.
+func newPages(p *profile.Profile, s *sources, graph bool) (*pages, error) {
+	types := append([]*profile.ValueType(nil), p.SampleType...)
+	nameTypes(p)
+	handlers, err := driverHandlers(p)
+	if err != nil {
+		return nil, err
+	}
+	return &pages{
+		profile: p, types: types, driver: handlers, sources: s, graph: graph,
+		waiting: make(chan struct{}, maxWaiting), turn: make(chan struct{}, 1),
+	}, nil
+}
+
+// ServeHTTP implements http.Handler. The driver's pages that save settings are omitted, so nothing is written.
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/":
+		w.Header().Set("Location", "/flamegraph")
+		w.WriteHeader(http.StatusSeeOther)
+	case "/flamegraph":
+		p.answer(w, r, p.driverPage(3, 2))
+	case "/top":
+		p.answer(w, r, p.driverPage(2, 2))
+	case "/peek":
+		p.answer(w, r, p.driverPage(2, 1))
+	case "/source":
+		p.answer(w, r, p.sourcePage)
+	case "/graph":
+		p.answer(w, r, p.graphPage)
+	case "/download":
+		p.answer(w, r, p.download)
+	case "/disasm":
+		http.Error(w, "disassembly is not available, because it would run programs on files that the profile names; "+
+			"download the profile and use go tool pprof -http=: FILE if you trust it", http.StatusNotFound)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// A maker makes a page. If it fails, what it has written is not sent. The error is a *pageError if it is the user's.
+type maker func(w *response, r *http.Request) error
+
+// A pageError is a reason for which there is no page.
+type pageError struct {
+	code int // status of HTTP
+	text string
+}
+
+func (e *pageError) Error() string { return e.text }
+
+// answer makes a page when it is its turn, and sends it.
+func (p *pages) answer(w http.ResponseWriter, r *http.Request, page maker) {
+	select {
+	case p.waiting <- struct{}{}:
+		defer func() { <-p.waiting }()
+	default:
+		http.Error(w, "too many requests at the same time; try again", http.StatusServiceUnavailable)
+		return
+	}
+	made := response{header: http.Header{}, code: http.StatusOK, max: maxPage}
+	err := p.inTurn(r, func() error { return page(&made, r) })
+	// The time to send begins now: making the page may take longer than a client may take to receive it.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // not of all ResponseWriters of tests
+	var reason *pageError
+	switch {
+	case errors.As(err, &reason):
+		http.Error(w, reason.text, reason.code)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		for key, values := range made.header {
+			w.Header()[key] = values
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(made.body.Len()))
+		w.WriteHeader(made.code)
+		_, _ = w.Write(made.body.Bytes()) // the client may have left
+	}
+}
+
+// inTurn runs a function when no other runs. A panic becomes an error: the driver panics for some expressions in addresses.
+func (p *pages) inTurn(r *http.Request, run func() error) (err error) {
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the page cannot be made with these settings")
+		}
+	}()
+	return run()
+}
+
+// A response is kept in memory until it is complete.
+type response struct {
+	header http.Header
+	code   int
+	max    int // bytes of body
+	body   bytes.Buffer
+	failed error // why a part is missing: the driver ignores errors of Write
+}
+
+func (w *response) Header() http.Header  { return w.header }
+func (w *response) WriteHeader(code int) { w.code = code }
+func (w *response) Write(b []byte) (int, error) {
+	if w.failed == nil && w.body.Len()+len(b) > w.max {
+		w.failed = &pageError{http.StatusInsufficientStorage, fmt.Sprintf("too large: limit %d bytes; select a part of the profile", w.max)}
+	}
+	if w.failed != nil {
+		return 0, w.failed
+	}
+	return w.body.Write(b)
+}
+
+// driverPage returns the maker of one of pprof's pages, which has a number of scripts and styles.
+func (p *pages) driverPage(scripts, styles int) maker {
+	return func(w *response, r *http.Request) error {
+		p.driver[r.URL.Path].ServeHTTP(w, r)
+		if w.failed != nil {
+			return w.failed
+		}
+		if w.code != http.StatusOK {
+			return &pageError{w.code, w.body.String()}
+		}
+		return w.allow(scripts, styles)
+	}
+}
+
+// element matches the beginning of an element that a Content-Security-Policy restricts.
+var element = regexp.MustCompile(`(?i)<(?:script|style)\b[^>]*>?`)
+
+// allow gives the scripts and styles of a page of pprof a nonce, without which browsers ignore them. pprof's templates escape all
+// names, so the page has exactly the elements of its template: with any other, it is not served.
+func (w *response) allow(scripts, styles int) error {
+	const script, style = "<script>", `<style type="text/css">`
+	nonce, other := rand.Text(), false
+	body := element.ReplaceAllFunc(w.body.Bytes(), func(tag []byte) []byte {
+		switch string(tag) {
+		case script:
+			scripts--
+			return []byte(`<script nonce="` + nonce + `">`)
+		case style:
+			styles--
+			return []byte(`<style nonce="` + nonce + `">`)
+		}
+		other = true
+		return tag
+	})
+	if other || scripts != 0 || styles != 0 {
+		return errors.New("the page has scripts or styles that are not those of its template, so it is not shown")
+	}
+	w.body = *bytes.NewBuffer(body)
+	w.permit("script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self' data:")
+	return nil
+}
+
+// permit makes the response a page that may use the sources of a policy.
+func (w *response) permit(policy string) {
+	w.header.Set("Content-Security-Policy", basePolicy+"; "+policy)
+	w.header.Set("Content-Type", "text/html; charset=utf-8")
+}
+
+// render makes a page from a template of this package. The template gets the data, the nonce for its styles, and the query of the
+// address, so that links to other pages keep the selection.
+func (w *response) render(t *template.Template, r *http.Request, data any) error {
+	nonce := rand.Text()
+	err := t.Execute(w, struct {
+		Nonce string
+		Query template.URL
+		Data  any
+	}{nonce, template.URL(r.URL.RawQuery), data})
+	w.permit("style-src 'nonce-" + nonce + "'; img-src data:")
+	return err
+}
+
+// navigation are the links of pages that are not pprof's.
+const navigation = `<nav><a href="./flamegraph?{{.Query}}">Flame graph</a> <a href="./top?{{.Query}}">Top</a> <a href="./peek?{{.Query}}">Peek</a> ` +
+	`<a href="./graph?{{.Query}}">Graph</a> <a href="./source?{{.Query}}">Source</a></nav>`
+
+// download sends the profile, with the names of sample types that it has.
+func (p *pages) download(w *response, _ *http.Request) error {
+	named := p.profile.SampleType
+	p.profile.SampleType = p.types
+	defer func() { p.profile.SampleType = named }()
+	w.header.Set("Content-Type", "application/vnd.google.protobuf+gzip")
+	w.header.Set("Content-Disposition", "attachment; filename=profile.pb.gz")
+	return p.profile.Write(w)
+}

@@ -1,0 +1,125 @@
+package growth
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A funcID is a function of the program: its package, and its number there.
+type funcID struct{ pkg, fn uint32 }
+
+var errCounters = errors.New("counters are not in the format of internal/coverage, version 1")
+
+// decode decodes the counters of a program (internal/coverage/defs.go in the Go tree): a file header of 32 bytes, the header of one segment,
+// its strings and arguments, and for each function that was executed the number of its blocks, its package, its number, and the counts.
+func decode(b []byte) (map[funcID][]uint32, error) {
+	const fileHeader, segmentHeader = 32, 16
+	const flavor, uleb128 = 24, 2
+	if len(b) < fileHeader+segmentHeader || string(b[:8]) != "\x00cwm\x01\x00\x00\x00" || b[flavor] != uleb128 {
+		return nil, errCounters
+	}
+	h := b[fileHeader:]
+	n := binary.LittleEndian.Uint64(h)
+	skip := uint64(binary.LittleEndian.Uint32(h[8:])) + uint64(binary.LittleEndian.Uint32(h[12:]))
+	skip = (fileHeader + segmentHeader + skip + 3) &^ 3
+	if skip > uint64(len(b)) {
+		return nil, errCounters
+	}
+	b = b[skip:]
+	next := func() uint32 {
+		v, size := binary.Uvarint(b)
+		b = b[max(size, 0):]
+		return uint32(v)
+	}
+	funcs := make(map[funcID][]uint32)
+	for range n {
+		blocks, id := next(), funcID{next(), next()}
+		if uint64(blocks) > uint64(len(b)) {
+			return nil, errCounters
+		}
+		counts := make([]uint32, blocks)
+		for i := range counts {
+			counts[i] = next()
+		}
+		funcs[id] = counts
+	}
+	return funcs, nil
+}
+
+func sum(blocks []uint32) (n uint64) {
+	for _, c := range blocks {
+		n += uint64(c)
+	}
+	return n
+}
+
+// Hot returns the n blocks of code whose number of executions grew the most from one run to another, as lines for humans: file, lines and
+// columns, and the counts of both runs.
+func (p *Program) Hot(small, large *Cost, n int) ([]string, error) {
+	before, err := p.profile(small)
+	if err != nil {
+		return nil, err
+	}
+	after, err := p.profile(large)
+	if err != nil {
+		return nil, err
+	}
+	type block struct {
+		place         string
+		before, after int
+	}
+	var blocks []block
+	for place, count := range after {
+		blocks = append(blocks, block{place, before[place], count})
+	}
+	// What grew linearly has doubled, so the rest is what matters.
+	slices.SortFunc(blocks, func(a, b block) int {
+		return cmp.Or(cmp.Compare(b.after-2*b.before, a.after-2*a.before), cmp.Compare(a.place, b.place))
+	})
+	var lines []string
+	for _, b := range blocks[:min(n, len(blocks))] {
+		lines = append(lines, fmt.Sprintf("%s: %d, then %d", strings.TrimPrefix(b.place, module+"/"), b.before, b.after))
+	}
+	return lines, nil
+}
+
+// profile returns how often each block of a run was executed.
+func (p *Program) profile(c *Cost) (map[string]int, error) {
+	dir, err := os.MkdirTemp(p.dir, "hot")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	meta, err := filepath.Glob(filepath.Join(p.dir, "covmeta.*"))
+	if err != nil || len(meta) != 1 {
+		return nil, fmt.Errorf("%d files describe the counters, want 1: %w", len(meta), err)
+	}
+	name := filepath.Base(meta[0])
+	if err := os.Link(meta[0], filepath.Join(dir, name)); err != nil {
+		return nil, err
+	}
+	counters := strings.Replace(name, "covmeta", "covcounters", 1) + ".1.1"
+	if err := os.WriteFile(filepath.Join(dir, counters), c.counters, 0o600); err != nil {
+		return nil, err
+	}
+	text := filepath.Join(dir, "text")
+	if out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i", dir, "-o", text).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go tool covdata: %w: %s", err, out)
+	}
+	b, err := os.ReadFile(text)
+	counts := make(map[string]int)
+	for line := range strings.Lines(string(b)) { // FILE:LINE.COLUMN,LINE.COLUMN STATEMENTS COUNT
+		if f := strings.Fields(line); len(f) == 3 {
+			counts[f[0]], _ = strconv.Atoi(f[2])
+		}
+	}
+	return counts, err
+}

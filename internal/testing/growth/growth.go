@@ -1,0 +1,162 @@
+// Package growth measures how the cost of the command grows with its input. It counts steps, so that a result depends neither on the
+// machine nor on what else runs there.
+//
+// A step is one execution of a basic block of this module or of a library that decodes untrusted input. The compiler counts them: the
+// command is built with -cover. The standard library is not counted, because that would double the time of the build; its copies and tables
+// appear in the bytes that a run allocates.
+package growth
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// counted are the packages whose steps are counted.
+const (
+	module  = "github.com/ntconv/ntconv"
+	counted = module + "/...,github.com/go-json-experiment/json/jsontext,github.com/google/pprof/..."
+)
+
+// A Program is the command, built so that it counts its steps. It runs in a process of its own, which all runs share. A Program is not safe
+// for concurrent use.
+type Program struct {
+	dir, path string
+	in        io.WriteCloser
+	out       *bufio.Reader
+	errs      strings.Builder
+}
+
+// Start builds the command and starts it. It ends with the test.
+func Start(tb testing.TB) *Program {
+	tb.Helper()
+	p := &Program{dir: tb.TempDir()}
+	p.path = filepath.Join(p.dir, "ntconv")
+	if err := p.build(); err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(p.path)
+	cmd.Dir = p.dir
+	// With one thread, goroutines do not overwrite each other's counts, and pools are deterministic.
+	cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "GOGC=400", "TMPDIR="+p.dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd.Stderr = &p.errs
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	p.in, p.out = in, bufio.NewReader(out)
+	tb.Cleanup(func() {
+		_ = in.Close() // it ends the process
+		_ = cmd.Wait()
+	})
+	return p
+}
+
+// build builds a copy of the module in which testdata/batch.go is the main function of the command. An overlay would be simpler, but the go
+// command does not count the steps of files in an overlay.
+func (p *Program) build() error {
+	const root = "../../.."
+	source := filepath.Join(p.dir, "source")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(source, path[len(root):])
+		if d.IsDir() {
+			switch name := d.Name(); {
+			case path == root:
+			case name == "testdata", path == root+"/bin", path == root+"/e2e", strings.HasPrefix(name, "."):
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(to, 0o700)
+		}
+		if !d.Type().IsRegular() || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		return copyFile(to, path)
+	})
+	if err != nil {
+		return err
+	}
+	if err := copyFile(filepath.Join(source, "cmd/ntconv/main.go"), "testdata/batch.go"); err != nil {
+		return err
+	}
+	// Without paths, what was built before is found in the cache.
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-cover", "-covermode", "atomic", "-coverpkg", counted, "-ldflags=-s -w",
+		"-o", p.path, "./cmd/ntconv")
+	cmd.Dir = source
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the command with counters: %w: %s", err, out)
+	}
+	return nil
+}
+
+func copyFile(to, from string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o600)
+}
+
+// A Cost is what one run of the command took.
+type Cost struct {
+	Code      int    // exit code
+	Stderr    string // what it wrote to standard error
+	Allocated uint64 // bytes, of all allocations together
+	Output    int64  // bytes on standard output
+	Steps     uint64 // executions of blocks
+	funcs     map[funcID][]uint32
+	counters  []byte
+}
+
+// Run runs the command.
+func (p *Program) Run(args ...string) (*Cost, error) {
+	stdout := filepath.Join(p.dir, "stdout")
+	request, err := json.Marshal(map[string]any{"Args": args, "Stdout": stdout})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.in.Write(append(request, '\n')); err != nil {
+		return nil, fmt.Errorf("%v: %w: %s", args, err, p.errs.String())
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("%v: the process ended: %w: %s", args, err, tail(p.errs.String()))
+	}
+	var answer struct {
+		Code      int
+		Stderr    string
+		Allocated uint64
+		Counters  []byte
+	}
+	if err := json.Unmarshal(line, &answer); err != nil {
+		return nil, fmt.Errorf("%v: %w: %.200s", args, err, line)
+	}
+	c := &Cost{Code: answer.Code, Stderr: answer.Stderr, Allocated: answer.Allocated, counters: answer.Counters}
+	if info, err := os.Stat(stdout); err == nil {
+		c.Output = info.Size()
+	}
+	c.funcs, err = decode(c.counters)
+	for _, blocks := range c.funcs {
+		c.Steps += sum(blocks)
+	}
+	return c, err
+}
+
+// tail returns the begin of a message that may be long, as that of a stack overflow.
+func tail(s string) string { return s[:min(len(s), 4000)] }

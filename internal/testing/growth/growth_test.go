@@ -1,0 +1,147 @@
+package growth
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	all   = flag.Bool("all", false, "run all commands on all inputs, not only those that matter")
+	table = flag.String("table", "", "write a table of all costs to this file")
+)
+
+// What is allowed for twice the size: a little more than twice the cost, for logarithms, and what begins with a size. Quadratic growth is 4.
+const (
+	maxRatio      = 2.3
+	maxFuncRatio  = 2.6 // of a single function
+	stepFloor     = 4000
+	allocateFloor = 3 << 20 // buffers and pools
+	measured      = 2       // the sizes are N and 2N divided by this
+)
+
+// The cost of every command grows no faster than n log n, for inputs that have many of anything.
+func TestGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command with counters")
+	}
+	p := Start(t)
+	report := io.Discard
+	if *table != "" {
+		f, err := os.Create(*table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		report = f
+	}
+	for _, in := range Inputs() {
+		t.Run(in.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			small, large := filepath.Join(dir, "small."+in.Ext), filepath.Join(dir, "large."+in.Ext)
+			save(t, small, in, in.N/measured)
+			save(t, large, in, 2*(in.N/measured))
+			for _, c := range Commands() {
+				if *all || slices.Contains(in.Commands, c.Name) {
+					compare(t, p, c, small, large, report)
+				}
+			}
+		})
+	}
+}
+
+func save(t *testing.T, path string, in Input, n int) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := in.Write(&b, n); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compare fails the test if the cost of a command grows too fast.
+func compare(t *testing.T, p *Program, command Command, small, large string, report io.Writer) {
+	t.Helper()
+	a, b := runOn(t, p, command, small), runOn(t, p, command, large)
+	fmt.Fprintf(report, "%-34s %-10s exit %d  steps %9d x%4.2f  allocated %9d KiB x%4.2f\n", strings.TrimPrefix(t.Name(), "TestGrowth/"), command.Name,
+		b.Code, b.Steps, float64(b.Steps)/float64(a.Steps), b.Allocated>>10, float64(b.Allocated)/float64(a.Allocated))
+	steps := float64(b.Steps) > maxRatio*float64(a.Steps)+stepFloor || !slow(a, b)
+	if !steps && float64(b.Allocated) <= maxRatio*float64(a.Allocated)+allocateFloor {
+		return
+	}
+	hot, err := p.Hot(a, b, 6)
+	t.Errorf("%s: for twice the size, %d steps become %d, and %d allocated bytes %d (%s):\n%s\n%v", command.Args, a.Steps, b.Steps, a.Allocated,
+		b.Allocated, b.Stderr, strings.Join(hot, "\n"), err)
+}
+
+// slow reports whether no function grows faster than its input. The sum hides a function that is quadratic with a small factor.
+func slow(a, b *Cost) bool {
+	for id, blocks := range b.funcs {
+		if n := sum(blocks); n > stepFloor && float64(n) > maxFuncRatio*float64(sum(a.funcs[id]))+stepFloor {
+			return false
+		}
+	}
+	return true
+}
+
+func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
+	t.Helper()
+	args := []string{"-q"}
+	for _, arg := range strings.Fields(command.Args) {
+		switch {
+		case arg == "IN":
+			arg = in
+		case strings.HasPrefix(arg, "OUT"):
+			arg = filepath.Join(filepath.Dir(in), "out"+arg[len("OUT"):])
+			args = append(args, "-f")
+		}
+		args = append(args, arg)
+	}
+	c, err := p.Run(append(args[1:], args[0])...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Code == 1 {
+		t.Fatalf("%q: usage: %s", args, c.Stderr)
+	}
+	return c
+}
+
+// The same run has the same number of steps, and the places of the steps are known.
+func TestDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command with counters")
+	}
+	p := Start(t)
+	var costs []*Cost
+	for _, n := range []int{100, 100, 400} {
+		var b bytes.Buffer
+		if err := Inputs()[0].Write(&b, n); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "in.nettrace")
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Run("print", "--json", file)
+		if err != nil || c.Code != 0 {
+			t.Fatal(c, err)
+		}
+		costs = append(costs, c)
+	}
+	if a, b, c := costs[0].Steps, costs[1].Steps, costs[2].Steps; a != b || c < 2*a {
+		t.Errorf("%d steps, the same run %d, and %d for four times as many types", a, b, c)
+	}
+	hot, err := p.Hot(costs[0], costs[2], 5)
+	if err != nil || len(hot) != 5 || !strings.Contains(hot[0], ".go:") {
+		t.Errorf("places with the most growth: %q, %v", hot, err)
+	}
+}

@@ -1,0 +1,60 @@
+// This file takes the place of main.go in the program that package growth builds: it runs the command once per line of standard input,
+// and states what each run cost.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"runtime"
+	"runtime/coverage"
+)
+
+// A request is one run of the command.
+type request struct {
+	Args   []string
+	Stdout string // file for standard output
+}
+
+// An answer is what a run has left.
+type answer struct {
+	Code      int
+	Stderr    string
+	Allocated uint64 // bytes, of all allocations together
+	Counters  []byte // of all blocks of code, in the format of internal/coverage
+}
+
+func main() {
+	in, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var r request
+		check(json.Unmarshal(in.Bytes(), &r))
+		check(out.Encode(serve(&r)))
+	}
+	check(in.Err())
+}
+
+func serve(r *request) (a answer) {
+	stdout, err := os.Create(r.Stdout)
+	check(err)
+	os.Stdout = stdout // some outputs do not go through what run is given
+	runtime.GC()       // or else what the run before has left decides when pools are emptied
+	var before, after runtime.MemStats
+	var errs, counters bytes.Buffer
+	runtime.ReadMemStats(&before)
+	check(coverage.ClearCounters())
+	a.Code = run(r.Args, stdout, &errs)
+	runtime.ReadMemStats(&after)
+	check(coverage.WriteCounters(&counters))
+	check(stdout.Close())
+	a.Stderr, a.Counters, a.Allocated = errs.String(), counters.Bytes(), after.TotalAlloc-before.TotalAlloc
+	return a
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

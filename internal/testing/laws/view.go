@@ -1,0 +1,187 @@
+package laws
+
+import (
+	"hash/maphash"
+	"math/bits"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A View looks at everything that events say and remembers it as numbers. It is not safe for concurrent use.
+type View struct {
+	schemas schema.Table
+	seed    maphash.Seed
+	decode  bool     // payloads, too
+	events  []uint64 // every event with its type, in order
+	sum     uint64   // of all events without their types, which in time order may be defined later
+
+	types   map[*ntconv.Type]uint64
+	threads map[*ntconv.Thread]uint64
+	stacks  map[*ntconv.Stack]uint64
+	labels  map[*ntconv.Labels]uint64
+	scratch []byte
+}
+
+// NewView returns an empty View.
+func NewView() *View {
+	return &View{
+		seed: maphash.MakeSeed(), types: map[*ntconv.Type]uint64{}, threads: map[*ntconv.Thread]uint64{},
+		stacks: map[*ntconv.Stack]uint64{}, labels: map[*ntconv.Labels]uint64{},
+	}
+}
+
+// Reset forgets all events. With decode, See also decodes payloads.
+func (v *View) Reset(decode bool) {
+	v.decode, v.events, v.sum = decode, v.events[:0], 0
+	clear(v.types)
+	clear(v.threads)
+	clear(v.stacks)
+	clear(v.labels)
+}
+
+// Sum returns a number for all events since Reset without their types, in any order.
+func (v *View) Sum() uint64 { return v.sum }
+
+func mix(h, n uint64) uint64 {
+	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, n^0xd1342543de82ef95)
+	return hi ^ lo
+}
+
+func (v *View) text(h uint64, s ...string) uint64 {
+	for _, s := range s {
+		h = mix(h, maphash.String(v.seed, s))
+	}
+	return h
+}
+
+// See looks at an event. It keeps nothing of it that is borrowed.
+func (v *View) See(e *ntconv.Event) {
+	h := mix(uint64(e.Kind), uint64(e.Offset))
+	h = mix(mix(h, uint64(e.Seq)), uint64(e.Lost))
+	h = mix(h, maphash.Bytes(v.seed, e.Payload))
+	h = mix(mix(h, once(v.threads, e.Thread, v.thread)), once(v.threads, e.Capture, v.thread))
+	h = mix(mix(h, once(v.stacks, e.Stack, v.stack)), once(v.labels, e.Labels, v.list))
+	if e.Kind == ntconv.KindEvent {
+		h = mix(mix(h, uint64(e.CPU)), uint64(e.Time))
+	}
+	if e.Mark != nil {
+		h = mix(mix(h, uint64(e.Mark.Kind)), uint64(e.Mark.Flags))
+		for _, ts := range e.Mark.Threads {
+			h = mix(mix(h, once(v.threads, ts.Thread, v.thread)), uint64(ts.Seq))
+		}
+	}
+	if e.Kind == ntconv.KindEvent || e.Kind == ntconv.KindOpaque {
+		v.sum += h
+	}
+	v.events = append(v.events, mix(mix(h, once(v.types, e.Type, v.typ)), uint64(e.Flags&^ntconv.FlagLate)))
+	if v.decode && e.Kind == ntconv.KindEvent {
+		_, _, _, _ = e.Version(), e.Opcode(), e.Level(), e.Keywords()
+		for _, value := range e.Fields() {
+			v.value(value, 0)
+		}
+		for _, value := range v.schemas.Of(e).Values(e) {
+			v.value(value, 0)
+		}
+	}
+}
+
+// value looks at a value and at everything in it.
+func (v *View) value(x ntconv.Value, depth int) {
+	switch x.Kind() {
+	case ntconv.ValueString:
+		v.scratch = x.AppendString(v.scratch[:0])
+	case ntconv.ValueList:
+		for e := range x.Elems() {
+			v.value(e, depth+1)
+		}
+	case ntconv.ValueObject:
+		for _, m := range x.Fields() {
+			v.value(m, depth+1)
+		}
+	case ntconv.ValueError:
+		if x.Err() == nil {
+			panic("error value without an error")
+		}
+	}
+}
+
+// kept bounds how many definitions are looked at again at the end.
+const kept = 1 << 12
+
+// once returns the content of something immutable, and keeps it to compare.
+func once[T any](known map[*T]uint64, p *T, content func(*T) uint64) uint64 {
+	if p == nil {
+		return 0
+	}
+	h, ok := known[p]
+	if !ok {
+		h = content(p)
+		if len(known) < kept {
+			known[p] = h
+		}
+	}
+	return h
+}
+
+// Changed reports whether something immutable has other contents than when it was first seen.
+func (v *View) Changed() bool {
+	return altered(v.types, v.typ) || altered(v.threads, v.thread) || altered(v.stacks, v.stack) || altered(v.labels, v.list)
+}
+
+func altered[T any](known map[*T]uint64, content func(*T) uint64) bool {
+	for p, h := range known {
+		if content(p) != h {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *View) typ(t *ntconv.Type) uint64 {
+	h := v.text(mix(uint64(t.ID), t.Keywords), t.Provider, t.Name, t.Message, t.Description)
+	h = mix(h, uint64(t.Version)|uint64(t.Level)<<8|uint64(t.Opcode)<<16)
+	h = mix(h, maphash.Bytes(v.seed, t.Extra)^maphash.Bytes(v.seed, t.GUID[:]))
+	return v.fields(v.attrs(h, t.Attrs), t.Fields)
+}
+
+func (v *View) fields(h uint64, fields []ntconv.Field) uint64 {
+	for i := range fields {
+		h = mix(v.text(h, fields[i].Name), maphash.Bytes(v.seed, fields[i].Extra))
+		for t := &fields[i].Type; t != nil; t = t.Elem {
+			h = v.fields(mix(h, uint64(t.Code)<<16|uint64(t.Count)), t.Fields)
+		}
+	}
+	return h
+}
+
+func (v *View) attrs(h uint64, attrs ntconv.Attrs) uint64 {
+	for _, a := range attrs {
+		h = v.text(h, a.Key, a.Value)
+	}
+	return h
+}
+
+func (v *View) thread(t *ntconv.Thread) uint64 {
+	p := t.Process
+	h := v.text(mix(t.TID, p.PID), t.Name, p.Host, p.Name)
+	return v.attrs(v.attrs(mix(h, uint64(p.PointerSize)), t.Attrs), p.Attrs)
+}
+
+func (v *View) stack(s *ntconv.Stack) uint64 {
+	h := uint64(len(s.PCs))
+	for _, pc := range s.PCs {
+		h = mix(h, pc)
+	}
+	return h
+}
+
+func (v *View) list(l *ntconv.Labels) uint64 {
+	h := uint64(len(l.List()))
+	for i := range l.List() {
+		e := &l.List()[i]
+		h = v.text(mix(mix(h, uint64(e.Kind)), uint64(e.Num)), e.Key, e.Str, e.Unit)
+		h = mix(h, maphash.Bytes(v.seed, e.ID[:]))
+	}
+	return h
+}

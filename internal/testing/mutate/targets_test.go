@@ -1,0 +1,395 @@
+package mutate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/eventtext"
+	"github.com/ntconv/ntconv/internal/inventory"
+	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/testing/laws"
+	"github.com/ntconv/ntconv/internal/testing/mutate"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
+)
+
+// A target is what reads mutants.
+type target struct {
+	name  string
+	share int // of mutants, relative to other targets
+	seeds []*mutate.Seed
+	// check reads a mutant. rejected says why the input cannot be read to its end; err is a broken law.
+	check func(n uint64, data []byte) (rejected, err error)
+
+	mutator  *mutate.Mutator
+	mutants  int
+	accepted int
+	reasons  map[error]int // by sentinel
+	worst    uint64        // bytes allocated
+}
+
+const fullShare = 8
+
+// traceTargets are all that read nettrace and netperf.
+func traceTargets(t *testing.T, seeds []*mutate.Seed) (list []*target) {
+	add := func(name string, share int, check func(uint64, []byte) (error, error)) {
+		list = append(list, &target{name: name, share: share, seeds: seeds, check: check})
+	}
+	add("reader", fullShare, checkReader())
+	add("symbol", fullShare, checkSymbols)
+	add("writer", fullShare, checkWriter)
+	add("verify", fullShare, checkVerify(seeds))
+	add("print", fullShare, checkPrinter)
+	add("info", fullShare, checkInventory)
+	dir := t.TempDir()
+	for _, e := range exporters() {
+		share := fullShare
+		if e.name == "parquet" {
+			share = 2 // some twenty files
+		}
+		add("to "+e.name, share, func(n uint64, data []byte) (error, error) {
+			out := output{}
+			rejected, err := convert(data, &out, e, dir)
+			if err == nil && n/7%8 == 0 && out.made {
+				err = reopen(e.name, &out, rejected != nil)
+			}
+			return rejected, err
+		})
+	}
+	return list
+}
+
+// checkReader holds the laws of all readings, and that how the input is chopped makes no difference.
+func checkReader() func(uint64, []byte) (error, error) {
+	c := laws.New(func(data []byte, how laws.Reading, report *ntconv.Report) (ntconv.Source, error) {
+		o := &reader.Options{Strict: how.Strict, Report: report}
+		if !how.ByTime {
+			o.Order = reader.FileOrder
+		}
+		return reader.New(bytes.NewReader(data), o)
+	})
+	view := laws.NewView()
+	return func(n uint64, data []byte) (error, error) {
+		if err := c.Check(data); err != nil {
+			return nil, err
+		}
+		if n/3%4 == 0 {
+			if err := checkChopped(view, n, data); err != nil {
+				return nil, err
+			}
+		}
+		return c.End, nil
+	}
+}
+
+// checkChopped compares reads of 1 or 7 bytes, and an input in memory, with one that comes in one piece.
+func checkChopped(view *laws.View, n uint64, data []byte) error {
+	size := [...]int{1, 7}[n/12%2]
+	for _, order := range []reader.Order{reader.FileOrder, reader.ByTime} {
+		var want string
+		for i := range 3 {
+			o := &reader.Options{Order: order}
+			var src ntconv.Source
+			var err error
+			switch i {
+			case 0:
+				src, err = reader.New(bytes.NewReader(data), o)
+			case 1:
+				src, err = reader.New(ntconvtest.Chop(bytes.NewReader(data), size), o)
+			default:
+				src, err = reader.NewBytes(data, o)
+			}
+			events := 0
+			view.Reset(false)
+			if err == nil {
+				events, err = drain(src, view, 4*len(data)+100)
+			}
+			got := fmt.Sprintf("%d events, sum %x, then %v", events, view.Sum(), err)
+			if i > 0 && got != want {
+				return fmt.Errorf("order %v, pieces of %d bytes or from memory (%d): %s; in one piece %s", order, size, i, got, want)
+			}
+			want = got
+		}
+	}
+	return nil
+}
+
+// drain reads a source to its end and looks at all events.
+func drain(src ntconv.Source, view *laws.View, most int) (events int, err error) {
+	for {
+		e, err := src.Next()
+		if err == io.EOF {
+			return events, nil
+		}
+		if err != nil {
+			return events, err
+		}
+		if events++; events > most {
+			return events, fmt.Errorf("%w: more than %d events", errEndless, most)
+		}
+		view.See(e)
+	}
+}
+
+// errEndless marks a source that yields more events than its bytes can hold.
+var errEndless = errors.New("no end")
+
+// maxStacks is the number of stacks whose frames are asked for.
+const maxStacks = 64
+
+// checkSymbols asks for the frames of stacks when they are met and when the whole trace is known.
+func checkSymbols(_ uint64, data []byte) (rejected, err error) {
+	src, names, err := open(data, reader.ByTime, new(ntconv.Report), false)
+	if err != nil {
+		return err, nil
+	}
+	type sample struct {
+		process *ntconv.Process
+		stack   ntconv.Stack
+		at      ntconv.Ticks
+	}
+	var kept []sample
+	var frames []ntconv.Frame
+	for {
+		e, err := src.Next()
+		if err != nil {
+			if err != io.EOF {
+				rejected = err
+			}
+			break
+		}
+		if e.Kind != ntconv.KindEvent || e.Stack == nil || len(kept) == maxStacks || e.Thread == nil {
+			continue
+		}
+		s := sample{e.Thread.Process, ntconv.Stack{PCs: append([]uint64(nil), e.Stack.PCs...), Frames: e.Stack.Frames}, e.Time}
+		names.Epoch(s.process, &s.stack, s.at)
+		if len(kept)%2 == 0 {
+			names.Want(s.process, &s.stack)
+		}
+		kept = append(kept, s)
+	}
+	names.Missed()
+	names.Settle()
+	for i := range kept {
+		s := &kept[i]
+		frames = names.AppendFrames(frames[:0], s.process, &s.stack, s.at)
+		if s.stack.Frames == nil && len(frames) < len(s.stack.PCs) {
+			return rejected, fmt.Errorf("%d frames for %d addresses", len(frames), len(s.stack.PCs))
+		}
+		names.Epoch(s.process, &s.stack, s.at)
+		names.Mappings(s.process)
+		names.Process(s.process)
+	}
+	names.ReportUnresolved(new(ntconv.Report))
+	return rejected, nil
+}
+
+// checkWriter: what is written of a trace that Strict accepts is read again as it was. What is written of others can be read.
+func checkWriter(n uint64, data []byte) (rejected, err error) {
+	o := &reader.Options{AllowPrerelease: true}
+	if n/5%2 == 0 {
+		o.Order = reader.FileOrder
+	}
+	src, err := reader.New(bytes.NewReader(data), o)
+	if err != nil {
+		return err, nil
+	}
+	var out bytes.Buffer
+	opts := &writer.Options{Ordered: o.Order == reader.ByTime, AllowLarge: true}
+	if n/10%3 == 0 {
+		opts.BlockEvents, opts.BlockBytes = 3, 200
+	}
+	w, err := writer.New(&out, src.Info(), opts)
+	if err != nil {
+		return nil, unlessLimit(err)
+	}
+	_, err = ntconv.Copy(w, ntconvtest.Poison(src))
+	var ended *ntconv.SourceError
+	if errors.As(err, &ended) {
+		rejected, err = ended, nil
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return rejected, unlessLimit(err)
+	}
+	if rejected != nil || !acceptedStrictly(data, o.Order) {
+		return rejected, readable(out.Bytes())
+	}
+	return nil, equal(data, out.Bytes(), o)
+}
+
+// acceptedStrictly reports whether the strict reader reads a trace to its end.
+func acceptedStrictly(data []byte, order reader.Order) bool {
+	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order, Strict: true, AllowPrerelease: true})
+	if err != nil {
+		return false
+	}
+	for {
+		if _, err = src.Next(); err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// readable returns an error if a trace that was written cannot be read to its end.
+func readable(data []byte) error {
+	src, err := reader.New(bytes.NewReader(data), nil)
+	if err == nil {
+		_, err = drain(src, laws.NewView(), 4*len(data)+100)
+	}
+	if err != nil {
+		return fmt.Errorf("the trace of %d bytes that was written: %w", len(data), err)
+	}
+	return nil
+}
+
+// unlessLimit returns nil for a limit of the output format.
+func unlessLimit(err error) error {
+	if errors.Is(err, ntconv.ErrLimit) || errors.Is(err, ntconv.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// equal compares two traces as the command verify does.
+func equal(a, b []byte, o *reader.Options) error {
+	var sides [2]ntconv.Source
+	for i, data := range [][]byte{a, b} {
+		src, err := reader.New(bytes.NewReader(data), o)
+		if err != nil {
+			return err
+		}
+		sides[i] = src
+	}
+	_, err := streameq.Streams(sides[0], sides[1], &streameq.Options{EmptyMarks: true, Sorted: o.Order == reader.ByTime, Errors: true})
+	return err
+}
+
+// checkVerify: a trace equals itself, and a comparison with another one ends with an answer.
+func checkVerify(seeds []*mutate.Seed) func(uint64, []byte) (error, error) {
+	return func(n uint64, data []byte) (error, error) {
+		for _, order := range []reader.Order{reader.FileOrder, reader.ByTime} {
+			o := &reader.Options{Order: order, AllowPrerelease: true}
+			if _, err := reader.New(bytes.NewReader(data), o); err != nil {
+				return err, nil
+			}
+			if err := equal(data, data, o); err != nil {
+				return nil, fmt.Errorf("compared with itself: %w", err)
+			}
+			var d *streameq.Difference
+			if err := equal(data, seeds[int(n)%len(seeds)].Data, o); err != nil && !errors.As(err, &d) {
+				return nil, fmt.Errorf("compared with another: %w", err)
+			}
+		}
+		return nil, nil
+	}
+}
+
+// checkPrinter: each line of JSON is valid, and lines of text hold no byte that a terminal could take for a command.
+func checkPrinter(n uint64, data []byte) (rejected, err error) {
+	src, names, err := open(data, reader.ByTime, new(ntconv.Report), n/5%2 == 0)
+	if err != nil {
+		return err, nil
+	}
+	opts := eventtext.Options{Hex: n/10%4 == 0, CRC: true, Stacks: true, Namer: names}
+	if n/5%2 == 1 {
+		opts.Namer = nil
+	}
+	p := eventtext.New(src.Info().Clock, opts)
+	var line []byte
+	for {
+		e, err := src.Next()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if err != nil {
+			return err, nil
+		}
+		if e.Kind == ntconv.KindEvent {
+			if line = p.AppendJSON(line[:0], e); !json.Valid(line) {
+				return nil, fmt.Errorf("not JSON: %q", line)
+			}
+		}
+		line = p.AppendText(line[:0], e)
+		for _, c := range line {
+			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+				return nil, fmt.Errorf("control character in %q", line)
+			}
+		}
+	}
+}
+
+func checkInventory(_ uint64, data []byte) (rejected, err error) {
+	src, names, err := open(data, reader.ByTime, new(ntconv.Report), false)
+	if err != nil {
+		return err, nil
+	}
+	sink := inventory.New(src.Info())
+	_, err = ntconv.Copy(sink, ntconvtest.Poison(src))
+	var ended *ntconv.SourceError
+	if errors.As(err, &ended) {
+		rejected, err = ended, nil
+	}
+	_ = names
+	return rejected, err
+}
+
+// reopen reads what an exporter wrote with a program of another kind: the library of pprof, a parser of JSON or protobuf, or an importer.
+func reopen(name string, out *output, partial bool) error {
+	data := out.Bytes()
+	switch name {
+	case "pprof":
+		p, err := profile.ParseUncompressed(data)
+		if err == nil {
+			err = p.CheckValid()
+		}
+		if err != nil && len(data) > 0 {
+			return fmt.Errorf("profile of %d bytes: %w", len(data), err)
+		}
+	case "perfetto":
+		return checkProto(data)
+	case "chrome", "firefox", "speedscope":
+		if !json.Valid(data) {
+			return fmt.Errorf("not JSON: %.300q", data)
+		}
+	}
+	i := importerOf(name)
+	if i == nil {
+		return nil
+	}
+	src, err := i.open(data, out.tables)
+	if err != nil {
+		return fmt.Errorf("%s of %d bytes cannot be read again: %w", name, len(data), err)
+	}
+	view := laws.NewView()
+	// Firefox's profiles have times in milliseconds, and the importer takes none that is more than 100 years from the start.
+	if _, err = drain(src, view, 1<<20); err != nil && !(name == "firefox" && strings.Contains(err.Error(), "100 years")) {
+		return fmt.Errorf("%s of %d bytes cannot be read again to the end: %w", name, len(data), err)
+	}
+	return nil
+}
+
+// checkProto checks that bytes are fields of protobuf.
+func checkProto(b []byte) error {
+	for len(b) > 0 {
+		_, _, n := protowire.ConsumeField(b)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// symbolized returns a source with addresses for names, as formats want it that hold only addresses.
+func symbolized(src ntconv.Source) ntconv.Source { return symbol.Synthesize(src, nil) }
