@@ -17,12 +17,19 @@ const (
 	LimitLabelText = "label text of a sample" // Limits.LabelText, in bytes
 	LimitFrames    = "frames in all stacks"   // Limits.Frames
 
+	// LimitLookups limits the mappings of a profile in one of the older formats times its addresses, because each is compared with each. No
+	// member of Limits changes it.
+	LimitLookups = "mappings times addresses"
+
 	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
 	// decompressed data, and a zstd window of 64 MiB.
 	LimitRatio  = iox.LimitRatio  // "decompression ratio"
 	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
 	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
 )
+
+// maxLookups is within two seconds. Profiles with 10,000 mappings and 100,000 addresses are within it.
+const maxLookups = 1 << 30
 
 // Limits bound what a profile can make the importer hold. Zero is the default of a field. If a profile exceeds a limit, New returns an
 // error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member; stacks are truncated to Stack

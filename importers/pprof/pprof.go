@@ -108,6 +108,9 @@ func decode(data []byte, o *Options) (*message, error) {
 	if err == nil || !pproflegacy.Match(data) {
 		return m, err
 	}
+	if n := pproflegacy.Lookups(data); n > maxLookups {
+		return nil, located(0, "profile in one of the older formats", &ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n})
+	}
 	if data, err = pproflegacy.Convert(data); err != nil {
 		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
 	}

@@ -7,8 +7,8 @@
 package origin
 
 import (
-	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 )
@@ -87,13 +87,26 @@ func Of(t *ntconv.Type) *Origin {
 		Columns: *c, Time: number(t, attrTime), Duration: number(t, attrDuration),
 		DropFrames: get(t, attrDrop), KeepFrames: get(t, attrKeep), DocURL: get(t, attrDocURL),
 	}
-	for i := 0; ; i++ {
-		c, ok := t.Attrs.Get(attrComment + strconv.Itoa(i))
-		if !ok {
-			return o
+	o.Comments = comments(t.Attrs)
+	return o
+}
+
+// comments returns the comments among attributes, up to the first number that is missing. Attrs.Get would search all attributes for each.
+func comments(attrs ntconv.Attrs) (list []string) {
+	values := make(map[string]string)
+	for _, a := range attrs {
+		if number, ok := strings.CutPrefix(a.Key, attrComment); ok {
+			values[number] = a.Value
 		}
-		o.Comments = append(o.Comments, c)
 	}
+	for i := range len(values) {
+		c, ok := values[strconv.Itoa(i)]
+		if !ok {
+			break
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // Merge returns the origin of the sum of the samples of some types, as pprof's own merge sets it: durations add up, the
@@ -101,26 +114,31 @@ func Of(t *ntconv.Type) *Origin {
 // with compatible columns. Without types the result is nil.
 func Merge(types []*ntconv.Type) *Origin {
 	var m *Origin
+	commented := make(map[string]bool)
 	for _, t := range types {
 		o := Of(t)
 		if m == nil {
 			m = o
+			for _, c := range m.Comments {
+				commented[c] = true
+			}
 			continue
 		}
-		m.add(o)
+		m.add(o, commented)
 	}
 	return m
 }
 
-// add merges o into m.
-func (m *Origin) add(o *Origin) {
+// add merges o into m. commented are the comments of m.
+func (m *Origin) add(o *Origin, commented map[string]bool) {
 	m.Columns = m.Columns.Merge(&o.Columns)
 	m.Duration += o.Duration
 	if m.Time == 0 || o.Time != 0 && o.Time < m.Time {
 		m.Time = o.Time
 	}
 	for _, c := range o.Comments {
-		if !slices.Contains(m.Comments, c) {
+		if !commented[c] {
+			commented[c] = true
 			m.Comments = append(m.Comments, c)
 		}
 	}

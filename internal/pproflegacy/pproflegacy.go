@@ -37,7 +37,41 @@ func isCPU(head []byte) bool {
 	return false
 }
 
-// Convert returns a decompressed profile of one of the older formats as an uncompressed message of profile.proto.
+// mapping matches lines of /proc/self/maps as the library does, and a few others.
+var mapping = regexp.MustCompile(`(?m)^\s*(?:0x)?[[:xdigit:]]+(?:-|\s+)(?:0x)?[[:xdigit:]]+`)
+
+// Lookups returns how many comparisons of an address with a mapping Convert makes at most: the library compares each with each.
+func Lookups(data []byte) int64 {
+	mappings := 0
+	for line := range bytes.Lines(data) {
+		if mapping.Match(line[:min(len(line), matchBytes)]) {
+			mappings++
+		}
+	}
+	if mappings == 0 || !Match(data) {
+		return 0
+	}
+	return int64(mappings) * int64(addresses(data))
+}
+
+// addresses returns how many different addresses a profile holds at most.
+func addresses(data []byte) int {
+	if text.Match(data[:min(len(data), matchBytes)]) {
+		return bytes.Count(data, []byte("0x"))
+	}
+	size := 8
+	if binary.LittleEndian.Uint32(data[4:])|binary.BigEndian.Uint32(data[4:]) != 0 { // the second word of four bytes is the number 3
+		size = 4
+	}
+	words := make(map[string]struct{})
+	for ; len(data) >= size; data = data[size:] {
+		words[string(data[:size])] = struct{}{}
+	}
+	return len(words)
+}
+
+// Convert returns a decompressed profile of one of the older formats as an uncompressed message of profile.proto. Its time grows with the size
+// and with Lookups.
 func Convert(data []byte) ([]byte, error) {
 	p, err := profile.ParseData(data)
 	if err != nil {

@@ -40,6 +40,10 @@ func TestGooglesProfiles(t *testing.T) {
 		if !pproflegacy.Match(data) {
 			t.Errorf("%s: no match", filepath.Base(f))
 		}
+		// The library may add one mapping for addresses without one.
+		if n := pproflegacy.Lookups(data); n < int64(len(want.Location)*(len(want.Mapping)-1)) {
+			t.Errorf("%s: %d lookups of %d addresses in %d mappings", filepath.Base(f), n, len(want.Location), len(want.Mapping))
+		}
 		proto, err := pproflegacy.Convert(data)
 		if err != nil {
 			t.Errorf("%s: %v", filepath.Base(f), err)
