@@ -24,12 +24,14 @@ type attack struct {
 
 // attacks has at least one run for every file of testdata/hostile.
 var attacks = slices.Concat(
+	attacksOnMemory,
 	attacksOnPrinting,
 	attacksOnSymbols,
 	attacksOnFiles,
 	attacksOnOutput,
 	attacksOnGrowth,
 	attacksOnViews,
+	attacksOnVerify,
 )
 
 // attacksOnPrinting are on what prints or stores payloads.

@@ -58,7 +58,7 @@ func (e *encoder) release() {
 // events, or 0.
 func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	t := e.trackOf(it.Track)
-	s := t.find(it.ID)
+	s := &t.open[t.find(it.ID)]
 	b := e.head(byte(s.form), it.Name, it.Category)
 	if s.form == async {
 		b = appendLane(b, it.Track)
@@ -104,30 +104,25 @@ func appendLane(b []byte, t *timeline.Track) []byte {
 	return append(b, '"', '}')
 }
 
-// find returns the open slice with an ID. It is one of the innermost ones.
-func (t *track) find(id uint64) *openSlice {
+// find returns the index of the open slice with an ID, -1 if there is none. It is one of the innermost ones, so the search begins there.
+func (t *track) find(id uint64) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].id == id {
-			return &t.open[i]
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // sliceEnd ends a slice. Complete slices have been written with their duration.
 func (e *encoder) sliceEnd(it *timeline.Item) {
 	t := e.trackOf(it.Track)
-	s := t.find(it.ID)
-	if s == nil {
+	i := t.find(it.ID)
+	if i < 0 {
 		return
 	}
-	e.endOf(t, s, it.Time)
-	for i := range t.open {
-		if t.open[i].id == it.ID {
-			t.open = append(t.open[:i], t.open[i+1:]...)
-			break
-		}
-	}
+	e.endOf(t, &t.open[i], it.Time)
+	t.open = append(t.open[:i], t.open[i+1:]...)
 }
 
 // endOf writes the end of a slice, unless it has been written with its duration.
