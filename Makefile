@@ -18,7 +18,12 @@ TARGETS   ?=
 BENCH     ?= .
 BENCHPKGS ?= ./internal/wire/... ./reader ./writer ./symbol ./internal/profile ./internal/span/... ./exporters/... ./importers/...
 BENCHTIME ?= 1s
+# The vulnerability check and its database. It is run at a version and is no tool of go.mod, because its modules would be those of ntconv.
+VULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VULNDB    ?= https://vuln.go.dev
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# Where binaries go. They are static: without cgo, names of hosts and users are looked up by Go code.
+BIN       ?= bin
 DEMO      ?= testdata/cpu-env.nettrace.zst
 
 .DEFAULT_GOAL := help
@@ -29,7 +34,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/ntconv
-	$(GO) build -trimpath -o bin/ ./cmd/ntconv
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/ntconv
 
 .PHONY: demo
 demo: build ## Build, convert a trace of testdata and show its top methods
@@ -54,8 +59,8 @@ e2e: ## Test the command and its output against the programs that read it
 lint: ## Check format, go vet and staticcheck
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -s -w is needed for:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./... ./.ci/testlog
-	$(GO) tool staticcheck ./... ./.ci/testlog
+	$(GO) vet ./... ./.ci/testlog ./.ci/licenses
+	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 
@@ -87,6 +92,20 @@ mutate: ## Read MUTANTS damaged copies of small files with every reader, importe
 		pids="$$pids $$!"; \
 	done; \
 	for p in $$pids; do wait $$p || bad=1; done; exit $$bad
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in the code that ntconv calls; skipped if their database cannot be reached
+	@if out=$$($(GO) run $(VULNCHECK) -db $(VULNDB) ./... 2>&1); then echo "$$out"; exit 0; fi; \
+	echo "$$out"; \
+	case "$$out" in \
+		*"fetching vulnerabilities:"*) echo "make vulncheck: skipped: the database $(VULNDB) cannot be reached";; \
+		*"go: golang.org/x/vuln"*|*"go: download"*": "*) echo "make vulncheck: skipped: $(VULNCHECK) cannot be downloaded";; \
+		*) exit 1;; \
+	esac
+
+.PHONY: licenses
+licenses: ## List the licenses of what is compiled in, check that they are allowed, and write THIRD_PARTY.md
+	$(GO) run ./.ci/licenses -platforms '$(PLATFORMS)' -o THIRD_PARTY.md
 
 .PHONY: bench
 bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what

@@ -82,6 +82,10 @@ const (
 	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or could not be read
 	// as far each time.
 	CodeChanged
+	// CodeUnknownKept counts event types with metadata of an unknown kind that were written as they are: TraceEvent refuses such a trace.
+	CodeUnknownKept
+	// CodeUnknownDropped counts parts of the input of an unknown kind that were left out on request: optional metadata, fields, blocks.
+	CodeUnknownDropped
 	// CodeEvents: events that were read.
 	CodeEvents
 	numCodes
@@ -152,6 +156,10 @@ var codes = [numCodes]codeSpec{
 		"span may have been received twice because an answer was missing"},
 	CodeChanged: {"changed", SeverityLoss, "readings of the input differ from the first one, so symbols, times or events may be missing",
 		"reading of the input differs from the first one, so symbols, times or events may be missing"},
+	CodeUnknownKept: {"unknown-kept", SeverityNotice, "event types have metadata of an unknown kind, for which TraceEvent refuses the trace",
+		"event type has metadata of an unknown kind, for which TraceEvent refuses the trace"},
+	CodeUnknownDropped: {"unknown-dropped", SeverityNotice, "parts of an unknown kind were left out",
+		"part of an unknown kind was left out"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }

@@ -39,8 +39,8 @@
 // attribute ntconv.sequence, and knows by it that a first number above 1 tells of no losses. Other readers of version 6 count
 // them as lost.
 //
-// Types that the source's reader could not understand are written as they were found, and Microsoft's reader refuses
-// them.
+// Types that the source's reader could not understand are written as they were found and counted, because Microsoft's reader refuses
+// the trace, unless Options.DropUnknown leaves out what it refuses.
 //
 // # Limits
 //

@@ -22,6 +22,15 @@ type numbering struct {
 // In the order of time the events of a thread may have another order than in the input. Where their numbers would tell readers of
 // other losses than the source tells of, they are counted from there on.
 func (n *numbering) next(e *ntconv.Event, o *Options) uint32 {
+	if e.Seq != n.seq+1 || n.lost != 0 || !n.seen {
+		return n.step(e, o)
+	}
+	n.seq++ // nearly always; step would return the same
+	return n.seq
+}
+
+// step is next for any event.
+func (n *numbering) step(e *ntconv.Event, o *Options) uint32 {
 	seq := e.Seq
 	numbered := seq != 0 || e.Flags&ntconv.FlagNumbered != 0
 	n.counts = n.counts || o.Ordered && numbered && n.revealed(seq-1) != n.lost

@@ -23,7 +23,10 @@ type Options struct {
 	Renumber bool
 	// AllowLarge writes payloads and stacks that Microsoft's reader cannot read.
 	AllowLarge bool
-	// Report counts what is not written; may be nil.
+	// DropUnknown leaves out what the source's reader did not understand: blocks of unknown kind, optional metadata of unknown kind, and
+	// fields of unknown type with all fields after them, whose place is not known. Microsoft's reader refuses the latter two.
+	DropUnknown bool
+	// Report counts what is not written, and types that Microsoft's reader refuses; may be nil.
 	Report *ntconv.Report
 }
 

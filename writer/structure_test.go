@@ -11,8 +11,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
+	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/writer"
 )

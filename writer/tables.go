@@ -58,7 +58,7 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	}
 	if !known || e.epoch != t.epoch {
 		e.epoch = t.epoch
-		m, err := metadataRow(typ, e.id)
+		m, err := metadataRow(w.known(typ, !known), e.id)
 		if err != nil {
 			return 0, fmt.Errorf("type %s/%d %q: %w", typ.Provider, typ.ID, typ.Name, err)
 		}

@@ -316,6 +316,10 @@ func (w *Writer) lost(e *ntconv.Event) error {
 // opaque copies a block of a kind that only other programs know.
 func (w *Writer) opaque(e *ntconv.Event) error {
 	kind := wire.Kind(e.Seq)
+	if w.opts.DropUnknown && !kind.Known() {
+		w.opts.Report.Add(ntconv.CodeUnknownDropped, 1, e.Offset)
+		return nil
+	}
 	if e.Seq > math.MaxUint8 || kind.Known() {
 		return fmt.Errorf("opaque block of kind %d: %w", e.Seq, ntconv.ErrUnsupported)
 	}

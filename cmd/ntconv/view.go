@@ -41,7 +41,7 @@ func (a *app) viewCmd() *cobra.Command {
 			"callees. Open the printed address in a browser on this machine; Ctrl-C ends the command. The address contains a random token, without\n" +
 			"which other users of this machine and other pages in your browser cannot read the profile. The first visit exchanges it for a cookie.\n" +
 			"To open the address elsewhere, forward the port with its number: ssh -L 8080:127.0.0.1:8080, with --port 8080.\n" +
-			"Before that, a summary on standard error says which parts of the input are missing or have no name.\n\n" +
+			"A summary on standard error says which parts of the input are missing or have no name.\n\n" +
 			"Profiles are not trusted. Files that a profile names are not opened, except source files below the directories of --source: the page\n" +
 			"Source looks up each name there, whole and then without its first directories, and follows no symbolic link that leads out. No program\n" +
 			"is run on what a profile names, so there is no disassembly. --graph permits running dot of Graphviz, which draws the call graph from\n" +

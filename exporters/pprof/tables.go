@@ -22,7 +22,8 @@ type tables struct {
 	ordered     []*mapping                   // as they are written
 
 	locations locationTable
-	recent    intern.Cache[ntconv.Frame, uint64] // locations of one frame, some of them: most stacks consist of few frames
+	frameIDs  map[ntconv.Frame]uint64            // locations of one frame, at most maxFrameIDs
+	recent    intern.Cache[ntconv.Frame, uint64] // some of them: most stacks consist of few frames
 	lines     []line                             // of the location at hand
 }
 
@@ -37,6 +38,7 @@ func newTables() *tables {
 		functionIDs: map[*ntconv.Function]uint32{},
 		nameless:    &ntconv.Function{Name: noName},
 		mappingIDs:  map[*ntconv.Mapping]uint32{},
+		frameIDs:    map[ntconv.Frame]uint64{},
 		recent:      intern.NewCache[ntconv.Frame, uint64](recentBits),
 	}
 }
@@ -67,13 +69,24 @@ func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
 
 const recentBits = 13
 
+// maxFrameIDs bounds the frames that are found without a look at their contents. Programs have fewer; a trace without symbols may have one
+// per address, each of which would cost more here than as a location.
+const maxFrameIDs = 1 << 16
+
 // frame returns the id of the location of a frame by itself.
 func (t *tables) frame(f *ntconv.Frame) uint64 {
 	hash := f.PC + uint64(f.Line)
 	if id := t.recent.Get(hash, f); id != nil {
 		return *id
 	}
-	id := t.run([]ntconv.Frame{*f})
+	id, ok := t.frameIDs[*f]
+	if !ok {
+		id = t.run([]ntconv.Frame{*f})
+		if len(t.frameIDs) == maxFrameIDs {
+			clear(t.frameIDs)
+		}
+		t.frameIDs[*f] = id
+	}
 	t.recent.Put(hash, f, id)
 	return id
 }

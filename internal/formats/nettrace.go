@@ -106,6 +106,7 @@ type nettraceCreator struct {
 func bindNettrace(flags *pflag.FlagSet) Creator {
 	c := &nettraceCreator{given: func() bool { return flags.Changed("addresses") }}
 	flags.BoolVar(&c.writer.AllowLarge, "allow-large", false, "write payloads above 65,535 bytes and stacks above 8,190 frames, which Microsoft's reader cannot read")
+	flags.BoolVar(&c.writer.DropUnknown, "drop-unknown", false, "leave out blocks, optional metadata and fields of unknown kinds; Microsoft's reader refuses the latter two")
 	flags.Var(&choice[symbol.Addresses]{
 		value: &c.addresses,
 		choices: []choiceValue[symbol.Addresses]{
@@ -168,7 +169,7 @@ func (c *nettraceCreator) sink(w io.Writer, info *ntconv.Info, t *Target) (Sink,
 	if err != nil {
 		return nil, err
 	}
-	return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: c.given()}, nil
+	return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: c.given(), report: t.Report}, nil
 }
 
 // A nettraceSink counts what it writes.
@@ -180,6 +181,7 @@ type nettraceSink struct {
 	units  []string     // of weights
 
 	addresses bool // --addresses was given
+	report    *ntconv.Report
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
@@ -217,6 +219,12 @@ func (s *nettraceSink) Result() Result {
 	}
 	if s.addresses && !s.named {
 		detail = "--addresses has no effect: no stack of the input is made of names"
+	}
+	if s.report.Count(ntconv.CodeUnknownKept) > 0 {
+		if detail != "" {
+			detail += "; "
+		}
+		detail += "--drop-unknown leaves out metadata of unknown kinds, for which TraceEvent refuses the trace"
 	}
 	return newEventsResult(s.events, detail)
 }

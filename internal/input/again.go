@@ -100,7 +100,7 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			return f, nil
 		}
-		err = &SpoolError{err}
+		err = &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w", err)}
 	}
 	f.Close() // not needed any more
 	var located *iox.Error

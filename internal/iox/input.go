@@ -61,7 +61,12 @@ func Open(name string, opts InputOptions) (*Input, error) {
 		return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
 	}
 	if opts.Dir {
-		if st, err := f.Stat(); err == nil && st.IsDir() {
+		st, err := f.Stat()
+		if err != nil {
+			f.Close() // read only
+			return nil, &Error{Name: name, Op: "open", Bytes: -1, Err: err}
+		}
+		if st.IsDir() {
 			f.Close() // read only
 			return openDir(name, opts)
 		}

@@ -81,7 +81,8 @@ func escape(s string, but rune) string {
 }
 
 // JSON returns JSON text with the characters escaped as \uNNNN that JSON allows in strings and a terminal could interpret: DEL, controls
-// of C1, those that change the direction of text, separators of lines, and spaces without width. Its values stay the same.
+// of C1, those that change the direction of text, and separators of lines. Its values stay the same. Spaces without width, which .NET puts
+// into texts of its own, do no harm and stay.
 func JSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, acts) {
 		return text
@@ -102,7 +103,7 @@ func acts(r rune) bool {
 	switch {
 	case r < 0x7f:
 		return false
-	case r <= 0x9f, r == 0x061c, 0x200b <= r && r <= 0x200f, 0x2028 <= r && r <= 0x202e, 0x2060 <= r && r <= 0x2069, r == 0xfeff:
+	case r <= 0x9f, r == 0x061c, 0x200e <= r && r <= 0x200f, 0x2028 <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
 		return true
 	}
 	return false

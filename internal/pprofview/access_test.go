@@ -86,10 +86,16 @@ func checkHeaders(t *testing.T, what string, h http.Header) {
 	}
 }
 
-// Everything but the user's own browser is refused on all paths, and learns nothing of the profile.
-func TestAccessRefused(t *testing.T) {
-	s := newTestServer(t, shop(), &ServerOptions{})
-	cookie := enter(t, s)
+// A forbidden is a change of an allowed request after which it is refused.
+type forbidden struct {
+	name   string
+	method string
+	change func(*http.Request)
+	code   int
+}
+
+// allForbidden returns what a Server must refuse, for one that has given out a cookie.
+func allForbidden(s *Server, cookie *http.Cookie) []forbidden {
 	set := func(key, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(key, value) }
 	}
@@ -105,12 +111,7 @@ func TestAccessRefused(t *testing.T) {
 	named.Name = "ntconv-view-4712"
 	short := *cookie
 	short.Value = cookie.Value[:len(cookie.Value)-1]
-	for _, tt := range []struct {
-		name   string
-		method string
-		change func(*http.Request)
-		code   int
-	}{
+	return []forbidden{
 		{"no cookie", "GET", func(r *http.Request) { r.Header.Del("Cookie") }, 403},
 		{"another cookie", "GET", asCookie(other), 403},
 		{"a part of the cookie", "GET", asCookie(short), 403},
@@ -147,7 +148,14 @@ func TestAccessRefused(t *testing.T) {
 		{"OPTIONS", "OPTIONS", nil, 405},
 		{"TRACE", "TRACE", nil, 405},
 		{"CONNECT", "CONNECT", nil, 405},
-	} {
+	}
+}
+
+// Everything but the user's own browser is refused on all paths, and learns nothing of the profile.
+func TestAccessRefused(t *testing.T) {
+	s := newTestServer(t, shop(), &ServerOptions{})
+	cookie := enter(t, s)
+	for _, tt := range allForbidden(s, cookie) {
 		for _, path := range paths {
 			r := httptest.NewRequest("GET", "http://127.0.0.1:"+testPort+path, nil)
 			r.Method = tt.method

@@ -40,6 +40,19 @@ func (g *guard) opened() bool {
 	return err == nil && n > 0
 }
 
+// naming returns a profile that names files in a directory.
+func naming(named string) *profile.Profile {
+	p := shop()
+	p.Mapping[0].File, p.Mapping[0].BuildID = filepath.Join(named, "prog"), "abcdef"
+	p.Mapping = append(p.Mapping, &profile.Mapping{ID: 2, Start: 0x10000, Limit: 0x20000, File: "prog", BuildID: "../named"})
+	for i, name := range []string{filepath.Join(named, "main.go"), "main.go", "named/main.go"} {
+		p.Function[i].Filename = name
+		p.Location[i].Line[0].Line = 1
+	}
+	p.DocURL = "http://127.0.0.1:1/"
+	return p
+}
+
 // No page and no report opens a file that a profile names, looks into pprof's directories, or runs a tool.
 func TestOpensNothing(t *testing.T) {
 	dir := t.TempDir()
@@ -63,21 +76,10 @@ func TestOpensNothing(t *testing.T) {
 	t.Chdir(named)
 	watch := newGuard(t, home, filepath.Join(home, ".config", "pprof"), filepath.Join(home, "pprof", "binaries"), binaries, filepath.Join(binaries, "abcdef"), tools, named, dir)
 
-	made := func() *profile.Profile {
-		p := shop()
-		p.Mapping[0].File, p.Mapping[0].BuildID = filepath.Join(named, "prog"), "abcdef"
-		p.Mapping = append(p.Mapping, &profile.Mapping{ID: 2, Start: 0x10000, Limit: 0x20000, File: "prog", BuildID: "../named"})
-		for i, name := range []string{filepath.Join(named, "main.go"), "main.go", "named/main.go"} {
-			p.Function[i].Filename = name
-			p.Location[i].Line[0].Line = 1
-		}
-		p.DocURL = "http://127.0.0.1:1/"
-		return p
-	}
-	if _, err := Top(made(), &TopOptions{}); err != nil {
+	if _, err := Top(naming(named), &TopOptions{}); err != nil {
 		t.Error(err)
 	}
-	s := newTestServer(t, made(), &ServerOptions{})
+	s := newTestServer(t, naming(named), &ServerOptions{})
 	cookie := enter(t, s)
 	for _, path := range append(paths, "/source?f=main", "/disasm?f=main&g=addresses", "/weblist?f=main", "/top?g=addresses", "/flamegraph?g=files") {
 		get(s, cookie, path)
@@ -90,7 +92,7 @@ func TestOpensNothing(t *testing.T) {
 	}
 
 	// The guard notices what it should: the same requests with permission.
-	permitted := newTestServer(t, made(), &ServerOptions{Sources: []string{named}, Graph: true})
+	permitted := newTestServer(t, naming(named), &ServerOptions{Sources: []string{named}, Graph: true})
 	watch.opened() // the directory
 	for _, path := range []string{"/source", "/graph"} {
 		get(permitted, enter(t, permitted), path)
@@ -98,12 +100,22 @@ func TestOpensNothing(t *testing.T) {
 			t.Errorf("%s with permission opens nothing, so the test shows nothing", path)
 		}
 	}
-	if err := unix.Mkfifo("pipe", 0o600); err != nil {
+}
+
+// A named pipe among the sources is not opened, because that blocks.
+func TestSourcePipe(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openSources([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, _, err := permitted.pages.sources.lines("pipe", map[int64]bool{1: true})
+		_, _, err := s.lines("pipe", map[int64]bool{1: true})
 		done <- err
 	}()
 	select {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
+	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )

@@ -179,5 +179,5 @@ func rightly(err error, data []byte) bool {
 		return false
 	}
 	var f *ntconv.FormatError
-	return Sentinel(err) != nil && errors.As(err, &f) && f.Offset >= 0 && f.Offset <= int64(len(data)) && f.Format != "" && err.Error() != ""
+	return Sentinel(err) != nil && errors.As(err, &f) && f.Offset >= 0 && f.Offset <= int64(len(data)) && f.Format != ""
 }

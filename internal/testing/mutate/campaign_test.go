@@ -63,6 +63,11 @@ func TestCampaign(t *testing.T) {
 	for _, f := range c.failed {
 		t.Error(f)
 	}
+	for _, tg := range c.targets {
+		if tg.mutants >= 100 && (tg.accepted == 0 || tg.accepted == tg.mutants) {
+			t.Errorf("%s: %d of %d mutants are accepted: the damage is too heavy or too light to test anything", tg.name, tg.accepted, tg.mutants)
+		}
+	}
 }
 
 // A campaign is a run of mutants.

@@ -93,7 +93,7 @@ func (m *Mutator) editRow() {
 		}
 	case kind == 3: // from another trace
 		other := m.seeds[m.r.IntN(len(m.seeds))].lines
-		if j := m.sibling2(other, m.lines[i]); j >= 0 {
+		if j := m.similarLine(other, m.lines[i]); j >= 0 {
 			m.lines = slices.Insert(m.lines, i, other[j:block(other, j)]...)
 		}
 	case kind == 4:
@@ -119,8 +119,8 @@ func (m *Mutator) sibling(lines []string, i int) int {
 	return -1
 }
 
-// sibling2 returns a random line of another trace with the first word or else the depth of a line, or -1.
-func (m *Mutator) sibling2(lines []string, like string) int {
+// similarLine returns a random line of another trace with the first word or else the depth of a line, or -1.
+func (m *Mutator) similarLine(lines []string, like string) int {
 	if len(lines) < 2 {
 		return -1
 	}

@@ -1,0 +1,66 @@
+package ntconv_test
+
+import (
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// dependencies are the modules that packages of this one import, without those that only tests do, and why. A module that is not here needs a reason
+// first: everything that is compiled in can have vulnerabilities, and must be kept up to date.
+var dependencies = map[string]string{
+	"github.com/andybalholm/brotli":                                   "Parquet pages compressed with Brotli; parquet-go needs it, too",
+	"github.com/go-json-experiment/json":                              "jsontext: tokens of JSON with offsets and paths, numbers and invalid UTF-8 as they are, which encoding/json does not have; its authors propose it as encoding/json/v2",
+	"github.com/go-logr/logr":                                         "the type of the logger that OpenTelemetry's clients report to",
+	"github.com/google/pprof":                                         "the web view, and the formats that preceded profile.proto",
+	"github.com/klauspost/compress":                                   "zstd, which the standard library does not have, and gzip at several times its speed",
+	"github.com/parquet-go/parquet-go":                                "writing Parquet",
+	"github.com/pierrec/lz4/v4":                                       "Parquet pages compressed with LZ4; parquet-go needs it, too",
+	"github.com/spf13/cobra":                                          "commands, help and completion",
+	"github.com/spf13/pflag":                                          "flags; cobra needs it, too",
+	"go.opentelemetry.io/otel":                                        "OpenTelemetry's clients report errors and log through it",
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace":               "the interface of OpenTelemetry's clients",
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc": "sending spans over gRPC",
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp": "sending spans over HTTP",
+	"go.opentelemetry.io/proto/otlp":                                  "the messages of OTLP",
+	"golang.org/x/sys":                                                "file locks, memory maps and free space on all platforms",
+	"golang.org/x/term":                                               "whether a file is a terminal",
+	"google.golang.org/genproto/googleapis/rpc":                       "how long a collector asks to wait, in the details of its errors",
+	"google.golang.org/grpc":                                          "codes and credentials of gRPC",
+	"google.golang.org/protobuf":                                      "the wire format of protobuf",
+}
+
+// TestDependencies: the modules that are imported are those that have a reason.
+func TestDependencies(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if and .Module (not .Module.Main)}}{{.ImportPath}} {{.Module.Path}}{{end}}", "./cmd/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if pkg, mod, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			owner[pkg] = mod
+		}
+	}
+	used := map[string]bool{}
+	for _, p := range listPackages(t) {
+		if p.DepOnly || strings.HasPrefix(p.ImportPath, module+"/internal/testing/") {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if mod := owner[imp]; mod != "" && !used[mod] {
+				used[mod] = true
+				if dependencies[mod] == "" {
+					t.Errorf("%s imports %s of module %s, which no reason is given for", p.ImportPath, imp, mod)
+				}
+			}
+		}
+	}
+	for _, mod := range slices.Sorted(maps.Keys(dependencies)) {
+		if !used[mod] {
+			t.Errorf("no package imports module %s", mod)
+		}
+	}
+}
