@@ -53,6 +53,7 @@ type typedTable struct {
 type variant struct {
 	schema *schema.Schema
 	typ    *ntconv.Type
+	count  int64 // events
 }
 
 // A variantRef is a variant of a table. table is nil for events without a typed table.
@@ -103,6 +104,7 @@ func (t *typed) write(e *ntconv.Event, it *item) error {
 	table.nanos = it.nanos
 	table.flags |= r.flags
 	table.count++
+	table.variants[t.lastRef.variant].count++
 	return t.spill.add(table.events, r)
 }
 
@@ -114,7 +116,7 @@ func (t *typed) variantOf(e *ntconv.Event, s *schema.Schema) variantRef {
 	}
 	number := strconv.FormatUint(uint64(e.Type.ID), 10)
 	if len(s.Fields) > 0 && t.choice.has(e.Type.Provider, s.Name, number) {
-		ref = t.newVariant(typedName{e.Type.Provider, cmp.Or(s.Name, number)}, variant{s, e.Type})
+		ref = t.newVariant(typedName{e.Type.Provider, cmp.Or(s.Name, number)}, variant{schema: s, typ: e.Type})
 	}
 	t.variants[s] = ref
 	return ref

@@ -51,6 +51,22 @@ func newFixedColumns() []parquetwriter.ColumnSpec {
 // after them are only in the table events.
 const maxFieldColumns = 2000
 
+// A table has at most maxNulls values per field of its events, and anyCells in addition: types with one name and different fields would make
+// tables that are all NULL.
+const (
+	maxNulls = 32
+	anyCells = 1 << 20
+)
+
+// maxColumns returns how many columns of fields a table has at most.
+func (t *typedTable) maxColumns() int {
+	cells := int64(anyCells)
+	for _, v := range t.variants {
+		cells += maxNulls * v.count * int64(len(v.schema.Fields))
+	}
+	return int(min(cells/max(t.count, 1), maxFieldColumns))
+}
+
 // A form is how values of a field are stored.
 type form struct {
 	kind parquetwriter.Kind // 0: no column
@@ -133,6 +149,7 @@ const dynamicColumn = "data_json"
 
 // A layoutBuilder merges the fields of several schemas into one list of columns.
 type layoutBuilder struct {
+	max int // columns of fields
 	layout
 	known map[fieldKey]int // column
 }
@@ -149,8 +166,8 @@ type fieldKey struct {
 var reserved = []string{"trace", "day", "service"}
 
 // newLayout returns the columns for schemas that are in the order of their versions.
-func newLayout(schemas []*schema.Schema) *layout {
-	b := layoutBuilder{known: make(map[fieldKey]int)}
+func newLayout(schemas []*schema.Schema, maxColumns int) *layout {
+	b := layoutBuilder{known: make(map[fieldKey]int), max: maxColumns}
 	b.columns = newFixedColumns()
 	b.forms = make([]form, fixedColumns)
 	for _, s := range schemas {
@@ -218,7 +235,7 @@ func (b *layoutBuilder) namesColumn(key fieldKey) int {
 }
 
 func (b *layoutBuilder) newColumn(key fieldKey, name string, f form) int {
-	if len(b.columns) >= fixedColumns+maxFieldColumns {
+	if len(b.columns) >= fixedColumns+b.max {
 		b.known[key] = 0
 		b.dropped++
 		return 0

@@ -464,3 +464,20 @@ func FuzzTypedRecord(f *testing.F) {
 		}
 	})
 }
+
+// Types with one name and different fields do not make a table that is all NULL: its size is within a factor of the fields that there are.
+func TestTypedSparseColumns(t *testing.T) {
+	var events []*ntconv.Event
+	for i := range 3000 {
+		typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E", Fields: []ntconv.Field{fieldOf(fmt.Sprint("f", i), ntconv.TypeUint8)}}
+		events = append(events, &ntconv.Event{Type: typ, Thread: typedThread, Capture: typedThread, Payload: []byte{7}})
+	}
+	x := exportTyped(t, events...)
+	columns := len(x.table(t, "event_P_E").columns) - fixedColumns
+	if cells := columns * len(events); cells > anyCells+maxNulls*len(events) || cells < anyCells {
+		t.Errorf("%d columns of fields in %d rows", columns, len(events))
+	}
+	if n := x.report.Count(ntconv.CodeNotCarried); n != uint64(len(events)-columns) {
+		t.Errorf("%d fields are counted, want %d", n, len(events)-columns)
+	}
+}

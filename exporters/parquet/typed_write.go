@@ -59,7 +59,7 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 	for i, v := range order {
 		schemas[i] = table.variants[v].schema
 	}
-	l := newLayout(schemas)
+	l := newLayout(schemas, table.maxColumns())
 	table.dropped = l.dropped
 	w := &typedWriter{table: table, forms: l.forms, variants: make([]variantWriter, len(order))}
 	for i, v := range order {
@@ -327,6 +327,6 @@ func (t *typedTable) report(r *ntconv.Report) {
 		r.Note(ntconv.CodePayload, uint64(t.failed), -1, fmt.Sprintf("table %s: %v", t.table, t.err))
 	}
 	if t.dropped > 0 {
-		r.Note(ntconv.CodeNotCarried, uint64(t.dropped), -1, fmt.Sprintf("fields of the table %s after %d columns", t.table, maxFieldColumns))
+		r.Note(ntconv.CodeNotCarried, uint64(t.dropped), -1, fmt.Sprintf("fields of the table %s after %d columns", t.table, t.maxColumns()))
 	}
 }
