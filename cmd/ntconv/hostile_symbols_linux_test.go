@@ -16,5 +16,4 @@ var attacksOnSymbols = []attack{
 	{file: "inlined.nettrace", args: "to speedscope IN -o OUT.speedscope.json", code: 3, out: 6 << 20, mib: 120, says: "not-carried"},
 	{file: "inlined.nettrace", args: "print --symbols --json IN", code: 3, out: 64 << 20, mib: 120, says: "inlined functions of addresses were omitted"},
 	{file: "unresolved.nettrace", args: "to pprof IN -o OUT.pb.gz", out: 40 << 20, mib: 800},
-	{file: "unresolved.nettrace", args: "to folded IN -o OUT.folded", out: 24 << 20, mib: 700},
 }
