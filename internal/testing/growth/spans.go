@@ -59,9 +59,9 @@ func spanInputs() []Input {
 				t.event(start, append(b, 0, 0))
 			}
 		}),
-		traceInput("pairs-open", 500, func(t *trace, n int) { t.sourcePairs(n, false, nil) }),
-		traceInput("pairs-nested", 500, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) }),
-		traceInput("pairs-crossing", 1200, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) }),
+		traceInput("pairs-open", 1200, func(t *trace, n int) { t.sourcePairs(n, false, nil) }),
+		traceInput("pairs-nested", 1200, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) }),
+		traceInput("pairs-crossing", 2400, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) }),
 		traceInput("pairs-tasks", 300, func(t *trace, n int) { // each of a task of its own
 			for i := range n {
 				t.typ("S", uint32(2*i+1), fmt.Sprintf("Task%dStart", i), 0, field("id", wire.TypeInt32))
@@ -72,8 +72,8 @@ func spanInputs() []Input {
 				t.event(t.types, bin.AppendU32(nil, uint32(i)))
 			}
 		}),
-		traceInput("pairs-activities", 500, func(t *trace, n int) { t.sourcePairs(n, true, func(i int) int { return i }) }),
-		traceInput("pairs-activities-open", 500, func(t *trace, n int) { t.sourcePairs(n, true, nil) }),
+		traceInput("pairs-activities", 1200, func(t *trace, n int) { t.sourcePairs(n, true, func(i int) int { return i }) }),
+		traceInput("pairs-activities-open", 1200, func(t *trace, n int) { t.sourcePairs(n, true, nil) }),
 		traceInput("labels-spans", 500, func(t *trace, n int) {
 			t.labeled(n, func(i int) uint64 { return uint64(i + 1) })
 		}),

@@ -82,7 +82,7 @@ func stackInputs() []Input {
 				t.sample(typ, methodAddress(0))
 			}
 		}),
-		traceInput("methods-nested", 300, func(t *trace, n int) { // each contains all that follow
+		traceInput("methods-nested", 1200, func(t *trace, n int) { // each contains all that follow
 			typ, method := t.sampler(), t.method()
 			for i := range n {
 				t.event(method, methodPayload(uint64(i), 1, methodAddress(0)+uint64(i), uint32(4*n-2*i), "N.T", fmt.Sprint("M", i), "void ()"))
@@ -117,10 +117,10 @@ func stackInputs() []Input {
 		traceInput("mappings-same", 500, func(t *trace, n int) {
 			t.mappings(n, func(uint64) (uint64, uint64, uint64) { return 1, 0x10000, 0x1ffff })
 		}),
-		traceInput("mappings-nested", 500, func(t *trace, n int) {
+		traceInput("mappings-nested", 1200, func(t *trace, n int) {
 			t.mappings(n, func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(4*uint64(n)-i) - 1 })
 		}),
-		traceInput("mappings-nested-inner-first", 500, func(t *trace, n int) {
+		traceInput("mappings-nested-inner-first", 1200, func(t *trace, n int) {
 			t.mappings(n, func(i uint64) (uint64, uint64, uint64) {
 				i = uint64(n) - i
 				return i + 1, 0x10000 * (i + 1), 0x10000*(4*uint64(n)-i) - 1
