@@ -106,7 +106,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/chrome"}, only: []string{
-			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/spool", "./internal/tempfile",
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile",
 			"golang.org/x/sys/...",
 		},
 		why: "an importer does not know what becomes of its events, and its user compiles no other format",
@@ -234,7 +234,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/chrome"}, only: []string{
-			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/spool", "./internal/tempfile",
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile",
 		},
 		why: "an importer is a source: what becomes of its events is for others to know",
 	},

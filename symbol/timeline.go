@@ -125,15 +125,19 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	if s.from <= when || len(t.past) == 0 {
 		return s.owner, true
 	}
-	f, _ := t.search(s, addr, when, mostInside)
+	f, _ := t.search(s, addr, when, maxSearched)
 	return f.owner, true
 }
 
-// mostRuns is how much of the past meaning looks at for an answer. Only where something large once lay over all else it is not enough.
-const mostRuns = 64
+// mostRuns and maxSearched are how much of the past meaning and at look at for an answer. Only where something large once lay over all
+// else it is not enough.
+const (
+	mostRuns    = 64
+	maxSearched = 128
+)
 
 // maxTooShort is how many owners search looks at that began at one address and ended before another one.
-const maxTooShort = 1024
+const maxTooShort = 256
 
 // search is at for an address whose newest owner, that of s, came after the time. It looks at so many runs of the past and reports
 // whether that was enough.

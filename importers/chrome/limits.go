@@ -11,7 +11,9 @@ const (
 // that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Value int // bytes of an event, or of another value that is not a list of events: 256 MiB
-	Stack int // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
+	// Stack limits the frames of a stack: 10,000. If stacks are deep, those after the first 262,144 frames are limited to 256 frames while the
+	// average is above that. TraceEvent reads 8,190 frames of a stack in a nettrace file.
+	Stack int
 	Names int // nodes of all trees of stacks: 16,000,000
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/sampled"
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
@@ -49,6 +50,7 @@ type loader struct {
 	cpu         cpuProfile
 	sampleTypes []sampleType
 	cache       stackCache
+	budget      sampled.FrameBudget
 }
 
 func newLoader(o *Options) *loader {

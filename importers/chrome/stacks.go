@@ -106,7 +106,7 @@ func (l *loader) stackFrame(id string, value []byte) error {
 // ends a circle of nodes.
 func (t *tree) appendFrames(dst []ntconv.Frame, i int32, limit int) (frames []ntconv.Frame, cut bool) {
 	for steps := 0; i >= 0; i = t.nodes[i].parent {
-		if steps++; len(dst) == limit || steps > 2*limit {
+		if steps++; len(dst) == limit || steps > 2*limit || steps > len(t.nodes) {
 			return dst, true
 		}
 		if f := t.nodes[i].frame; f >= 0 {
@@ -130,7 +130,8 @@ func (l *loader) stackOf(t *tree, i, line, column int32) *ntconv.Stack {
 	if c.stack != nil && c.tree == t && c.node == i && c.line == line && c.column == column {
 		return c.stack
 	}
-	frames, cut := t.appendFrames(nil, i, l.o.Limits.Stack)
+	frames, cut := t.appendFrames(nil, i, l.budget.Limit(l.o.Limits.Stack))
+	l.budget.Add(len(frames))
 	if cut {
 		l.o.Report.Add(ntconv.CodeStackCut, 1, -1)
 	}

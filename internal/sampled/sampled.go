@@ -30,7 +30,7 @@ const (
 type Limits struct {
 	Tables  int64 // frames, the tree of stacks, and what else Charge counts, in bytes: 1 GiB
 	Threads int   // 1,000,000
-	Stack   int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
+	Stack   int   // frames of a stack: 10,000, and less if many are deep (FrameBudget). TraceEvent reads 8,190 frames of a stack in a nettrace file
 }
 
 // Defaults returns the limits with the default where a member is zero.

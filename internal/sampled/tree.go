@@ -72,6 +72,8 @@ type stacks struct {
 	limit  int
 	report *ntconv.Report
 
+	budget FrameBudget
+
 	slots []stackSlot
 	size  int // frames of all slots
 }
@@ -115,14 +117,15 @@ func (s *stacks) of(n Node) *ntconv.Stack {
 
 // make returns the stack of a node that is not NoStack.
 func (s *stacks) make(n Node) stackSlot {
-	slot, depth := stackSlot{node: n}, 0
+	slot, depth, limit := stackSlot{node: n}, 0, s.budget.Limit(s.limit)
 	for at := n; at != NoStack; at = s.tree.caller[at] {
-		if depth == s.limit {
+		if depth == limit {
 			slot.cut = 1
 			break
 		}
 		depth++
 	}
+	s.budget.Add(depth)
 	frames := make([]ntconv.Frame, depth)
 	for i := range frames {
 		frames[i] = s.frames(s.tree.frame[n])

@@ -156,7 +156,7 @@ func chromeInputs() []Input {
 			}))
 			b.WriteString(`],"traceEvents":[{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":5,"sf":"1"}]}`)
 		}),
-		text("chrome-stack-frames-cycle", "json", 500, func(b *strings.Builder, n int) {
+		text("chrome-stack-frames-cycle", "json", 2400, func(b *strings.Builder, n int) {
 			b.WriteString(`{"stackFrames":{`)
 			b.WriteString(members(n, func(i int) string {
 				return fmt.Sprintf(`"%d":{"name":"f%d","category":"c","parent":"%d"}`, i, i, (i+1)%n)
@@ -170,7 +170,7 @@ func chromeInputs() []Input {
 		text("chrome-v8", "cpuprofile", 500, func(b *strings.Builder, n int) { // a wide tree
 			v8Profile(b, n, true)
 		}),
-		text("chrome-v8-deep", "cpuprofile", 300, func(b *strings.Builder, n int) { v8Profile(b, n, false) }),
+		text("chrome-v8-deep", "cpuprofile", 2400, func(b *strings.Builder, n int) { v8Profile(b, n, false) }),
 		text("chrome-array-damaged", "json", 500, func(b *strings.Builder, n int) {
 			b.WriteString("[")
 			for i := range n {

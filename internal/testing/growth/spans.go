@@ -1,6 +1,7 @@
 package growth
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -60,7 +61,7 @@ func spanInputs() []Input {
 		}),
 		traceInput("pairs-open", 500, func(t *trace, n int) { t.sourcePairs(n, false, nil) }),
 		traceInput("pairs-nested", 500, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) }),
-		traceInput("pairs-crossing", 500, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) }),
+		traceInput("pairs-crossing", 1200, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) }),
 		traceInput("pairs-tasks", 300, func(t *trace, n int) { // each of a task of its own
 			for i := range n {
 				t.typ("S", uint32(2*i+1), fmt.Sprintf("Task%dStart", i), 0, field("id", wire.TypeInt32))
@@ -82,10 +83,10 @@ func spanInputs() []Input {
 		traceInput("activities", 300, func(t *trace, n int) {
 			t.activities(n, func(i int) (uint64, uint64) { return uint64(i + 1), 0 })
 		}),
-		traceInput("activities-chain", 300, func(t *trace, n int) { // each is the parent of the next
+		traceInput("activities-chain", 800, func(t *trace, n int) { // each is the parent of the next
 			t.activities(n, func(i int) (uint64, uint64) { return uint64(i + 1), uint64(i) })
 		}),
-		traceInput("activities-chain-reverse", 300, func(t *trace, n int) {
+		traceInput("activities-chain-reverse", 800, func(t *trace, n int) {
 			t.activities(n, func(i int) (uint64, uint64) { return uint64(n - i), uint64(n - i - 1) })
 		}),
 		traceInput("activities-cycle", 300, func(t *trace, n int) {
@@ -122,10 +123,14 @@ func spanInputs() []Input {
 			for i := range n {
 				h := wire.EventHeader{MetadataID: typ}
 				l := wire.Label{Kind: wire.LabelActivityID}
-				for k := range 12 {
-					l.ID[k] = byte(0x11 + 0x11*(i>>(k%4)&7))
+				for k := range 12 { // the first bytes are the root, the rest differs
+					l.ID[k] = byte(0x11 + 0x11*(i>>(3*max(k-7, 0))&7))
 				}
-				l.ID[12], l.ID[13], l.ID[14], l.ID[15] = byte(i), byte(i>>8), 0x59, 0x99
+				sum := uint32(0x599D99AD) // the checksum of a path
+				for k := 0; k < 12; k += 4 {
+					sum += binary.LittleEndian.Uint32(l.ID[k:])
+				}
+				binary.LittleEndian.PutUint32(l.ID[12:], sum)
 				t.flush()
 				h.LabelList = t.list(l)
 				t.add(h, bin.AppendU32(nil, uint32(i)))
@@ -178,6 +183,7 @@ func (t *trace) sourcePairs(n int, activities bool, order func(i int) int) {
 			t.flush()
 			l := wire.Label{Kind: wire.LabelActivityID}
 			copy(l.ID[:], bin.AppendU64(nil, uint64(i+1)))
+			l.ID[15] = 0xff // it is not a path
 			h.LabelList = t.list(l)
 		}
 		t.add(h, bin.AppendU32(nil, uint32(i)))
