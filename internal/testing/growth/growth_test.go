@@ -20,7 +20,7 @@ var (
 // What is allowed for twice the size: a little more than twice the cost, for logarithms, and what begins with a size. Quadratic growth is 4.
 const (
 	maxRatio      = 2.3
-	maxFuncRatio  = 3   // of a single function, which may also have a bound that it has not quite reached
+	maxFuncRatio  = 3 // of a single function, which may also have a bound that it has not quite reached
 	stepFloor     = 4000
 	allocateFloor = 3 << 20 // buffers and pools
 	measured      = 2       // the sizes are N and 2N divided by this
