@@ -202,14 +202,13 @@ func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 			return err
 		}
 		s = &r.threads.list[w.capture]
-		if h.Sequence == 0 {
-			w.flags |= ntconv.FlagNumbered
-		}
 		if !m.known && h.Thread == h.CaptureThread {
 			w.thread = w.capture // a new thread with an old id
 		}
 	}
-	s.seq = h.Sequence
+	if s.seq = h.Sequence; s.seq == 0 {
+		w.flags |= ntconv.FlagNumbered
+	}
 	if uint64(w.time-r.earliest) > r.span {
 		r.report.Add(ntconv.CodeBadTime, 1, r.at(w))
 	}

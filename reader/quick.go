@@ -94,7 +94,7 @@ func (r *Reader) nextDirect() *ntconv.Event {
 		h.PayloadSize, i = bin.Varuint32(body, i)
 	}
 	time, size := int64(h.Time+delta), int(h.PayloadSize)
-	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span || h.MetadataID == 0 ||
+	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span || h.MetadataID == 0 || seq == 0 ||
 		r.opts.Order == ByTime && (flags&wire.IsSorted == 0 || time < r.latest) {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *Reader) gather() {
 			h.PayloadSize, i = bin.Varuint32(body, i)
 		}
 		size := h.PayloadSize
-		if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time+int64(delta)-r.earliest) > r.span || h.MetadataID == 0 {
+		if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time+int64(delta)-r.earliest) > r.span || h.MetadataID == 0 || next == 0 {
 			break
 		}
 		time += int64(delta)

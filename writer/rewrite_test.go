@@ -26,6 +26,11 @@ func FuzzRewrite(f *testing.F) {
 	for i := range 8 {
 		f.Add(bytes.Repeat([]byte{0x10, byte(40 * i), 0x81, 0x07, byte(i), 0x35, 0x29, 0xfa, 0x48, byte(3 * i), 0x9b, 0x6c, 0xad}, 2+i), true, uint8(i))
 	}
+	for _, p := range []string{ // numbers that wrap, flushed threads of equal rows, a mark behind a barrier that is not kept
+		"U\xd3\x0f\x11\x9f'\x05C2MF\x95P\x91", "j\x9d\xe51\x05\xd1\xca\xac\x86\xb9\x80\xabxk\x1a\xa2=CV", "\x14 \x1b#\xff\xcd\xce\xb0\xdf\xf7l\xf0", "  !XrN\x15\xac\xa8\xcd\x15",
+	} {
+		f.Add([]byte(p), true, uint8(0))
+	}
 	f.Fuzz(func(t *testing.T, input []byte, program bool, blocks uint8) {
 		if program {
 			input = strictTrace(input)
