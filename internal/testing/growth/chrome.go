@@ -156,13 +156,14 @@ func chromeInputs() []Input {
 			}))
 			b.WriteString(`],"traceEvents":[{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":5,"sf":"1"}]}`)
 		}),
-		text("chrome-stack-frames-cycle", "json", 2400, func(b *strings.Builder, n int) {
+		text("chrome-stack-frames-cycle", "json", 500, func(b *strings.Builder, n int) {
 			b.WriteString(`{"stackFrames":{`)
 			b.WriteString(members(n, func(i int) string {
 				return fmt.Sprintf(`"%d":{"name":"f%d","category":"c","parent":"%d"}`, i, i, (i+1)%n)
 			}))
 			b.WriteString(`},"samples":[`)
-			b.WriteString(members(n, func(i int) string {
+			// Package sampled limits the frames of all stacks together.
+			b.WriteString(members(3, func(i int) string {
 				return fmt.Sprintf(`{"cpu":0,"tid":1,"ts":%d,"name":"cycles","sf":"%d","weight":1}`, i, i)
 			}))
 			b.WriteString(`],"traceEvents":[{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":5,"sf":"1"}]}`)
@@ -170,7 +171,7 @@ func chromeInputs() []Input {
 		text("chrome-v8", "cpuprofile", 500, func(b *strings.Builder, n int) { // a wide tree
 			v8Profile(b, n, true)
 		}),
-		text("chrome-v8-deep", "cpuprofile", 2400, func(b *strings.Builder, n int) { v8Profile(b, n, false) }),
+		text("chrome-v8-deep", "cpuprofile", 500, func(b *strings.Builder, n int) { v8Profile(b, n, false) }),
 		text("chrome-array-damaged", "json", 500, func(b *strings.Builder, n int) {
 			b.WriteString("[")
 			for i := range n {
@@ -229,6 +230,10 @@ func v8Profile(b *strings.Builder, n int, wide bool) {
 		return fmt.Sprintf(`{"id":%d,"callFrame":{"functionName":"f%d","scriptId":"1","url":"a.js","lineNumber":%d,"columnNumber":1},"hitCount":1,"children":[%s]}`,
 			i+1, i, i, children)
 	}))
+	samples := n
+	if !wide {
+		samples = 3 // all of the deepest node
+	}
 	fmt.Fprintf(b, `],"startTime":1000,"endTime":%d,"samples":[%s],"timeDeltas":[%s]}`, 1000+n,
-		members(n, func(i int) string { return fmt.Sprint(i + 1) }), members(n, func(int) string { return "1" }))
+		members(samples, func(i int) string { return fmt.Sprint(n - i) }), members(samples, func(int) string { return "1" }))
 }

@@ -25,16 +25,20 @@ const (
 	counted = module + "/...,github.com/go-json-experiment/json/jsontext,github.com/google/pprof/..."
 )
 
-// A Program is the command, built so that it counts its steps. It runs in a process of its own, which all runs share. A Program is not safe
-// for concurrent use.
+// A Program is the command, built so that it counts its steps. Runs share processes. A Program is not safe for concurrent use.
 type Program struct {
 	dir, path string
+	runs      int // of the process
+	cmd       *exec.Cmd
 	in        io.WriteCloser
 	out       *bufio.Reader
 	errs      strings.Builder
 }
 
-// Start builds the command and starts it. It ends with the test.
+// maxRuns is how many runs a process makes, because the command is made for one: what it leaves behind slows those that follow.
+const maxRuns = 20
+
+// Start builds the command. Its process ends with the test.
 func Start(tb testing.TB) *Program {
 	tb.Helper()
 	p := &Program{dir: tb.TempDir()}
@@ -42,28 +46,37 @@ func Start(tb testing.TB) *Program {
 	if err := p.build(); err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.Command(p.path)
-	cmd.Dir = p.dir
-	// With one thread, goroutines do not overwrite each other's counts, and pools are deterministic.
-	cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "GOGC=400", "TMPDIR="+p.dir)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cmd.Stderr = &p.errs
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	p.in, p.out = in, bufio.NewReader(out)
-	tb.Cleanup(func() {
-		_ = in.Close() // it ends the process
-		_ = cmd.Wait()
-	})
+	tb.Cleanup(p.stop)
 	return p
+}
+
+// start starts a process.
+func (p *Program) start() (err error) {
+	p.stop()
+	p.cmd = exec.Command(p.path)
+	p.cmd.Dir = p.dir
+	// With one thread, goroutines do not overwrite each other's counts, and pools are deterministic.
+	p.cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "GOGC=400", "TMPDIR="+p.dir)
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	p.out = bufio.NewReader(out)
+	p.errs.Reset()
+	p.cmd.Stderr = &p.errs
+	return p.cmd.Start()
+}
+
+// stop ends the process if there is one.
+func (p *Program) stop() {
+	if p.cmd != nil {
+		_ = p.in.Close() // it ends the process
+		_ = p.cmd.Wait()
+	}
+	p.cmd = nil
 }
 
 // build builds a copy of the module in which testdata/batch.go is the main function of the command. An overlay would be simpler, but the go
@@ -126,6 +139,12 @@ type Cost struct {
 
 // Run runs the command.
 func (p *Program) Run(args ...string) (*Cost, error) {
+	if p.runs%maxRuns == 0 {
+		if err := p.start(); err != nil {
+			return nil, err
+		}
+	}
+	p.runs++
 	stdout := filepath.Join(p.dir, "stdout")
 	request, err := json.Marshal(map[string]any{"Args": args, "Stdout": stdout})
 	if err != nil {

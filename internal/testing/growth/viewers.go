@@ -23,12 +23,16 @@ func viewerInputs() []Input {
 		text("speedscope-profiles", "json", 300, func(b *strings.Builder, n int) {
 			speedscope(b, 2, members(n, func(int) string { return sampled(2, func(int) string { return "[0,1]" }) }))
 		}),
-		text("speedscope-evented", "json", 500, func(b *strings.Builder, n int) { // opens n frames, then closes them
-			speedscope(b, n, evented(members(n, func(i int) string { return fmt.Sprintf(`{"type":"O","frame":%d,"at":%d}`, i, i) })+","+
-				members(n, func(i int) string { return fmt.Sprintf(`{"type":"C","frame":%d,"at":%d}`, n-1-i, n+i) })))
+		text("speedscope-evented", "json", 800, func(b *strings.Builder, n int) { // opens 100 frames, then closes them, and so on
+			speedscope(b, n, evented(members(n/100, func(k int) string {
+				return members(100, func(i int) string { return fmt.Sprintf(`{"type":"O","frame":%d,"at":%d}`, 100*k+i, 200*k+i) }) + "," +
+					members(100, func(i int) string { return fmt.Sprintf(`{"type":"C","frame":%d,"at":%d}`, 100*k+99-i, 200*k+100+i) })
+			})))
 		}),
-		text("speedscope-evented-open", "json", 500, func(b *strings.Builder, n int) {
-			speedscope(b, n, evented(members(n, func(i int) string { return fmt.Sprintf(`{"type":"O","frame":%d,"at":%d}`, i, i) })))
+		text("speedscope-evented-open", "json", 400, func(b *strings.Builder, n int) { // in each of many profiles
+			speedscope(b, 50, members(n/50, func(int) string {
+				return evented(members(50, func(i int) string { return fmt.Sprintf(`{"type":"O","frame":%d,"at":%d}`, i, i) }))
+			}))
 		}),
 		text("speedscope-evented-flat", "json", 500, func(b *strings.Builder, n int) {
 			speedscope(b, n, evented(members(n, func(i int) string {
