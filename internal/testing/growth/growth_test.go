@@ -56,6 +56,43 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// The same holds for tables that are read again.
+func TestGrowthOfTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command with counters")
+	}
+	p := Start(t)
+	names := []string{"types", "fields", "threads-named", "processes", "stacks-unique", "stacks-shared", "methods", "mappings", "labels-keys",
+		"labels-long-list", "activities-chain", "chrome-args-shapes", "pprof-labels", "otlp-attributes"}
+	for _, in := range Inputs() {
+		if !*all && !slices.Contains(names, in.Name) {
+			continue
+		}
+		for _, name := range []string{"tables/", "events.parquet"} {
+			t.Run(in.Name+"/"+name, func(t *testing.T) {
+				dir := t.TempDir()
+				var files [2]string
+				for i := range files {
+					trace := filepath.Join(dir, fmt.Sprint(i, ".", in.Ext))
+					save(t, trace, in, (1+i)*(in.N/measured))
+					files[i] = filepath.Join(dir, fmt.Sprint(i, name))
+					if name == "tables/" {
+						files[i] += "/"
+					}
+					if c, err := p.Run("to", "parquet", "-q", "--typed-rows", "20", trace, "-o", files[i]); err != nil || c.Code == 4 {
+						t.Fatalf("%v %v", c, err)
+					}
+				}
+				for _, c := range Commands() {
+					if c.Name == "nettrace" {
+						compare(t, p, c, files[0], files[1], io.Discard)
+					}
+				}
+			})
+		}
+	}
+}
+
 func save(t *testing.T, path string, in Input, n int) {
 	t.Helper()
 	var b bytes.Buffer
