@@ -93,6 +93,10 @@ mutate: ## Read MUTANTS damaged copies of small files with every reader, importe
 	done; \
 	for p in $$pids; do wait $$p || bad=1; done; exit $$bad
 
+.PHONY: growth
+growth: ## Check that time and memory of the command grow no faster than n log n, for every kind of table
+	$(GO) test $(TESTFLAGS) -count=1 -timeout 60m ./internal/testing/growth -args -sample 1
+
 .PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities in the code that ntconv calls; skipped if their database cannot be reached
 	@if out=$$($(GO) run $(VULNCHECK) -db $(VULNDB) ./... 2>&1); then echo "$$out"; exit 0; fi; \
