@@ -125,7 +125,9 @@ type treeBuilder struct {
 
 // child returns the node of a frame that n calls.
 func (b *treeBuilder) child(n Node, frame uint32) Node {
+	// One product of consecutive numbers is an arithmetic progression, which fills an index in clumps if the secret is unlucky.
 	hi, lo := bits.Mul64(uint64(n)<<32|uint64(frame)^b.secret, b.secret)
+	hi, lo = bits.Mul64(hi^lo^b.secret, b.secret)
 	p := b.index.Probe(hi ^ lo)
 	want := node{n, frame}
 	for p.Next() {

@@ -61,9 +61,16 @@ func sum(blocks []uint32) (n uint64) {
 	return n
 }
 
-// Hot returns the n blocks of code whose number of executions grew the most from one run to another, as lines for humans: file, lines and
-// columns, and the counts of both runs.
-func (p *Program) Hot(small, large *Cost, n int) ([]string, error) {
+// A Block is a block of code and how often two runs executed it.
+type Block struct {
+	Place         string // file, lines and columns
+	Before, After int
+}
+
+func (b Block) String() string { return fmt.Sprintf("%s: %d, then %d", b.Place, b.Before, b.After) }
+
+// Hot returns the n blocks whose number of executions grew the most from one run to another.
+func (p *Program) Hot(small, large *Cost, n int) ([]Block, error) {
 	before, err := p.profile(small)
 	if err != nil {
 		return nil, err
@@ -72,23 +79,15 @@ func (p *Program) Hot(small, large *Cost, n int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	type block struct {
-		place         string
-		before, after int
-	}
-	var blocks []block
+	var blocks []Block
 	for place, count := range after {
-		blocks = append(blocks, block{place, before[place], count})
+		blocks = append(blocks, Block{strings.TrimPrefix(place, module+"/"), before[place], count})
 	}
 	// What grew linearly has doubled, so the rest is what matters.
-	slices.SortFunc(blocks, func(a, b block) int {
-		return cmp.Or(cmp.Compare(b.after-2*b.before, a.after-2*a.before), cmp.Compare(a.place, b.place))
+	slices.SortFunc(blocks, func(a, b Block) int {
+		return cmp.Or(cmp.Compare(b.After-2*b.Before, a.After-2*a.Before), cmp.Compare(a.Place, b.Place))
 	})
-	var lines []string
-	for _, b := range blocks[:min(n, len(blocks))] {
-		lines = append(lines, fmt.Sprintf("%s: %d, then %d", strings.TrimPrefix(b.place, module+"/"), b.before, b.after))
-	}
-	return lines, nil
+	return blocks[:min(n, len(blocks))], nil
 }
 
 // profile returns how often each block of a run was executed.
