@@ -11,6 +11,7 @@ import (
 // A View looks at everything that events say and remembers it as numbers. It is not safe for concurrent use.
 type View struct {
 	schemas schema.Table
+	resets  int // since schemas was empty: it keeps the types of all readings
 	seed    maphash.Seed
 	decode  bool     // payloads, too
 	events  []uint64 // every event with its type, in order
@@ -34,6 +35,9 @@ func NewView() *View {
 // Reset forgets all events. With decode, See also decodes payloads.
 func (v *View) Reset(decode bool) {
 	v.decode, v.events, v.sum = decode, v.events[:0], 0
+	if v.resets++; v.resets >= 1000 {
+		v.schemas, v.resets = schema.Table{}, 0
+	}
 	clear(v.types)
 	clear(v.threads)
 	clear(v.stacks)
