@@ -14,7 +14,7 @@ func TestBuildIsStatic(t *testing.T) {
 		t.Skip("what a static binary is differs on other systems")
 	}
 	if testing.Short() {
-		t.Skip("links the command")
+		t.Skip("short mode: links the command")
 	}
 	dir := t.TempDir()
 	if out, err := exec.Command("make", "-s", "build", "BIN="+dir).CombinedOutput(); err != nil {

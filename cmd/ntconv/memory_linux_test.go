@@ -70,7 +70,7 @@ var phases = []phase{
 // for, and leaves nothing at the destination or among the temporary files.
 func TestMemoryOfPhases(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector multiplies memory")
+		t.Skip("short mode: the race detector multiplies memory")
 	}
 	dir := t.TempDir()
 	for name, write := range memoryInputs {

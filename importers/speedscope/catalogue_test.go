@@ -154,6 +154,15 @@ func TestInvalidSamples(t *testing.T) {
 	}
 }
 
+// A sampled profile that also has events, as slices of ntconv, has its samples.
+func TestSamplesAndSlices(t *testing.T) {
+	text := `{"exporter":"ntconv@1","shared":{"frames":[{"name":"a"}]},"profiles":[{"type":"sampled","name":"p (1) x: slices","unit":"nanoseconds",` +
+		`"startValue":0,"events":[{"type":"O","frame":0,"at":4},{"type":"C","frame":0,"at":5}],"samples":[[0]],"weights":[7]}]}`
+	if got := describe(t, text, nil); !strings.Contains(got, "=7 a\n") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestOwn reads what exporters/speedscope writes: threads by name, sample types by name, no sums, slices that are not samples.
 func TestOwn(t *testing.T) {
 	text := `{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"ntconv@1.0","shared":{"frames":[{"name":"a"},{"name":"GC"}]},"profiles":[
@@ -231,6 +240,7 @@ func FuzzSpeedscope(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte(`{"exporter":"ntconv@1","shared":{"frames":[{"name":"a"}]},"profiles":[{"type":"evented","name":"p (1) x: slices","unit":"seconds","startValue":1e3,"events":[{"type":"O","frame":0,"at":0.5e4}]}]}`))
+	f.Add([]byte(`{"exporter":"ntconv@1","shared":{"frames":[{"name":"a"}]},"profiles":[{"type":"sampled","name":"p (1) x: slices","unit":"nanoseconds","startValue":0,"events":[{"type":"O","frame":0,"at":4},{"type":"C","frame":0,"at":5}],"samples":[[0]],"weights":[7]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		limits := speedscope.Limits{Tables: 1 << 20, Profiles: 1000, Value: 1 << 16, Stack: 100}
 		src, err := speedscope.New(bytes.NewReader(text), &speedscope.Options{Limits: limits, Report: &ntconv.Report{}})

@@ -20,11 +20,12 @@ type profile struct {
 	hasStart   bool
 	hasEnd     bool
 
-	ready  bool // thread, number, values and column are set
-	thread *ntconv.Thread
-	number uint32 // of the thread
-	values origin.ValueType
-	column int
+	ready     bool // thread, number and values are set
+	thread    *ntconv.Thread
+	number    uint32 // of the thread
+	values    origin.ValueType
+	column    int
+	hasColumn bool // column is set
 
 	samples []sampled.Node
 	weights []jsonread.Decimal
@@ -106,24 +107,25 @@ func (p *profile) readSamples(member int) error {
 
 // prepare finds the thread and, unless the profile has slices, the sample type, when the name, the unit and the start are known.
 func (p *profile) prepare(hasSamples bool) error {
-	if p.ready {
-		return nil
-	}
-	p.ready, p.values = true, p.unit.values
-	own, err := p.adopt()
-	if err != nil {
-		return err
-	}
-	if !own {
-		p.thread = p.newThread()
-		if p.number, err = p.b.AddThread(p.thread, nil); err != nil {
-			return p.Fail(p.Place(), err)
+	if !p.ready {
+		p.ready, p.values = true, p.unit.values
+		own, err := p.adopt()
+		if err != nil {
+			return err
+		}
+		if !own {
+			p.thread = p.newThread()
+			if p.number, err = p.b.AddThread(p.thread, nil); err != nil {
+				return p.Fail(p.Place(), err)
+			}
 		}
 	}
-	if hasSamples {
+	if hasSamples && !p.hasColumn { // a profile with slices may have samples, too
+		var err error
 		if p.column, err = p.b.Column(p.values); err != nil {
 			return p.Fail(p.Place(), err)
 		}
+		p.hasColumn = true
 	}
 	return nil
 }

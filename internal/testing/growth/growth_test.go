@@ -30,7 +30,7 @@ const (
 // The cost of every command grows no faster than n log n, for inputs that have many of anything.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the command with counters")
+		t.Skip("short mode: builds the command with counters")
 	}
 	p := Start(t)
 	report := io.Discard
@@ -72,7 +72,7 @@ func TestGrowth(t *testing.T) {
 // The same holds for tables that are read again.
 func TestGrowthOfTables(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the command with counters")
+		t.Skip("short mode: builds the command with counters")
 	}
 	p := Start(t)
 	names := []string{"types", "fields", "threads-named", "processes", "stacks-unique", "stacks-shared", "methods", "mappings", "labels-keys",
@@ -181,7 +181,7 @@ func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
 // The same run has the same number of steps within 2%, and the places of the steps are known.
 func TestDeterministic(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the command with counters")
+		t.Skip("short mode: builds the command with counters")
 	}
 	p := Start(t)
 	var costs []*Cost
