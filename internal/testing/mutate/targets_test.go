@@ -415,8 +415,7 @@ func reopen(name string, out *output, partial bool) error {
 		_, err = drain(src, laws.NewView(), 1<<20)
 	}
 	// The importers of both take no time that is more than 100 years from the start. Traces may have any.
-	far := err != nil && (name == "firefox" && strings.Contains(err.Error(), "100 years") || name == "speedscope" && strings.Contains(err.Error(), "Value") &&
-		strings.HasSuffix(err.Error(), "is out of range"))
+	far := err != nil && (name == "firefox" && strings.Contains(err.Error(), "100 years") || name == "speedscope" && strings.HasSuffix(err.Error(), "is out of range"))
 	if err != nil && !far {
 		return fmt.Errorf("%s of %d bytes cannot be read again: %w", name, len(data), err)
 	}
