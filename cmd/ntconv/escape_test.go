@@ -110,6 +110,9 @@ func checkVisible(t *testing.T, what, text string, json bool) {
 
 // No text of a trace, a profile or the command line reaches the terminal as it is.
 func TestNothingActsOnTheTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: two hundred runs of the command")
+	}
 	dir := t.TempDir()
 	odd := "x\x9b31m\xff\u009b\x1b[31m\u202e\u2028\tt\nl"
 	in := write(t, dir, odd+".nettrace", evilTrace())

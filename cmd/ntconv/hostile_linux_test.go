@@ -44,6 +44,9 @@ var attacksOnPrinting = []attack{
 
 // Inputs that were made to hurt stay within bounds of memory and space, and end with the exit code that says what happened.
 func TestAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: the race detector multiplies time and memory")
+	}
 	for _, tt := range attacks {
 		t.Run(tt.file+"/"+tt.args, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +80,7 @@ func (tt *attack) run(t *testing.T) {
 	if n := int64(out) + sizeOf(t, work); n > tt.out {
 		t.Errorf("%d bytes of output, want at most %d", n, tt.out)
 	}
-	if peak > tt.mib && !testing.Short() { // short mode runs with the race detector, which multiplies memory
+	if peak > tt.mib {
 		t.Errorf("%d MiB of memory, want at most %d", peak, tt.mib)
 	}
 	t.Logf("exit code %d, %d bytes of output, %d MiB: %s", cmd.ProcessState.ExitCode(), int64(out)+sizeOf(t, work), peak, errs.String())
