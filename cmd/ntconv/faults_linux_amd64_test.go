@@ -23,7 +23,7 @@ var allFaults = flag.Bool("faults", false, "inject a fault at every system call"
 
 const faultSample = 1
 
-// A faulty is a run of the command of which one system call after the other fails. IN stands for an input, OUT for the destination.
+// A faulty is a run of the command of which one system call after the other fails. IN represents an input, OUT for the destination.
 type faulty struct {
 	args  string
 	in    string // trace of testdata, or the args of a run that makes it

@@ -9,7 +9,7 @@ import (
 )
 
 // fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format. Commands and flags of all pairs of
-// formats would be most of the time that short runs take, so formats that are not among the arguments have none; nil stands for all.
+// formats would be most of the time that short runs take, so formats that are not among the arguments have none; nil means all.
 func (a *app) fromCmd(args []string) *cobra.Command {
 	table := formats.Readable()
 	cmd := &cobra.Command{

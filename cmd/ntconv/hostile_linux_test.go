@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// An attack is a run of the command on an input that was made to hurt, and what the run may cost. IN in args stands for the input, OUT for
+// An attack is a run of the command on an input that was made to hurt, and what the run may cost. IN in args represents the input, OUT for
 // an output in an empty directory, @NAME for another input.
 type attack struct {
 	file string // of testdata/hostile

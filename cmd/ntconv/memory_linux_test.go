@@ -20,7 +20,7 @@ import (
 const baseMiB = 35
 
 // A phase is a run of the command in which something other than reading takes the memory, or reading takes it in one call. IN in args
-// stands for the input, OUT for an output in an empty directory.
+// represents the input, OUT for an output in an empty directory.
 type phase struct {
 	in   string // name of the function in memoryInputs
 	args string

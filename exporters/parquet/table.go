@@ -212,10 +212,10 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 	t.fail(file.Close())
 }
 
-// A spender is a file that bounds what is written before it is encoded, because some bytes of a file may stand for many of its rows.
+// A spender is a file that bounds what is written before it is encoded, because some bytes of a file may represent many of its rows.
 type spender interface{ Spend(bytes int) error }
 
-// spend tells a file how many bytes of rows are about to be encoded.
+// spend states to a file how many bytes of rows are about to be encoded.
 func spend(file io.Writer, n int) error {
 	if s, ok := file.(spender); ok {
 		return s.Spend(n)

@@ -18,7 +18,7 @@ import (
 // A spelled is a call of the package: a function with its arguments.
 type spelled struct{ Call, A, B, C string }
 
-// repeated are names in which something is repeated n times. % stands for n copies of the text in braces behind it.
+// repeated are names in which something is repeated n times. % represents n copies of the text in braces after it.
 var repeated = []spelled{
 	{"pretty", "N", "m", "void (%{a,}a)"},
 	{"pretty", "N", "m", "void (%{a,}a%{ })"},

@@ -117,7 +117,7 @@ func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(dst[:start], message.JSON(dst[start:])...)
 }
 
-// A fieldKey is the JSON name of a field with its colon: as it is told from those of other fields, and as it is printed, with what a
+// A fieldKey is the JSON name of a field with its colon: as it is distinguished from those of other fields, and as it is printed, with what a
 // terminal acts on escaped.
 type fieldKey struct{ quoted, shown string }
 

@@ -127,8 +127,8 @@ func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	}
 }
 
-// LimitFlag returns the flag of BindLimits, BindCompression or BindQuota, such as "--max-types", or --max-memory, that raises the limit which err reports, or "" if
-// no such flag does.
+// LimitFlag returns the flag that raises the limit which err reports, such as "--max-types": one of BindLimits, BindCompression or BindQuota,
+// or --max-memory. It returns "" if no such flag does.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
 	if !errors.As(err, &exceeded) {

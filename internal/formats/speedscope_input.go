@@ -3,7 +3,6 @@ package formats
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/speedscope"
-	"github.com/ntconv/ntconv/internal/jsonread"
 	"github.com/spf13/pflag"
 )
 
@@ -26,7 +25,7 @@ func (speedscopeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	}
 	opts := &speedscope.Options{Report: o.Report, MaxTemp: o.MaxTemp, Limits: speedscope.Limits{Tables: int64(o.Limits.TableBytes), Profiles: o.Limits.Threads}}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
-	opts.Limits.Value = o.share(jsonread.DefaultValue, valueShare)
+	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	src, err := speedscope.New(r, opts)
 	if err != nil {
 		return nil, err // and not a Source that is a nil pointer
