@@ -122,8 +122,8 @@ func (x *exposure) named(where string, t *types.Named) {
 	}
 }
 
-// TestPublicAPI checks that users can name every type that the public packages have in their API: no exported identifier is an
-// alias of a type of an internal package or exposes one.
+// TestPublicAPI checks that users can name every type that the public packages have in their API: no exported
+// identifier is an alias of a type of an internal package or exposes one.
 func TestPublicAPI(t *testing.T) {
 	files, public := exportData(t)
 	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })

@@ -9,8 +9,8 @@ import (
 // Ticks is a raw value of a trace's clock. Its unit and its start are those of the trace's Clock.
 type Ticks int64
 
-// Clock converts Ticks. All conversions are exact up to rounding towards the past by less than a nanosecond: no drift at
-// any frequency over any distance. Results beyond the range of their type are clamped.
+// Clock converts Ticks. All conversions are exact up to rounding towards the past by less than a nanosecond: no drift
+// at any frequency over any distance. Results beyond the range of their type are clamped.
 type Clock struct {
 	Freq int64     // ticks a second; must be positive
 	Tick Ticks     // the tick at which the wall clock showed Wall
@@ -65,7 +65,8 @@ func (c Clock) add(n int64) Ticks {
 	return Ticks(s)
 }
 
-// mulDiv returns a*b/c over 128 bits, rounded up if up is set, and the largest value if the result has more than 64 bits.
+// mulDiv returns a*b/c over 128 bits, rounded up if up is set, and the largest value if the result has more than 64
+// bits.
 func mulDiv(a, b, c uint64, up bool) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	if up {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// codeTwins pairs the model's constants with those of the wire that have the same value. The reader and the writer convert between
-// them by value.
+// codeTwins pairs the model's constants with those of the wire that have the same value. The reader and the writer
+// convert between them by value.
 var codeTwins = []struct {
 	model, wire string // the constants' type; on the wire, a prefix of their names if they have no type
 	below       int64  // model constants from this value on have no twin; 0 means that all have one

@@ -2,47 +2,49 @@ package ntconv
 
 import "strconv"
 
-// This file holds the optional interfaces of sinks and Namers. ARCHITECTURE.md, "Who calls what when", has the order of the calls.
+// This file holds the optional interfaces of sinks and Namers. ARCHITECTURE.md, "Who calls what when", has the order of
+// the calls.
 
-// An OrderSensitive sink accepts events in any order and reports whether the order mattered. It lets the caller read a trace in
-// file order, which is faster, and read it again in time order only if necessary.
+// An OrderSensitive sink accepts events in any order and reports whether the order mattered. It lets the caller read a
+// trace in file order, which is faster, and read it again in time order only if necessary.
 type OrderSensitive interface {
 	Sink
-	// OrderMatters reports whether events in time order might have given another output. Call it after the last Write and before
-	// Close.
+	// OrderMatters reports whether events in time order might have given another output. Call it after the last Write
+	// and before Close.
 	OrderMatters() bool
 }
 
-// A Watcher is a sink whose output also depends on events that a selection omits: the time until the next sample of a thread, or
-// the event that ends an interval.
+// A Watcher is a sink whose output also depends on events that a selection omits: the time until the next sample of a
+// thread, or the event that ends an interval.
 type Watcher interface {
 	Sink
-	// Watch borrows an event until it returns. The caller calls it for every event of the trace in order; for a selected event it
-	// calls Write with the same event next. A caller that selects nothing need not call it.
+	// Watch borrows an event until it returns. The caller calls it for every event of the trace in order; for a
+	// selected event it calls Write with the same event next. A caller that selects nothing need not call it.
 	Watch(*Event)
 }
 
 // An AddressWanter is a Namer that can omit symbols that no stack needs.
 type AddressWanter interface {
 	Namer
-	// Want announces that AppendFrames will be called for a stack of a process. A sink that asks for frames only in Close calls it
-	// once for every distinct stack, when it first sees it. From the first call on, the Namer may omit symbols of other addresses.
+	// Want announces that AppendFrames will be called for a stack of a process. A sink that asks for frames only in
+	// Close calls it once for every distinct stack, when it first sees it. From the first call on, the Namer may omit
+	// symbols of other addresses.
 	Want(*Process, *Stack)
-	// Missed returns the number of wanted addresses whose symbols had been omitted before Want was called. If it is not zero, the
-	// caller reads the trace again with a Namer that knows all symbols.
+	// Missed returns the number of wanted addresses whose symbols had been omitted before Want was called. If it is not
+	// zero, the caller reads the trace again with a Namer that knows all symbols.
 	Missed() int
 }
 
 // An EpochSettler is a Namer whose epochs are exact only after Settle.
 type EpochSettler interface {
 	Namer
-	// Settle makes Epoch exact until the next event is observed. It reports whether the Namer would give the same answers if it had
-	// observed the events in time order. Call it after the last event.
+	// Settle makes Epoch exact until the next event is observed. It reports whether the Namer would give the same
+	// answers if it had observed the events in time order. Call it after the last event.
 	Settle() bool
 }
 
-// NoNames returns a Namer that knows only the frames that stacks carry themselves. An address without a frame yields a placeholder
-// with the flag FrameUnresolved whose name is the address. It is not safe for concurrent use.
+// NoNames returns a Namer that knows only the frames that stacks carry themselves. An address without a frame yields a
+// placeholder with the flag FrameUnresolved whose name is the address. It is not safe for concurrent use.
 func NoNames() Namer { return noNames{} }
 
 // noNames has the placeholders that it returned before, by address.

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// TestNoNames: frames of a stack are returned as they are, and each address without one becomes a placeholder. Equal addresses have
-// equal frames, so that aggregators that compare frames find equal stacks.
+// TestNoNames: frames of a stack are returned as they are, and each address without one becomes a placeholder. Equal
+// addresses have equal frames, so that aggregators that compare frames find equal stacks.
 func TestNoNames(t *testing.T) {
 	names := ntconv.NoNames()
 	before := ntconv.Frame{Func: &ntconv.Function{Name: "before"}}

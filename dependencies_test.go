@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// dependencies are the modules that packages of this one import, without those that only tests do, and why. A module that is not here needs a reason
-// first: everything that is compiled in can have vulnerabilities, and must be kept up to date.
+// dependencies are the modules that packages of this one import, without those that only tests do, and why. A module
+// that is not here needs a reason first: everything that is compiled in can have vulnerabilities, and must be kept up
+// to date.
 var dependencies = map[string]string{
 	"github.com/andybalholm/brotli":                                   "Parquet pages compressed with Brotli; parquet-go needs it, too",
 	"github.com/go-json-experiment/json":                              "jsontext: tokens of JSON with offsets and paths, numbers and invalid UTF-8 as they are, which encoding/json does not have; its authors propose it as encoding/json/v2",

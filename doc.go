@@ -1,9 +1,9 @@
 // Package ntconv is the canonical model of a trace: a stream of events between readers and writers of trace formats.
 //
 // A trace is a stream of [Event] values. A [Source] yields them, a [Sink] takes them, and [Copy] moves them from one to
-// the other. Everything that an event refers to (its [Type], [Thread], [Stack] and [Labels]) hangs off it as a pointer to
-// something immutable. A sink writes a definition the first time it meets the pointer, so filtering, merging and changing
-// the format are all a Copy.
+// the other. Everything that an event refers to (its [Type], [Thread], [Stack] and [Labels]) hangs off it as a pointer
+// to something immutable. A sink writes a definition the first time it meets the pointer, so filtering, merging and
+// changing the format are all a Copy.
 //
 // # Ownership
 //

@@ -17,8 +17,8 @@ var ErrValue = errors.New("value does not fit its type")
 // relative and absolute locations are put behind the last field; an absolute location counts from len(dst).
 //
 // A value of another kind than the field's, or one that the field's type cannot hold, is ErrValue: a number that is too
-// large, a NUL in a string that ends with one. Where the last values are ValueNull the payload ends before their fields; a
-// ValueNull elsewhere is written as zero.
+// large, a NUL in a string that ends with one. Where the last values are ValueNull the payload ends before their
+// fields; a ValueNull elsewhere is written as zero.
 func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) ([]byte, error) {
 	if len(values) != len(fields) {
 		return dst, fmt.Errorf("%d values for %d fields: %w", len(values), len(fields), ErrValue)

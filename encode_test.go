@@ -153,7 +153,8 @@ func errorValue() (v ntconv.Value) {
 	return v
 }
 
-// TestAppendFieldsOfNull: what is null at the end is left out, as an older version of the event would; elsewhere it is zero.
+// TestAppendFieldsOfNull: what is null at the end is left out, as an older version of the event would; elsewhere it is
+// zero.
 func TestAppendFieldsOfNull(t *testing.T) {
 	layout := fields(code(ntconv.TypeInt16), code(ntconv.TypeUTF16String), object(fields(code(ntconv.TypeGUID), fixed(3, code(ntconv.TypeInt8)))...),
 		of(ntconv.TypeArray, code(ntconv.TypeInt8)), of(ntconv.TypeRelLoc, code(ntconv.TypeInt8)), code(ntconv.TypeFloat32), code(ntconv.TypePad64), code(ntconv.TypeInt8))

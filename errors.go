@@ -40,8 +40,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// A LimitError reports which limit an input or an output exceeds, and by how much. It wraps ErrLimit. Library users find it with
-// errors.As and compare Limit with the constants of the package that enforces the limit.
+// A LimitError reports which limit an input or an output exceeds, and by how much. It wraps ErrLimit. Library users
+// find it with errors.As and compare Limit with the constants of the package that enforces the limit.
 type LimitError struct {
 	// Limit is the name of the limit, such as reader.LimitTypes. Each limit of the module has its own name.
 	Limit string
@@ -77,8 +77,8 @@ func byteCount(n int64) string {
 	return strconv.FormatInt(n, 10) + " " + units[i]
 }
 
-// An AdviceError adds the next step to an error where the package that reports the error knows it. A program that has advice of its own
-// finds this one with errors.As.
+// An AdviceError adds the next step to an error where the package that reports the error knows it. A program that has
+// advice of its own finds this one with errors.As.
 type AdviceError struct {
 	Err    error
 	Advice string // what the user can do, as an instruction: "record with .NET Core 2.1 or later"

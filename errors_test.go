@@ -58,8 +58,8 @@ func ExampleLimitError() {
 	// nettrace 4: byte 1105: metadata: too many event types: limit 3, got 4
 }
 
-// TestNoWordsOfErrors: programs decide by the types and sentinels of errors. No function searches the text of an error, which may hold
-// the name of a file, for words.
+// TestNoWordsOfErrors: programs decide by the types and sentinels of errors. No function searches the text of an error,
+// which may hold the name of a file, for words.
 func TestNoWordsOfErrors(t *testing.T) {
 	checked := 0
 	eachFile(t, func(_ *listed, fset *token.FileSet, f *ast.File) {
@@ -78,7 +78,8 @@ func TestNoWordsOfErrors(t *testing.T) {
 	}
 }
 
-// searchedErrors returns where a file searches or compares the text of errors: directly, or through a variable of the same function.
+// searchedErrors returns where a file searches or compares the text of errors: directly, or through a variable of the
+// same function.
 func searchedErrors(f *ast.File) (found []token.Pos) {
 	for _, decl := range f.Decls {
 		texts := map[string]bool{}
@@ -119,8 +120,8 @@ func searchedErrors(f *ast.File) (found []token.Pos) {
 	return found
 }
 
-// isNil reports whether an expression is nil. A string cannot be nil: the compared value is an error, such as the one that the method
-// Error of csv.Writer returns.
+// isNil reports whether an expression is nil. A string cannot be nil: the compared value is an error, such as the one
+// that the method Error of csv.Writer returns.
 func isNil(x ast.Expr) bool {
 	id, ok := x.(*ast.Ident)
 	return ok && id.Name == "nil"

@@ -8,11 +8,14 @@ type Kind uint8
 const (
 	// KindEvent is a recorded event. Type, Thread and Capture are never nil.
 	KindEvent Kind = iota
-	// KindMark is a barrier in the order of events, or the removal of threads: Mark is set. Time is the mark's own time.
+	// KindMark is a barrier in the order of events, or the removal of threads: Mark is set. Time is the mark's own
+	// time.
 	KindMark
-	// KindLost says that Lost events of Capture are missing before this place. Time is that of the event that revealed it.
+	// KindLost says that Lost events of Capture are missing before this place. Time is that of the event that revealed
+	// it.
 	KindLost
-	// KindDefine says that the input declared Type or Thread here (one of them is set), whether or not an event uses it.
+	// KindDefine says that the input declared Type or Thread here (one of them is set), whether or not an event uses
+	// it.
 	KindDefine
 	// KindOpaque is a block of a kind that the reader does not know, kept so that it can be copied: Seq is the block's
 	// kind and Payload its bytes.
@@ -79,7 +82,8 @@ func (e *Event) Version() uint8 {
 	return e.Type.Version
 }
 
-// Opcode returns the event's opcode: the one of a label if the event has such a label, else the type's, and 0 without a Type.
+// Opcode returns the event's opcode: the one of a label if the event has such a label, else the type's, and 0 without a
+// Type.
 func (e *Event) Opcode() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideOpcode != 0 {
 		return e.Labels.opcode
@@ -102,8 +106,8 @@ func (e *Event) Level() uint8 {
 	return e.Type.Level
 }
 
-// Keywords returns the event's groups as a bit set: those of a label if the event has such a label, else the type's, and 0
-// without a Type.
+// Keywords returns the event's groups as a bit set: those of a label if the event has such a label, else the type's,
+// and 0 without a Type.
 func (e *Event) Keywords() uint64 {
 	if e.Labels != nil && e.Labels.overrides&overrideKeywords != 0 {
 		return e.Labels.keywords
@@ -114,7 +118,8 @@ func (e *Event) Keywords() uint64 {
 	return e.Type.Keywords
 }
 
-// PointerSize returns the size in bytes of pointers in the event's payload: that of the process, and 8 if it is unknown.
+// PointerSize returns the size in bytes of pointers in the event's payload: that of the process, and 8 if it is
+// unknown.
 func (e *Event) PointerSize() int {
 	if e.Thread != nil && e.Thread.Process != nil && e.Thread.Process.PointerSize != 0 {
 		return int(e.Thread.Process.PointerSize)
@@ -147,7 +152,8 @@ func (k MarkKind) String() string {
 
 var markKindNames = []string{"sequence point", "threads removed"}
 
-// MarkFlags are properties of a sequence point (nettrace-v6, "SequencePointBlock"). Bits without a constant are kept as recorded.
+// MarkFlags are properties of a sequence point (nettrace-v6, "SequencePointBlock"). Bits without a constant are kept as
+// recorded.
 type MarkFlags uint32
 
 const (

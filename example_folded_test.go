@@ -14,7 +14,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// fold writes the samples of a .NET trace as folded stacks: one line per distinct stack, with its wall-clock time in milliseconds.
+// fold writes the samples of a .NET trace as folded stacks: one line per distinct stack, with its wall-clock time in
+// milliseconds.
 func fold(stacks io.Writer, trace io.Reader) error {
 	src, err := reader.New(trace, nil)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// convert writes a pprof profile of a .NET trace, in one pass. The table of names learns from the events that pass it on
-// their way to the sink, which asks it when it is closed.
+// convert writes a pprof profile of a .NET trace, in one pass. The table of names learns from the events that pass it
+// on their way to the sink, which asks it when it is closed.
 func convert(profile io.Writer, trace io.Reader) error {
 	src, err := reader.New(trace, nil)
 	if err != nil {

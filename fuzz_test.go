@@ -142,9 +142,10 @@ func (w *walker) value(v ntconv.Value) {
 	_ = v.String()
 }
 
-// checkBound fails if the values of an event exceed the multiple of its payload that Event.Fields states. A byte of a string becomes
-// at most 3 bytes of UTF-8. Errors print as more bytes than they take in the payload: there are fewer of them. A value that contains others has at least one byte or is charged like one, and values without bytes
-// after the end of the payload exist once per type.
+// checkBound fails if the values of an event exceed the multiple of its payload that Event.Fields states. A byte of a
+// string becomes at most 3 bytes of UTF-8. Errors print as more bytes than they take in the payload: there are fewer of
+// them. A value that contains others has at least one byte or is charged like one, and values without bytes after the
+// end of the payload exist once per type.
 func (w *walker) checkBound(layout []ntconv.Field) {
 	w.t.Helper()
 	bytes := 17*len(w.payload) + 4096

@@ -18,9 +18,9 @@ import (
 
 const module = "github.com/ntconv/ntconv"
 
-// importRules say which package may know which, and why. Patterns are those of the go
-// command, relative to this module where they begin with "./"; "std" is the standard library. They hold for everything that
-// is compiled into a program, however far away, unless direct is set. Tests may import what they like.
+// importRules say which package may know which, and why. Patterns are those of the go command, relative to this module
+// where they begin with "./"; "std" is the standard library. They hold for everything that is compiled into a program,
+// however far away, unless direct is set. Tests may import what they like.
 var importRules = []importRule{
 	{
 		of: []string{"./"}, only: []string{"std", "./internal/bin"},

@@ -18,7 +18,19 @@ const (
 	LabelVersion           LabelKind = 10 // Num; overrides the type's
 )
 
-var labelKindNames = []string{"none", "activity id", "related activity id", "trace id", "span id", "string", "int", "opcode", "keywords", "level", "version"}
+var labelKindNames = []string{
+	"none",
+	"activity id",
+	"related activity id",
+	"trace id",
+	"span id",
+	"string",
+	"int",
+	"opcode",
+	"keywords",
+	"level",
+	"version",
+}
 
 // String returns the kind's name in lower case.
 func (k LabelKind) String() string { return nameOf(labelKindNames, int(k)) }
@@ -31,8 +43,9 @@ type Label struct {
 	ID             [16]byte
 }
 
-// Labels are the labels of an event in the order of the input. They are immutable and made by NewLabels; the zero value and
-// nil are empty lists. Two events with the same labels may or may not have the same pointer; sinks compare the content.
+// Labels are the labels of an event in the order of the input. They are immutable and made by NewLabels; the zero value
+// and nil are empty lists. Two events with the same labels may or may not have the same pointer; sinks compare the
+// content.
 type Labels struct {
 	list []Label
 
@@ -56,8 +69,8 @@ const (
 	overrideKeywords
 )
 
-// NewLabels returns labels that own list. Of labels that override a property of the type the last one counts, an explicit
-// zero included.
+// NewLabels returns labels that own list. Of labels that override a property of the type the last one counts, an
+// explicit zero included.
 func NewLabels(list []Label) *Labels {
 	l := &Labels{list: list}
 	for i := range list {

@@ -6,17 +6,19 @@ import (
 	"math"
 )
 
-// A location takes 4 bytes of a payload and refers to as many as 65,535, which may hold further locations. Several locations may
-// refer to the same bytes, so a few hundred bytes could describe more values than any memory holds. The decoder therefore charges a
-// location for the bytes of its elements, and for the locations among them as if they were iterated over right away. A value keeps
-// the total before its first element: iterating over it continues from there and finds the same locations valid as the first
-// walk did. Values without bytes are charged too, as a list can have any number of them per byte.
+// A location takes 4 bytes of a payload and refers to as many as 65,535, which may hold further locations. Several
+// locations may refer to the same bytes, so a few hundred bytes could describe more values than any memory holds. The
+// decoder therefore charges a location for the bytes of its elements, and for the locations among them as if they were
+// iterated over right away. A value keeps the total before its first element: iterating over it continues from there
+// and finds the same locations valid as the first walk did. Values without bytes are charged too, as a list can have
+// any number of them per byte.
 const (
-	// maxLocatedPerByte and maxLocatedExtra bound the total per payload. Locations that share no bytes need a factor of 1.
+	// maxLocatedPerByte and maxLocatedExtra bound the total per payload. Locations that share no bytes need a factor of
+	// 1.
 	maxLocatedPerByte = 16
 	maxLocatedExtra   = 4096
-	// locErrorCharge is charged for a location that is not valid, because its error takes about as many bytes when printed. The 4
-	// bytes of a location allow for it.
+	// locErrorCharge is charged for a location that is not valid, because its error takes about as many bytes when
+	// printed. The 4 bytes of a location allow for it.
 	locErrorCharge = 4 * maxLocatedPerByte
 )
 
@@ -44,7 +46,13 @@ func (d *decoder) errCharge() error {
 	if d.probe {
 		return errOverCharged
 	}
-	return fmt.Errorf("%w: limit %d, %d times the payload plus %d", errOverCharged, d.chargeLimit(), maxLocatedPerByte, maxLocatedExtra)
+	return fmt.Errorf(
+		"%w: limit %d, %d times the payload plus %d",
+		errOverCharged,
+		d.chargeLimit(),
+		maxLocatedPerByte,
+		maxLocatedExtra,
+	)
 }
 
 var errOverCharged = errors.New("too many located bytes or empty values")
@@ -110,7 +118,8 @@ type footprint struct {
 	nests bool // decoding a value charges for values in it
 }
 
-// footprint returns what all values of type t have in common. It returns false if their size varies; nodes is set nevertheless.
+// footprint returns what all values of type t have in common. It returns false if their size varies; nodes is set
+// nevertheless.
 func (m mode) footprint(t *FieldType) (f footprint, ok bool) {
 	f.nodes = 1
 	if t == nil {

@@ -8,13 +8,14 @@ import (
 	"strconv"
 )
 
-// Merge returns the events of all sources in the order of time; those of one time in the order of the sources. Each source must
-// be in the order of time. If the clocks differ, times are converted to the first source's frequency, or to 1 GHz if the
-// frequencies differ too, and rounded to the next tick. Sources whose wall clock is unknown begin with the first one that is known.
+// Merge returns the events of all sources in the order of time; those of one time in the order of the sources. Each
+// source must be in the order of time. If the clocks differ, times are converted to the first source's frequency, or to
+// 1 GHz if the frequencies differ too, and rounded to the next tick. Sources whose wall clock is unknown begin with the
+// first one that is known.
 //
-// A process belongs to one source: where the id of one was taken by another source, it gets the next free id, and its own becomes
-// the attribute "ntconv.pid". Where a source begins to number the events of a capture thread anew, the result goes on. Merge of one source
-// is that source.
+// A process belongs to one source: where the id of one was taken by another source, it gets the next free id, and its
+// own becomes the attribute "ntconv.pid". Where a source begins to number the events of a capture thread anew, the
+// result goes on. Merge of one source is that source.
 //
 // A source that fails does not end the others: their errors are returned, as one, when all have ended.
 func Merge(sources ...Source) Source {
@@ -62,8 +63,8 @@ type mergeInput struct {
 	marks     map[*Mark]*Mark
 }
 
-// A mergedThread is what a thread of an input has become. In the result its events are numbered on where those of the input begin anew:
-// other inputs know nothing of the table that was flushed there.
+// A mergedThread is what a thread of an input has become. In the result its events are numbered on where those of the
+// input begin anew: other inputs know nothing of the table that was flushed there.
 type mergedThread struct {
 	*Thread
 	shift    uint32 // of numbers
@@ -80,7 +81,13 @@ func (m *merged) merge(sources []Source) *Info {
 		return &Info{Format: "nothing", Clock: Clock{Freq: 1e9}, PointerSize: 8}
 	}
 	first := sources[0].Info()
-	info := &Info{Format: first.Format, Clock: first.Clock, PointerSize: first.PointerSize, Attrs: slices.Clone(first.Attrs), Aggregate: true}
+	info := &Info{
+		Format:      first.Format,
+		Clock:       first.Clock,
+		PointerSize: first.PointerSize,
+		Attrs:       slices.Clone(first.Attrs),
+		Aggregate:   true,
+	}
 	for _, s := range sources {
 		i := s.Info()
 		if i.Clock.Freq != info.Clock.Freq {

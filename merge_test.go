@@ -64,8 +64,8 @@ func TestMergeOrder(t *testing.T) {
 	})
 }
 
-// Where one input's thread table starts anew, and with it the numbers of its events, the numbers of the result go on: those of the
-// other input do not start anew. Losses stay what they were.
+// Where one input's thread table starts anew, and with it the numbers of its events, the numbers of the result go on:
+// those of the other input do not start anew. Losses stay what they were.
 func TestMergeNumbersGoOn(t *testing.T) {
 	a, b := &ntconv.Thread{TID: 1}, &ntconv.Thread{TID: 2}
 	flush := func(at ntconv.Ticks, flags ntconv.MarkFlags, seq uint32) *ntconv.Event {

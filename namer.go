@@ -1,11 +1,12 @@
 package ntconv
 
-// A Namer knows the names of addresses and of processes. It learns from events as they pass, so answers get better until
-// the end of the trace: formats that aggregate ask in Close, formats that stream need a Namer that has seen the trace.
+// A Namer knows the names of addresses and of processes. It learns from events as they pass, so answers get better
+// until the end of the trace: formats that aggregate ask in Close, formats that stream need a Namer that has seen the
+// trace.
 type Namer interface {
-	// AppendFrames appends the frames of s to dst, leaf first: the source's own where the stack has them, else one or more
-	// a PC. at is the time of an event with the stack: addresses are used again. A PC without a name gives a frame with
-	// FrameUnresolved, never nothing.
+	// AppendFrames appends the frames of s to dst, leaf first: the source's own where the stack has them, else one or
+	// more a PC. at is the time of an event with the stack: addresses are used again. A PC without a name gives a frame
+	// with FrameUnresolved, never nothing.
 	AppendFrames(dst []Frame, p *Process, s *Stack, at Ticks) []Frame
 	// Epoch returns a number of what the addresses of s mean at a time, as far as is known now: of two times with equal
 	// numbers AppendFrames gives the same frames, for what comes in the order of time. It lets an aggregator tell equal

@@ -13,13 +13,13 @@ import (
 // Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
 // decoded is a ValueError, and so are all that follow it; fields behind the end of the payload are ValueNull.
 //
-// Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for others.
-// Where a type has such a field, the sizes under which the payload comes out even are taken. An event without a Type, such as a
-// mark or a loss, has no fields.
+// Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for
+// others. Where a type has such a field, the sizes under which the payload comes out even are taken. An event without a
+// Type, such as a mark or a loss, has no fields.
 //
-// Locations may overlap and refer to further locations. Their elements may take at most 16 times the payload plus 4096 bytes in
-// total; a location beyond that is a ValueError. So iterating over all values, nested ones included, takes time and output in
-// proportion to the payload.
+// Locations may overlap and refer to further locations. Their elements may take at most 16 times the payload plus 4096
+// bytes in total; a location beyond that is a ValueError. So iterating over all values, nested ones included, takes
+// time and output in proportion to the payload.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined: nothing escapes
 }
@@ -72,8 +72,9 @@ func even(fields []Field, payload []byte, m mode) bool {
 	return ok && d.off == len(payload)
 }
 
-// A decoder walks over encoded values. b is the payload up to the end of what is decoded and off a position in it; payload
-// is the whole of it, where a location may point. After an error off is the end of b, so that every loop over it ends.
+// A decoder walks over encoded values. b is the payload up to the end of what is decoded and off a position in it;
+// payload is the whole of it, where a location may point. After an error off is the end of b, so that every loop over
+// it ends.
 type decoder struct {
 	b       []byte
 	off     int
@@ -86,12 +87,26 @@ type decoder struct {
 
 // decoder returns a decoder over the inside of a list or an object.
 func (v *Value) decoder() decoder {
-	return decoder{b: v.pay[:v.num+uint64(len(v.raw))], off: int(v.num), payload: v.pay, mode: v.mode, charged: v.charged}
+	return decoder{
+		b:       v.pay[:v.num+uint64(len(v.raw))],
+		off:     int(v.num),
+		payload: v.pay,
+		mode:    v.mode,
+		charged: v.charged,
+	}
 }
 
 // inside returns a list or object value of the bytes from start to end. charged is the total before its first element.
 func (d *decoder) inside(kind ValueKind, t *FieldType, start, end int, charged uint32) Value {
-	return Value{kind: kind, typ: t, num: uint64(start), raw: d.payload[start:end:end], pay: d.payload, mode: d.mode, charged: charged}
+	return Value{
+		kind:    kind,
+		typ:     t,
+		num:     uint64(start),
+		raw:     d.payload[start:end:end],
+		pay:     d.payload,
+		mode:    d.mode,
+		charged: charged,
+	}
 }
 
 // each decodes an object's members.

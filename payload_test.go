@@ -12,7 +12,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The tests of payloads describe values as text: describe(v) is a JSON-like rendering that shows the kind of every value.
+// The tests of payloads describe values as text: describe(v) is a JSON-like rendering that shows the kind of every
+// value.
 
 func describe(v ntconv.Value) string {
 	switch v.Kind() {
@@ -297,7 +298,8 @@ func TestTruncationAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestHostileTypes must end, whatever the types claim. Before locations were checked by their size alone, one case took years.
+// TestHostileTypes must end, whatever the types claim. Before locations were checked by their size alone, one case took
+// years.
 func TestHostileTypes(t *testing.T) {
 	big := make([]byte, 1<<16)
 	for i := range big {

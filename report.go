@@ -20,8 +20,8 @@ func (s Severity) String() string {
 	return nameOf([]string{"info", "notice", "loss", "error"}, int(s))
 }
 
-// Code names something that can happen to a trace on its way. What an entry of it counts stands beside each; severities, and the words
-// for people, are in the table of codes.
+// Code names something that can happen to a trace on its way. What an entry of it counts stands beside each;
+// severities, and the words for people, are in the table of codes.
 type Code uint8
 
 const (
@@ -77,14 +77,17 @@ const (
 	CodeNotCarried
 	// CodeRejected counts items, such as spans, that the receiver of an upload did not accept.
 	CodeRejected
-	// CodeDoubled counts items that the receiver of an upload may have twice: they were sent again because an answer was missing.
+	// CodeDoubled counts items that the receiver of an upload may have twice: they were sent again because an answer
+	// was missing.
 	CodeDoubled
-	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or could not be read
-	// as far each time.
+	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or
+	// could not be read as far each time.
 	CodeChanged
-	// CodeUnknownKept counts event types with metadata of an unknown kind that were written as they are: TraceEvent refuses such a trace.
+	// CodeUnknownKept counts event types with metadata of an unknown kind that were written as they are: TraceEvent
+	// refuses such a trace.
 	CodeUnknownKept
-	// CodeUnknownDropped counts parts of the input of an unknown kind that were left out on request: optional metadata, fields, blocks.
+	// CodeUnknownDropped counts parts of the input of an unknown kind that were left out on request: optional metadata,
+	// fields, blocks.
 	CodeUnknownDropped
 	// CodeEvents: events that were read.
 	CodeEvents
@@ -110,8 +113,12 @@ var codes = [numCodes]codeSpec{
 		"sequence number went back without a restart"},
 	CodeThreadReused: {"thread-reused", SeverityInfo, "thread ids came back for a new thread",
 		"thread id came back for a new thread"},
-	CodeOutOfOrder: {"out-of-order", SeverityNotice, "events came after a later event of their thread or after a barrier",
-		"event came after a later event of its thread or after a barrier"},
+	CodeOutOfOrder: {
+		"out-of-order",
+		SeverityNotice,
+		"events came after a later event of their thread or after a barrier",
+		"event came after a later event of its thread or after a barrier",
+	},
 	CodeWindowCap: {"window-cap", SeverityNotice, "windows were too large to order as a whole",
 		"window was too large to order as a whole"},
 	CodeUnknownBlock: {"unknown-block", SeverityInfo, "blocks of an unknown kind were passed on unread",
@@ -144,8 +151,12 @@ var codes = [numCodes]codeSpec{
 		"payload that does not fit the layout of its event"},
 	CodeNoStack: {"no-stack", SeverityNotice, "samples came without a stack",
 		"sample came without a stack"},
-	CodeNamesDropped: {"names-dropped", SeverityLoss, "stack frames lost their names: the output has room for addresses only",
-		"stack frame lost its name: the output has room for addresses only"},
+	CodeNamesDropped: {
+		"names-dropped",
+		SeverityLoss,
+		"stack frames lost their names: the output has room for addresses only",
+		"stack frame lost its name: the output has room for addresses only",
+	},
 	CodeRepaired: {"repaired", SeverityNotice, "parts that break a rule of the format were read as they were meant",
 		"part that breaks a rule of the format was read as it was meant"},
 	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input have no place in the output",
@@ -154,10 +165,18 @@ var codes = [numCodes]codeSpec{
 		"span was rejected by the receiver"},
 	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
 		"span may have been received twice because an answer was missing"},
-	CodeChanged: {"changed", SeverityLoss, "readings of the input differ from the first one, so symbols, times or events may be missing",
-		"reading of the input differs from the first one, so symbols, times or events may be missing"},
-	CodeUnknownKept: {"unknown-kept", SeverityNotice, "event types have metadata of an unknown kind, for which TraceEvent refuses the trace",
-		"event type has metadata of an unknown kind, for which TraceEvent refuses the trace"},
+	CodeChanged: {
+		"changed",
+		SeverityLoss,
+		"readings of the input differ from the first one, so symbols, times or events may be missing",
+		"reading of the input differs from the first one, so symbols, times or events may be missing",
+	},
+	CodeUnknownKept: {
+		"unknown-kept",
+		SeverityNotice,
+		"event types have metadata of an unknown kind, for which TraceEvent refuses the trace",
+		"event type has metadata of an unknown kind, for which TraceEvent refuses the trace",
+	},
 	CodeUnknownDropped: {"unknown-dropped", SeverityNotice, "parts of an unknown kind were left out",
 		"part of an unknown kind was left out"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
@@ -201,8 +220,8 @@ func (e Entry) String() string {
 	return s
 }
 
-// A Report counts what happened to a trace on its way. A nil *Report is valid and forgets everything. It is safe for use
-// by several goroutines.
+// A Report counts what happened to a trace on its way. A nil *Report is valid and forgets everything. It is safe for
+// use by several goroutines.
 type Report struct {
 	mu      sync.Mutex
 	entries [numCodes]Entry

@@ -23,20 +23,20 @@ type Info struct {
 type Source interface {
 	// Info returns the same value for the life of the source.
 	Info() *Info
-	// Next returns the next event, and io.EOF after the last one. Any other error is final too: a source returns it again
-	// on every later call. All events that could be read before the error have been returned by then.
+	// Next returns the next event, and io.EOF after the last one. Any other error is final too: a source returns it
+	// again on every later call. All events that could be read before the error have been returned by then.
 	Next() (*Event, error)
 }
 
-// A Sink takes the events of a trace. Write must not keep the event or its payload. Close finishes the format, but makes
-// nothing visible that the caller has not committed; no Write may follow it.
+// A Sink takes the events of a trace. Write must not keep the event or its payload. Close finishes the format, but
+// makes nothing visible that the caller has not committed; no Write may follow it.
 type Sink interface {
 	Write(*Event) error
 	Close() error
 }
 
-// A Flusher is a sink that buffers: Flush writes everything so far to the underlying writer. A program that reads a live source calls
-// it when no event is waiting; Copy does not.
+// A Flusher is a sink that buffers: Flush writes everything so far to the underlying writer. A program that reads a
+// live source calls it when no event is waiting; Copy does not.
 type Flusher interface{ Flush() error }
 
 // SourceError marks an error of Copy that came from the source: what was written before it is sound, and the caller may
@@ -102,8 +102,8 @@ func (f *filter) Next() (*Event, error) {
 	}
 }
 
-// Tee returns a sink that gives every event to all sinks in order. Write stops at the first error; Close closes all sinks
-// and joins their errors.
+// Tee returns a sink that gives every event to all sinks in order. Write stops at the first error; Close closes all
+// sinks and joins their errors.
 func Tee(sinks ...Sink) Sink { return tee(sinks) }
 
 type tee []Sink

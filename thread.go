@@ -39,8 +39,8 @@ type Process struct {
 	Name        string // as recorded by sources that know it; names learned from events are behind a Namer
 	PointerSize uint8  // 4 or 8; 0 if unknown
 	Attrs       Attrs
-	// Mappings are known by sources that carry names in their stacks, whether or not a frame refers to them. Others learn
-	// them from events: ask a Namer.
+	// Mappings are known by sources that carry names in their stacks, whether or not a frame refers to them. Others
+	// learn them from events: ask a Namer.
 	Mappings []*Mapping
 }
 
@@ -86,7 +86,8 @@ type Function struct {
 	StartLine  int32
 }
 
-// A Mapping is a piece of a file, or of generated code, in a process's address space: immutable and compared by pointer.
+// A Mapping is a piece of a file, or of generated code, in a process's address space: immutable and compared by
+// pointer.
 type Mapping struct {
 	Start, Limit uint64 // addresses; Limit is the first one behind it
 	Offset       uint64 // byte offset in File that Start maps

@@ -24,7 +24,24 @@ func (g GUID) String() string {
 
 // Append appends the text form to dst.
 func (g GUID) Append(dst []byte) []byte {
-	swapped := [16]byte{g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]}
+	swapped := [16]byte{
+		g[3],
+		g[2],
+		g[1],
+		g[0],
+		g[5],
+		g[4],
+		g[7],
+		g[6],
+		g[8],
+		g[9],
+		g[10],
+		g[11],
+		g[12],
+		g[13],
+		g[14],
+		g[15],
+	}
 	for i, n := range [...]int{0, 4, 6, 8, 10, 16} {
 		if i == 0 {
 			continue
@@ -51,11 +68,28 @@ func ParseGUID(s string) (GUID, error) {
 	if err != nil {
 		return GUID{}, fmt.Errorf("guid %q: %w", s, err)
 	}
-	return GUID{b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]}, nil
+	return GUID{
+		b[3],
+		b[2],
+		b[1],
+		b[0],
+		b[5],
+		b[4],
+		b[7],
+		b[6],
+		b[8],
+		b[9],
+		b[10],
+		b[11],
+		b[12],
+		b[13],
+		b[14],
+		b[15],
+	}, nil
 }
 
-// A Type is what all events of one kind have in common: nettrace's metadata row. It is immutable and compared by pointer:
-// two rows with equal content are two types, but a row defined again after a flush is the same one.
+// A Type is what all events of one kind have in common: nettrace's metadata row. It is immutable and compared by
+// pointer: two rows with equal content are two types, but a row defined again after a flush is the same one.
 type Type struct {
 	Provider    string
 	GUID        GUID // zero if the input does not state it
@@ -185,8 +219,8 @@ func (m mode) size(t *FieldType) (n int, ok bool) {
 	return f.size, ok
 }
 
-// Size returns the bytes that a value of the type takes in a payload with that pointer size, and false if they depend on the
-// value. A location has the size of its reference.
+// Size returns the bytes that a value of the type takes in a payload with that pointer size, and false if they depend
+// on the value. A location has the size of its reference.
 func (t *FieldType) Size(pointerSize int) (n int, fixed bool) { return modeOf(pointerSize).size(t) }
 
 const (
@@ -199,7 +233,8 @@ func (t *Type) layoutOf() uint32 {
 	l := atomic.LoadUint32(&t.layout)
 	if l == 0 {
 		l = layoutKnown
-		// Sources with narrow values know no locations, and with those it is hard to say whether a payload comes out even.
+		// Sources with narrow values know no locations, and with those it is hard to say whether a payload comes out
+		// even.
 		if hasCode(t.Fields, TypeBool32, TypeDecimal) && !hasCode(t.Fields, TypeRelLoc, TypeDataLoc) {
 			l |= layoutAmbiguous
 		}

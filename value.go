@@ -28,7 +28,20 @@ const (
 	ValueError                   // Err: the payload does not fit the layout
 )
 
-var valueKindNames = []string{"null", "bool", "int", "uint", "float", "string", "bytes", "guid", "time", "list", "object", "error"}
+var valueKindNames = []string{
+	"null",
+	"bool",
+	"int",
+	"uint",
+	"float",
+	"string",
+	"bytes",
+	"guid",
+	"time",
+	"list",
+	"object",
+	"error",
+}
 
 // String returns the kind's name in lower case.
 func (k ValueKind) String() string { return nameOf(valueKindNames, int(k)) }
@@ -167,8 +180,8 @@ func fileTime(t time.Time) uint64 {
 // Err returns why a ValueError could not be decoded.
 func (v Value) Err() error { return v.err }
 
-// String returns a ValueString, all of its characters included. Lone surrogates and invalid UTF-8 become U+FFFD. For other
-// kinds it returns a text for debugging.
+// String returns a ValueString, all of its characters included. Lone surrogates and invalid UTF-8 become U+FFFD. For
+// other kinds it returns a text for debugging.
 func (v Value) String() string {
 	switch v.kind {
 	case ValueString:
@@ -232,8 +245,8 @@ func (v Value) Len() int {
 	return n
 }
 
-// Elems iterates over the elements of a ValueList. A list in which the limit on located bytes is exceeded (see [Event.Fields]) ends
-// with that element.
+// Elems iterates over the elements of a ValueList. A list in which the limit on located bytes is exceeded (see
+// [Event.Fields]) ends with that element.
 func (v Value) Elems() iter.Seq[Value] {
 	return func(yield func(Value) bool) { eachElem(&v, yield) }
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// imported returns what the command finds in a trace file of Chrome's format. Arrows without an end in a slice are not shown.
+// imported returns what the command finds in a trace file of Chrome's format. Arrows without an end in a slice are not
+// shown.
 func imported(t *testing.T, path string) (c timelineCounts) {
 	t.Helper()
 	r := run(t, command, "to", "perfetto", path, "-o", filepath.Join(t.TempDir(), "out"), "--report", "json")
@@ -18,8 +19,9 @@ func imported(t *testing.T, path string) (c timelineCounts) {
 	return c
 }
 
-// What catapult finds in files that were written by hand is what the command imports: slices and instants of either kind, values of
-// counters, arrows, and samples. Catapult counts the samples that say that nothing runs, and stops at a stack within an event.
+// What catapult finds in files that were written by hand is what the command imports: slices and instants of either
+// kind, values of counters, arrows, and samples. Catapult counts the samples that say that nothing runs, and stops at a
+// stack within an event.
 func TestCatapultReadsWhatIsImported(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
@@ -50,8 +52,8 @@ func TestCatapultReadsWhatIsImported(t *testing.T) {
 	}
 }
 
-// What to chrome writes is imported with as many slices, instants, values of counters, samples and arrows as the file has. What only
-// holds the beginning or the end of an arrow is neither a slice nor an instant.
+// What to chrome writes is imported with as many slices, instants, values of counters, samples and arrows as the file
+// has. What only holds the beginning or the end of an arrow is neither a slice nor an instant.
 func TestChromeIsImported(t *testing.T) {
 	t.Parallel()
 	for _, l := range timelines(t, "chrome", tracesForTimelines(t)) {

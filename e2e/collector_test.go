@@ -27,7 +27,8 @@ type program struct {
 	missing bool // its modules cannot be downloaded
 }
 
-// collectorProgram is the collector of collector/builder.yaml, which is kept in the user's cache: building it takes minutes.
+// collectorProgram is the collector of collector/builder.yaml, which is kept in the user's cache: building it takes
+// minutes.
 var collectorProgram = sync.OnceValue(buildCollector)
 
 func buildCollector() (p program) {
@@ -86,7 +87,8 @@ type collector struct {
 	log        lockedBuffer
 }
 
-// newCollector starts a collector, or skips the test if there is none. The lines of settings are added to those of both protocols.
+// newCollector starts a collector, or skips the test if there is none. The lines of settings are added to those of both
+// protocols.
 func newCollector(t *testing.T, settings ...string) *collector {
 	t.Helper()
 	if testing.Short() {

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// certificates writes PEM files of an authority, and of a certificate for this machine and its key that the authority has signed.
+// certificates writes PEM files of an authority, and of a certificate for this machine and its key that the authority
+// has signed.
 func certificates(t *testing.T) (ca, cert, key string) {
 	t.Helper()
 	dir := t.TempDir()

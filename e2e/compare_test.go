@@ -35,8 +35,8 @@ type comparison struct {
 	differ, absent         int
 }
 
-// compareEvents pairs the events of two dumps and hands every difference to see. It compares more than the reference's own script
-// does where that is free: nothing is left out that the script sees.
+// compareEvents pairs the events of two dumps and hands every difference to see. It compares more than the reference's
+// own script does where that is free: nothing is left out that the script sees.
 func compareEvents(t *testing.T, tr trace, want, got []*line, see func(*observed)) comparison {
 	t.Helper()
 	var c comparison
@@ -117,8 +117,8 @@ func hex(t *testing.T, text string) uint64 {
 	return n
 }
 
-// same compares values as the reference's script does: integers by their bits, since some unsigned ones are shown as signed, and
-// numbers that one side writes as text by their value.
+// same compares values as the reference's script does: integers by their bits, since some unsigned ones are shown as
+// signed, and numbers that one side writes as text by their value.
 func same(a, b any) bool {
 	if x, ok := integer(a); ok {
 		if y, ok := integer(b); ok {

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// Programs that show timelines and profiles read what ntconv writes for them: catapult (chrome://tracing), speedscope, the trace engine
-// of DevTools, and the Firefox Profiler. Scripts run their importers and print what they found; this file runs the scripts.
+// Programs that show timelines and profiles read what ntconv writes for them: catapult (chrome://tracing), speedscope,
+// the trace engine of DevTools, and the Firefox Profiler. Scripts run their importers and print what they found; this
+// file runs the scripts.
 
 // A catapultTrace is what catapult found in a trace file.
 type catapultTrace struct {
@@ -203,7 +204,8 @@ func TestDevToolsCounts(t *testing.T) {
 	}
 }
 
-// speedscope weighs functions as the file says, and reads what it exports as the same. What is wrong with a file is reported.
+// speedscope weighs functions as the file says, and reads what it exports as the same. What is wrong with a file is
+// reported.
 func TestSpeedscopeWeights(t *testing.T) {
 	t.Parallel()
 	got := inSpeedscope(t, sample("speedscope.json"), sample("chrome.json"), sample("firefox.json"),
@@ -253,7 +255,8 @@ func sameWeight(a, b float64) bool {
 	return d <= 1e-9*(1+a) && -d <= 1e-9*(1+a)
 }
 
-// The Firefox Profiler counts the samples and markers of a file that was written by hand. What is wrong with a file is reported.
+// The Firefox Profiler counts the samples and markers of a file that was written by hand. What is wrong with a file is
+// reported.
 func TestFirefoxCounts(t *testing.T) {
 	t.Parallel()
 	got := inFirefox(t, sample("firefox.json"), sample("chrome.json"), broken(t, "firefox.json", `"stackTable":`, `"stacks":`),

@@ -47,7 +47,8 @@ func readTable(t *testing.T, head string) [][]string {
 	return rows
 }
 
-// checkTable compares the rows of a table that belong to a file (or all of them, if file is "") with those that a test found.
+// checkTable compares the rows of a table that belong to a file (or all of them, if file is "") with those that a test
+// found.
 func checkTable(t *testing.T, head, file string, found [][]string) {
 	t.Helper()
 	if *update {

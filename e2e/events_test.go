@@ -67,7 +67,8 @@ func printFlags(tr trace) []string {
 	return []string{"--crc"}
 }
 
-// Every event of every trace of testdata has the head, the payload's bytes and the values that Microsoft's reader gives it.
+// Every event of every trace of testdata has the head, the payload's bytes and the values that Microsoft's reader gives
+// it.
 func TestEvents(t *testing.T) {
 	for _, tr := range ownTraces(t) {
 		t.Run(tr.name, func(t *testing.T) {

@@ -92,8 +92,8 @@ func weights(p *profile.Profile, column int) speedscope {
 	return s
 }
 
-// TestSpeedscopeReadsFoldedStacks checks that speedscope finds in the folded stacks of a trace the functions and times that google's
-// library finds in its pprof profile.
+// TestSpeedscopeReadsFoldedStacks checks that speedscope finds in the folded stacks of a trace the functions and times
+// that google's library finds in its pprof profile.
 func TestSpeedscopeReadsFoldedStacks(t *testing.T) {
 	for _, name := range []string{"cpu-env", "jit", "cpu-v6", "three-processes-v6", "waits-v6"} {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +123,9 @@ func TestSpeedscopeReadsFoldedStacks(t *testing.T) {
 	}
 }
 
-// TestFoldedStacksOfSpeedscope checks that the example that speedscope comes with, which stackcollapse-perf.pl --all has written, means
-// the same to speedscope after ntconv has read and written it. The example has one frame whose name is a space.
+// TestFoldedStacksOfSpeedscope checks that the example that speedscope comes with, which stackcollapse-perf.pl --all
+// has written, means the same to speedscope after ntconv has read and written it. The example has one frame whose name
+// is a space.
 func TestFoldedStacksOfSpeedscope(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("node_modules", "speedscope", "dist", "release", "*collapsed*.txt"))
 	if len(files) != 1 {
@@ -149,8 +150,8 @@ func TestFoldedStacksOfSpeedscope(t *testing.T) {
 	}
 }
 
-// TestMicrosoftReadsFoldedStacks checks that Microsoft's reader finds each line of a text that became a trace as a sample with a whole
-// stack.
+// TestMicrosoftReadsFoldedStacks checks that Microsoft's reader finds each line of a text that became a trace as a
+// sample with a whole stack.
 func TestMicrosoftReadsFoldedStacks(t *testing.T) {
 	tool := traceevent(t)
 	text, err := os.ReadFile(filepath.Join("..", "importers", "folded", "testdata", "stackcollapse-perf.folded"))

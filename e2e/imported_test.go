@@ -18,7 +18,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// profiles returns profiles by name: those that google/pprof tests itself with, one of a Go program, and what ntconv makes of traces.
+// profiles returns profiles by name: those that google/pprof tests itself with, one of a Go program, and what ntconv
+// makes of traces.
 func profiles(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{"go-cpu": filepath.Join("..", "testdata", "go-cpu.pb.gz")}
@@ -91,8 +92,9 @@ func TestMicrosoftReadsProfiles(t *testing.T) {
 	}
 }
 
-// dotnet-trace, which has an older reader, takes traces of profiles and knows the names in them. Its report lists those as calls of
-// each event alone, and its Speedscope files have only what .NET's own sampler recorded, as with all machine-wide traces.
+// dotnet-trace, which has an older reader, takes traces of profiles and knows the names in them. Its report lists those
+// as calls of each event alone, and its Speedscope files have only what .NET's own sampler recorded, as with all
+// machine-wide traces.
 func TestDotnetTraceReadsProfiles(t *testing.T) {
 	tool := traceevent(t)
 	for name, file := range profiles(t) {
@@ -237,8 +239,8 @@ func moduleName(file string) string {
 	return base
 }
 
-// moduleText returns what a module is called in a comparison: frames without a file go by the name of their process, whichever
-// of the processes that is.
+// moduleText returns what a module is called in a comparison: frames without a file go by the name of their process,
+// whichever of the processes that is.
 func moduleText(t *testing.T, dump []byte) func(string) string {
 	t.Helper()
 	processes := map[string]bool{"": true}

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// lateTrace is a trace of two threads that take turns with events flagged as sorted, all in blocks of their own, and of an event of
-// a third at the end, which is earlier than all of them.
+// lateTrace is a trace of two threads that take turns with events flagged as sorted, all in blocks of their own, and of
+// an event of a third at the end, which is earlier than all of them.
 func lateTrace(t *testing.T) (trace []byte, events int) {
 	t.Helper()
 	var b bytes.Buffer
@@ -47,8 +47,8 @@ func lateTrace(t *testing.T) (trace []byte, events int) {
 	return b.Bytes(), events
 }
 
-// Flags that a late event belies are not written: Microsoft's reader puts all events in order, and finds no losses where threads take turns
-// without flags.
+// Flags that a late event belies are not written: Microsoft's reader puts all events in order, and finds no losses
+// where threads take turns without flags.
 func TestLateEventsAreNoLosses(t *testing.T) {
 	tool := traceevent(t)
 	data, events := lateTrace(t)

@@ -65,7 +65,8 @@ func TestOTLPRoundTrip(t *testing.T) {
 	roundTrip(t, path, protobuf(t, allTypes(t)))
 }
 
-// The example of opentelemetry-proto (examples/trace.json) has upper-case IDs and times that are numbers, in JSON over several lines.
+// The example of opentelemetry-proto (examples/trace.json) has upper-case IDs and times that are numbers, in JSON over
+// several lines.
 const protoExample = `{
   "resourceSpans": [{
     "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "my.service"}}]},

@@ -67,8 +67,8 @@ func visit(t *testing.T, flags []string, paths ...string) visitedPages {
 	return script[visitedPages](t, 1, "node", append([]string{"pages.mjs", strings.TrimSpace(address)}, paths...)...)[0]
 }
 
-// A profile whose texts are all scripts runs none of them on any page, pages of other origins get nothing, and the pages work under
-// their policy: clicks, search, sorting and the choice of sample types.
+// A profile whose texts are all scripts runs none of them on any page, pages of other origins get nothing, and the
+// pages work under their policy: clicks, search, sorting and the choice of sample types.
 func TestPagesOfHostileProfile(t *testing.T) {
 	dir := t.TempDir()
 	in, source := filepath.Join(dir, "xss.pb"), filepath.Join(dir, "src")

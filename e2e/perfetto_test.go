@@ -12,8 +12,9 @@ import (
 // unknownField matches what protoc prints for a field that the schema does not have.
 var unknownField = regexp.MustCompile(`(?m)^ *[0-9]+(:| \{)`)
 
-// protoc decodes every output of ntconv to perfetto, and finds as many slices, instants, values, samples and flows as the summary states.
-// The schema is perfetto.proto; NTCONV_PERFETTO_PROTO names another one, as perfetto_trace.proto of Perfetto's repository.
+// protoc decodes every output of ntconv to perfetto, and finds as many slices, instants, values, samples and flows as
+// the summary states. The schema is perfetto.proto; NTCONV_PERFETTO_PROTO names another one, as perfetto_trace.proto of
+// Perfetto's repository.
 func TestPerfettoSchema(t *testing.T) {
 	if _, err := exec.LookPath("protoc"); err != nil {
 		t.Skip("protoc is missing: install protobuf-compiler")

@@ -16,7 +16,8 @@ import (
 
 const sampler = "Microsoft-DotNETCore-SampleProfiler"
 
-// isSample reports whether an event of the reference is one of a profile: of .NET's sampler, or of the processor's clock.
+// isSample reports whether an event of the reference is one of a profile: of .NET's sampler, or of the processor's
+// clock.
 func isSample(l *line) bool {
 	return l.Provider == sampler && l.ID == 0 || l.Provider == "Universal.Events" && l.Name == "cpu"
 }
@@ -119,7 +120,8 @@ func checkProfile(t *testing.T, tr trace, freq float64) {
 // A thread by the ids of the system.
 type thread struct{ pid, tid int64 }
 
-// checkWall compares the time of each thread with the time between its first and its last sample, and its median interval.
+// checkWall compares the time of each thread with the time between its first and its last sample, and its median
+// interval.
 func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[thread]int64, nanos map[thread]float64) {
 	t.Helper()
 	times := map[thread][]float64{}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A reason is why ntconv and the reference say different things, and how to tell that it is so from the event itself. Only what a
-// reason explains may differ.
+// A reason is why ntconv and the reference say different things, and how to tell that it is so from the event itself.
+// Only what a reason explains may differ.
 type reason struct {
 	id, text string
 	explains func(t *testing.T, d *observed) bool
@@ -56,8 +56,8 @@ func isZero(v any) bool {
 	return v == nil || v == "" || ok && n == "0"
 }
 
-// manifest returns the fields of every runtime event, by its kind, as the runtime's own manifests give them; empty where the shared
-// folder is absent.
+// manifest returns the fields of every runtime event, by its kind, as the runtime's own manifests give them; empty
+// where the shared folder is absent.
 var manifest = sync.OnceValue(func() map[string]string {
 	root := os.Getenv("NTCONV_SHARED")
 	if root == "" {

@@ -46,7 +46,8 @@ func (l *lockedBuffer) String() string {
 type receiver struct {
 	coltracepb.UnimplementedTraceServiceServer
 	url string
-	// refuse, if not nil, answers a request in another way than by accepting it. n counts requests from 0. It returns false to accept.
+	// refuse, if not nil, answers a request in another way than by accepting it. n counts requests from 0. It returns
+	// false to accept.
 	refuse func(n, size, spans int, w http.ResponseWriter) bool
 	// remote is the same for gRPC.
 	remote func(n, spans int) (*coltracepb.ExportTraceServiceResponse, error)

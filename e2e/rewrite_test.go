@@ -13,19 +13,19 @@ import (
 
 var rewriteAll = flag.Bool("rewrite-all", false, "let Microsoft's reader compare every shared trace with its rewritten one, not only a few")
 
-// rewritten are the traces that Microsoft's reader compares without -rewrite-all: small ones of every version, with stacks,
-// activities, threads that end and ids that come back, labels, several processes, and an end that is missing.
+// rewritten are the traces that Microsoft's reader compares without -rewrite-all: small ones of every version, with
+// stacks, activities, threads that end and ids that come back, labels, several processes, and an end that is missing.
 var rewritten = []string{
 	"activities", "cpu-env", "onecollect-small-v6", "sources-netperf3", "stress-cut", "threads-reused",
 }
 
-// otherLabels are the traces whose number labels are not written as the format says. ntconv recognizes the recorder, and writes
-// them as the format says: Microsoft's reader shows half of a number for the original, and the number for the rewritten trace
-// (plain-numbers in docs/differences.md).
+// otherLabels are the traces whose number labels are not written as the format says. ntconv recognizes the recorder,
+// and writes them as the format says: Microsoft's reader shows half of a number for the original, and the number for
+// the rewritten trace (plain-numbers in docs/differences.md).
 var otherLabels = map[string]bool{"onecollect-small-v6": true, "onecollect-3windows-v6": true}
 
-// Microsoft's reader sees the same events in a rewritten trace as in the original, its tools name the same frames and make the
-// same files, and what ntconv makes of both is the same.
+// Microsoft's reader sees the same events in a rewritten trace as in the original, its tools name the same frames and
+// make the same files, and what ntconv makes of both is the same.
 func TestRewrittenTraces(t *testing.T) {
 	tool := shared(t, "oracle", "traceevent")
 	if r := run(t, tool, "summary", shared(t, "data", "vectors", "ParseMinimalTraceV6.nettrace")); r.code != 0 {
@@ -57,8 +57,8 @@ func TestRewrittenTraces(t *testing.T) {
 	}
 }
 
-// A rewriting is a trace and what ntconv makes of it. The files lie in folders of their own under the same name, which the
-// tools write into their output.
+// A rewriting is a trace and what ntconv makes of it. The files lie in folders of their own under the same name, which
+// the tools write into their output.
 type rewriting struct {
 	tool  string
 	trace trace
@@ -127,7 +127,8 @@ func (c *rewriting) output(t *testing.T, args ...string) {
 	}
 }
 
-// events requires the same events of both files. Of a trace that is cut off, Microsoft's reader shows less than ntconv reads.
+// events requires the same events of both files. Of a trace that is cut off, Microsoft's reader shows less than ntconv
+// reads.
 func (c *rewriting) events(t *testing.T) {
 	t.Helper()
 	r := c.both(t, "events", "FILE")
@@ -154,8 +155,8 @@ func (c *rewriting) events(t *testing.T) {
 	}
 }
 
-// lost requires that Microsoft's reader counts as many lost events in both. Before version 6 it takes a thread id that comes back for a
-// step of the numbers; rewritten, such threads are told apart.
+// lost requires that Microsoft's reader counts as many lost events in both. Before version 6 it takes a thread id that
+// comes back for a step of the numbers; rewritten, such threads are told apart.
 func (c *rewriting) lost(t *testing.T) {
 	t.Helper()
 	var lost [2]int
@@ -175,7 +176,8 @@ func (c *rewriting) lost(t *testing.T) {
 	}
 }
 
-// stacks requires the same stacks with the same names. Written by time, events of the same tick may come in another order.
+// stacks requires the same stacks with the same names. Written by time, events of the same tick may come in another
+// order.
 func (c *rewriting) stacks(t *testing.T) {
 	t.Helper()
 	r := c.both(t, "stacks", "FILE")
@@ -188,7 +190,8 @@ func (c *rewriting) stacks(t *testing.T) {
 	}
 }
 
-// sortedStacks returns the lines of a dump of stacks in order, those of events with the frames in place of the stack's number.
+// sortedStacks returns the lines of a dump of stacks in order, those of events with the frames in place of the stack's
+// number.
 func sortedStacks(t *testing.T, dump []byte) (lines []string) {
 	t.Helper()
 	frames := map[string]string{}

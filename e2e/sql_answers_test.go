@@ -12,8 +12,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// answers check the answers of docs/sql.md, by the title of the question: with what the recorded programs measured themselves (truth),
-// with the events that TraceEvent reads, or with the profile of ntconv to pprof, which pprof's library reads.
+// answers check the answers of docs/sql.md, by the title of the question: with what the recorded programs measured
+// themselves (truth), with the events that TraceEvent reads, or with the profile of ntconv to pprof, which pprof's
+// library reads.
 var answers = map[string]func(*testing.T, question, []row){
 	"Which functions take the time?":                         checkMethods,
 	"What does one thread do?":                               checkThread,
@@ -103,7 +104,8 @@ func checkMethods(t *testing.T, q question, rows []row) {
 	}
 }
 
-// timedShares returns what the thread of the timed methods measured, in percent, and how many points samples may differ from it.
+// timedShares returns what the thread of the timed methods measured, in percent, and how many points samples may differ
+// from it.
 func timedShares(t *testing.T, name string) (want share, limit float64) {
 	t.Helper()
 	truth := truthOf[cpuTruth](t, name)
@@ -197,8 +199,8 @@ func checkCallers(t *testing.T, q question, rows []row) {
 	}
 }
 
-// 5: the profile has the same samples with the same spans. The program measured the time of both functions: samples show all of it, and
-// divide it as well as the pauses of the sampler of up to 25 ms allow.
+// 5: the profile has the same samples with the same spans. The program measured the time of both functions: samples
+// show all of it, and divide it as well as the pauses of the sampler of up to 25 ms allow.
 func checkRequests(t *testing.T, q question, rows []row) {
 	want := map[[2]string]float64{}
 	for _, s := range profileOf(t, q, "--span-name").Sample {

@@ -35,7 +35,8 @@ func bytesOf(t *testing.T, l *line) float64 {
 }
 func typeOf(t *testing.T, l *line) string { return text(l.fields(t)["TypeName"]) }
 
-// 6: TraceEvent reads the same sums, and the program allocated as much of each type, as far as one sample per 100 KB can tell.
+// 6: TraceEvent reads the same sums, and the program allocated as much of each type, as far as one sample per 100 KB
+// can tell.
 func checkAllocations(t *testing.T, q question, rows []row) {
 	want := map[string]float64{}
 	for _, e := range ticksOf(t, q) {
@@ -232,7 +233,8 @@ func checkWaits(t *testing.T, q question, rows []row) {
 	}
 }
 
-// durations returns those of the spans that the programs measured, in milliseconds by display name, and the number of errors.
+// durations returns those of the spans that the programs measured, in milliseconds by display name, and the number of
+// errors.
 func durations(t *testing.T, traces ...string) (ms map[string][]float64, errors map[string]float64) {
 	t.Helper()
 	ms, errors = map[string][]float64{}, map[string]float64{}

@@ -93,8 +93,8 @@ func (f *tableFolders) of(t *testing.T, name string) string {
 	return dir
 }
 
-// TestSQLDocument: each query of docs/sql.md gives the result that stands below it, and the answer is right by what the recorded program
-// measured itself, or by another way to the same number.
+// TestSQLDocument: each query of docs/sql.md gives the result that stands below it, and the answer is right by what the
+// recorded program measured itself, or by another way to the same number.
 func TestSQLDocument(t *testing.T) {
 	const file = "../docs/sql.md"
 	b, err := os.ReadFile(file)

@@ -135,7 +135,8 @@ func isHidden(l *line) bool {
 	return false
 }
 
-// modulesOf compares the stacks of a trace, fails for what no reason explains, and returns the rest as rows of docs/differences.md.
+// modulesOf compares the stacks of a trace, fails for what no reason explains, and returns the rest as rows of
+// docs/differences.md.
 func modulesOf(t *testing.T, tr trace, got []byte) (stackComparison, [][]string) {
 	t.Helper()
 	proof := newModuleProof(t, tr)

@@ -27,15 +27,15 @@ type reading struct {
 	Error   string
 }
 
-// A columnSum is the number of NULLs of a column and the sum of its numbers (timestamps in microseconds), or of the lengths of its texts,
-// lists and maps. Sum is nil where a reader cannot tell.
+// A columnSum is the number of NULLs of a column and the sum of its numbers (timestamps in microseconds), or of the
+// lengths of its texts, lists and maps. Sum is nil where a reader cannot tell.
 type columnSum struct {
 	Nulls int64
 	Sum   *string
 }
 
-// Independent readers find the same numbers in every table: DuckDB, arrow-go, hyparquet, arrow-rs and polars. No number comes from the code
-// that wrote the files. Statistics, page indexes, bloom filters and the stated order are true.
+// Independent readers find the same numbers in every table: DuckDB, arrow-go, hyparquet, arrow-rs and polars. No number
+// comes from the code that wrote the files. Statistics, page indexes, bloom filters and the stated order are true.
 func TestReadersOfTables(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -68,7 +68,8 @@ func TestReadersOfTables(t *testing.T) {
 	t.Logf("%d files, of which all readers agree on %d with %d rows; files per reader: %v", len(files), agreed, rows, readers)
 }
 
-// tablesOf converts a trace to a directory of all tables, to events with payloads as bytes, and to a single file, and returns the files.
+// tablesOf converts a trace to a directory of all tables, to events with payloads as bytes, and to a single file, and
+// returns the files.
 func tablesOf(t *testing.T, name, out string) (files []string) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -90,7 +91,8 @@ func tablesOf(t *testing.T, name, out string) (files []string) {
 	return append(files, out+".raw/events.parquet", out+".single.parquet")
 }
 
-// tracesForTables returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes minutes.
+// tracesForTables returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes
+// minutes.
 func tracesForTables(t *testing.T) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join("..", "testdata", "*.nettrace.zst"))

@@ -105,8 +105,8 @@ type stressTruth struct {
 	Threads []struct{ Thread, TID, Ticks, Done int64 }
 }
 
-// ticks checks that what is there of each thread is what it wrote in this order, and returns how many events are there and how
-// many are missing before the last one of each thread.
+// ticks checks that what is there of each thread is what it wrote in this order, and returns how many events are there
+// and how many are missing before the last one of each thread.
 func (truth *stressTruth) ticks(t *testing.T, r recording) (there, missing map[int64]int64) {
 	t.Helper()
 	there, missing = map[int64]int64{}, map[int64]int64{}
@@ -131,8 +131,8 @@ func (truth *stressTruth) ticks(t *testing.T, r recording) (there, missing map[i
 	return there, missing
 }
 
-// Of a buffer that ran over, losses are never more than what was written and is not there, and never less than the gaps between
-// what is there.
+// Of a buffer that ran over, losses are never more than what was written and is not there, and never less than the gaps
+// between what is there.
 func TestLosses(t *testing.T) {
 	inBothOrders(t, "stress-drop", func(t *testing.T, tr trace, order reader.Order) {
 		var truth stressTruth

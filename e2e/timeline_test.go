@@ -27,7 +27,8 @@ func (c *timelineCounts) losses() int64 {
 	return c.Items - c.Slices - c.Instants - c.Counters - c.Samples
 }
 
-// tracesForTimelines returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes minutes.
+// tracesForTimelines returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes
+// minutes.
 func tracesForTimelines(t *testing.T) []trace {
 	list := ownTraces(t)
 	if os.Getenv("NTCONV_ALL_TABLES") != "" {
@@ -69,8 +70,8 @@ func pathsOf(list []timeline) (paths []string) {
 	return paths
 }
 
-// catapult reads every result of to chrome without a warning, and finds as many slices, samples, counter values, arrows and names as the
-// file and the command's report say.
+// catapult reads every result of to chrome without a warning, and finds as many slices, samples, counter values, arrows
+// and names as the file and the command's report say.
 func TestChromeInCatapult(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
@@ -117,7 +118,8 @@ func TestChromeInCatapult(t *testing.T) {
 	}
 }
 
-// compareWithPerfetto applies the rules by which Perfetto reads a file, and compares what it finds with what catapult found.
+// compareWithPerfetto applies the rules by which Perfetto reads a file, and compares what it finds with what catapult
+// found.
 func compareWithPerfetto(t *testing.T, l *timeline, got *catapultTrace) {
 	t.Helper()
 	f, err := os.Open(l.path)
@@ -206,8 +208,8 @@ func TestChromeInDevTools(t *testing.T) {
 	}
 }
 
-// speedscope reads every result of to speedscope and to chrome without a warning, weighs functions the same in both, and reads what it
-// exports as the same.
+// speedscope reads every result of to speedscope and to chrome without a warning, weighs functions the same in both,
+// and reads what it exports as the same.
 func TestTimelinesInSpeedscope(t *testing.T) {
 	t.Parallel()
 	needNode(t, "speedscope")
@@ -251,8 +253,8 @@ func TestTimelinesInSpeedscope(t *testing.T) {
 	}
 }
 
-// ownWeights adds up what functions weigh themselves, in nanoseconds, over the profiles of threads. It omits profiles whose names end in
-// a word, and that of all threads, which has the same samples.
+// ownWeights adds up what functions weigh themselves, in nanoseconds, over the profiles of threads. It omits profiles
+// whose names end in a word, and that of all threads, which has the same samples.
 func ownWeights(profiles []speedscopeProfile, omit string) map[string]float64 {
 	sum := make(map[string]float64)
 	for _, p := range profiles {
@@ -270,8 +272,8 @@ func ownWeights(profiles []speedscopeProfile, omit string) map[string]float64 {
 	return sum
 }
 
-// compareWeights compares the weights of functions in the V8 profiles of a file, which are whole microseconds from one sample to the
-// next, with those of the format of speedscope.
+// compareWeights compares the weights of functions in the V8 profiles of a file, which are whole microseconds from one
+// sample to the next, with those of the format of speedscope.
 func compareWeights(t *testing.T, l *timeline, want, got map[string]float64) {
 	t.Helper()
 	rounding := 1000 * float64(l.counts.Samples)
@@ -287,8 +289,8 @@ func compareWeights(t *testing.T, l *timeline, want, got map[string]float64) {
 	}
 }
 
-// The Firefox Profiler reads results of to firefox and to chrome without a warning. From the first it has the samples and markers that the
-// report counts.
+// The Firefox Profiler reads results of to firefox and to chrome without a warning. From the first it has the samples
+// and markers that the report counts.
 func TestTimelinesInFirefox(t *testing.T) {
 	t.Parallel()
 	traces := []trace{find(t, "activities"), find(t, "waits-v6"), find(t, "stress-drop")}

@@ -10,7 +10,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// cpuTruth is what the program of the cpu-* recordings measured: the wall time that a thread spent in each of three methods.
+// cpuTruth is what the program of the cpu-* recordings measured: the wall time that a thread spent in each of three
+// methods.
 type cpuTruth struct {
 	PID     int64
 	Threads []struct {
@@ -41,9 +42,9 @@ func (s share) distance(other share) (d float64) {
 	return d
 }
 
-// The share of each method is the one that the samples give it, by the stacks and the times that Microsoft's reader sees, to a tenth
-// of a point; and the one that the program measured, to two points or to what its samples can tell. .NET's sampler pauses for up to
-// 25 ms when processors are busy, and the methods take turns every few milliseconds.
+// The share of each method is the one that the samples give it, by the stacks and the times that Microsoft's reader
+// sees, to a tenth of a point; and the one that the program measured, to two points or to what its samples can tell.
+// .NET's sampler pauses for up to 25 ms when processors are busy, and the methods take turns every few milliseconds.
 func TestShares(t *testing.T) {
 	for _, name := range []string{"cpu-env", "cpu-default", "cpu-norundown", "cpu-sampleronly", "cpu-netperf3", "cpu-v6", "three-processes-v6"} {
 		t.Run(name, func(t *testing.T) {
@@ -128,8 +129,8 @@ func timedSamples(r *referenceStacks, id thread) (list []timedSample) {
 	return list
 }
 
-// wallShare gives each sample the time to the next one, and the last one the median of these. limit is twice the deviation if the
-// change from a method to another comes at any point of the interval in which it lies, in percent.
+// wallShare gives each sample the time to the next one, and the last one the median of these. limit is twice the
+// deviation if the change from a method to another comes at any point of the interval in which it lies, in percent.
 func wallShare(list []timedSample) (sum share, limit float64) {
 	var gaps []float64
 	var total, squares float64
@@ -151,8 +152,8 @@ func wallShare(list []timedSample) (sum share, limit float64) {
 	return sum, 200 * math.Sqrt(squares) / total
 }
 
-// countShare gives each sample the same weight. limit is twice the deviation of the commonest share if only the samples of
-// different turns on a processor are independent.
+// countShare gives each sample the same weight. limit is twice the deviation of the commonest share if only the samples
+// of different turns on a processor are independent.
 func countShare(list []timedSample) (sum share, limit float64) {
 	const period = 1_000_000
 	turns := 0.0

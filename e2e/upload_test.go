@@ -174,8 +174,8 @@ func prefixSpans(t *testing.T, data []byte, n int) int {
 	return jsonLines(t, r.stdout).total()
 }
 
-// A collector that is killed and started again while spans arrive gets all of them once: those that it had written before, and those
-// that the command could not send meanwhile.
+// A collector that is killed and started again while spans arrive gets all of them once: those that it had written
+// before, and those that the command could not send meanwhile.
 func TestCollectorRestarts(t *testing.T) {
 	data := generated(t, 4000)
 	third := blockAt(data, len(data)/3)
@@ -203,7 +203,8 @@ func TestCollectorRestarts(t *testing.T) {
 		message := f.stderr.String()
 		eventually(t, "the collector has all spans", func() bool { return c.received(t).total() >= 4000 })
 		got := c.received(t)
-		// A request that was sent into the connection before its end was noticed may have arrived: it is reported, and did not.
+		// A request that was sent into the connection before its end was noticed may have arrived: it is reported, and
+		// did not.
 		if len(got) != 4000 || got.total() != 4000 && !strings.Contains(message, "twice") || !strings.Contains(message, "4,000 spans sent") || !strings.Contains(message, "repeated") {
 			t.Errorf("%s: %d spans, %d different: %s", protocol, got.total(), len(got), message)
 		}

@@ -50,8 +50,9 @@ func gunzipFile(t *testing.T, path string) []byte {
 	return b
 }
 
-// A page of the viewer's origin, with the rules of its real page, fetches what ntconv to writes from the address that ntconv view prints.
-// A page of another origin gets nothing, although the user permits it to connect to this machine. Then the command ends.
+// A page of the viewer's origin, with the rules of its real page, fetches what ntconv to writes from the address that
+// ntconv view prints. A page of another origin gets nothing, although the user permits it to connect to this machine.
+// Then the command ends.
 func TestViewersFetch(t *testing.T) {
 	needBrowser(t)
 	in := find(t, "cpu-env").path

@@ -1,5 +1,5 @@
-// Package ntconvtest holds what tests of sources and sinks have in common: sources and sinks in memory, equality of event
-// streams, and fixtures of what other formats put into the model.
+// Package ntconvtest holds what tests of sources and sinks have in common: sources and sinks in memory, equality of
+// event streams, and fixtures of what other formats put into the model.
 //
 // The laws that a source or a sink must keep are stated with these pieces:
 //

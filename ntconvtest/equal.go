@@ -43,8 +43,8 @@ type Place struct {
 	Event int64
 	// Offset is the byte offset of the item in the decompressed input, or -1 if the item has none.
 	Offset int64
-	// Item describes the item in one line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". It is empty for a difference
-	// that is not about one item.
+	// Item describes the item in one line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". It is empty for a
+	// difference that is not about one item.
 	Item string
 }
 
@@ -73,17 +73,19 @@ func publicError(err error) error {
 	return d
 }
 
-// Equal returns nil if two events are equal in everything they refer to, and a *Difference otherwise. It compares what pointers
-// refer to, not the pointers.
+// Equal returns nil if two events are equal in everything they refer to, and a *Difference otherwise. It compares what
+// pointers refer to, not the pointers.
 func Equal(a, b *ntconv.Event) error { return publicError(streameq.Events(a, b)) }
 
-// EqualStreams returns nil if two sources yield the same trace. Otherwise the error is a *Difference for the first place where
-// they differ, or an error of a source. opts may be nil. EqualStreams reads both sources to their ends or to the difference.
+// EqualStreams returns nil if two sources yield the same trace. Otherwise the error is a *Difference for the first
+// place where they differ, or an error of a source. opts may be nil. EqualStreams reads both sources to their ends or
+// to the difference.
 //
-// Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one in
-// the other, so two threads with equal rows stay two. KindDefine events may be elsewhere or missing if the type or
-// thread is used, because writers put definitions where their format needs them. A type or thread that is only declared in one
-// stream must be declared or used in the other. Attributes of the trace with the prefix "ntconv." are not compared.
+// Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one
+// in the other, so two threads with equal rows stay two. KindDefine events may be elsewhere or missing if the type or
+// thread is used, because writers put definitions where their format needs them. A type or thread that is only declared
+// in one stream must be declared or used in the other. Attributes of the trace with the prefix "ntconv." are not
+// compared.
 func EqualStreams(a, b ntconv.Source, opts *Options) error {
 	_, err := streameq.Streams(a, b, (*streameq.Options)(opts))
 	return publicError(err)

@@ -64,8 +64,8 @@ func (r *Recorder) Close() error {
 	return nil
 }
 
-// Record returns clones of all events of a source. The error is that of the source, nil at its end; the events before it
-// are returned with it.
+// Record returns clones of all events of a source. The error is that of the source, nil at its end; the events before
+// it are returned with it.
 func Record(src ntconv.Source) ([]*ntconv.Event, error) {
 	var r Recorder
 	for e, err := range ntconv.Events(src) {
@@ -93,7 +93,15 @@ func (p *poison) Next() (*ntconv.Event, error) {
 		for i := range p.lent.Payload {
 			p.lent.Payload[i] = 0xdb
 		}
-		*p.lent = ntconv.Event{Kind: 0xdb, Flags: 0xdb, CPU: -0x24, Seq: 0xdbdbdbdb, Time: -1, Offset: -0xdb, Payload: p.lent.Payload}
+		*p.lent = ntconv.Event{
+			Kind:    0xdb,
+			Flags:   0xdb,
+			CPU:     -0x24,
+			Seq:     0xdbdbdbdb,
+			Time:    -1,
+			Offset:  -0xdb,
+			Payload: p.lent.Payload,
+		}
 		p.lent = nil
 	}
 	e, err := p.Source.Next()
@@ -104,8 +112,8 @@ func (p *poison) Next() (*ntconv.Event, error) {
 	return p.lent, nil
 }
 
-// chopSizes are the read sizes under which readers are tried: every byte alone, a size that no boundary is a multiple of,
-// and a usual one.
+// chopSizes are the read sizes under which readers are tried: every byte alone, a size that no boundary is a multiple
+// of, and a usual one.
 var chopSizes = [...]int{1, 7, 4096}
 
 // Chops returns readers over the same bytes that return at most 1, 7 and 4096 of them at a time.

@@ -16,11 +16,16 @@ func (r *Reader) tableBytes() int {
 	return r.types.bytes + r.threads.bytes + r.stacks.bytes + r.labels.bytes
 }
 
-// bound looks after what grows from block to block. All events that are not in the window have been delivered. It returns
-// true if the window has to be delivered first.
+// bound looks after what grows from block to block. All events that are not in the window have been delivered. It
+// returns true if the window has to be delivered first.
 func (r *Reader) bound() (crowded bool, err error) {
 	if n := r.tableBytes(); n > r.limits.TableBytes {
-		limit := ntconv.LimitError{Limit: LimitTableBytes, Value: int64(r.limits.TableBytes), Asked: int64(n), Unit: "bytes"}
+		limit := ntconv.LimitError{
+			Limit: LimitTableBytes,
+			Value: int64(r.limits.TableBytes),
+			Asked: int64(n),
+			Unit:  "bytes",
+		}
 		return false, r.exceeded(r.in.offset, "end of block", limit)
 	}
 	if !r.window.pending() {

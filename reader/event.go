@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A row is an event header with its references resolved to slots. It holds no pointers, so the rows of a window cost the
-// garbage collector nothing.
+// A row is an event header with its references resolved to slots. It holds no pointers, so the rows of a window cost
+// the garbage collector nothing.
 type row struct {
 	time    int64
 	block   uint32 // index of the window's block
@@ -100,7 +100,8 @@ func (r *Reader) step(w *row) (bool, error) {
 	return true, r.resolve(w, &r.events.h)
 }
 
-// parse decodes the header of the next event of the block and finds its payload. It returns false at the end of the block.
+// parse decodes the header of the next event of the block and finds its payload. It returns false at the end of the
+// block.
 func (r *Reader) parse(w *row) (bool, error) {
 	e := &r.events
 	b := e.body[e.pos:]
@@ -159,15 +160,16 @@ func (r *Reader) cutEvent(b []byte, n int) error {
 	return r.damaged(wire.KindEvent, err)
 }
 
-// memo has the references of the event before in the same block, whose slots are still in the row: most events repeat them.
-// A reference to something that is not defined is not remembered, so that it is counted for each event.
+// memo has the references of the event before in the same block, whose slots are still in the row: most events repeat
+// them. A reference to something that is not defined is not remembered, so that it is counted for each event.
 type memo struct {
 	capture, thread uint64
 	stack, labels   uint32
 	known           bool // all four are remembered
 }
 
-// resolve turns the references of a header into slots and counts sequence numbers. w still holds those of the event before.
+// resolve turns the references of a header into slots and counts sequence numbers. w still holds those of the event
+// before.
 func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 	w.flags = 0
 	if h.Sorted {
@@ -273,8 +275,8 @@ type shown struct {
 	valid                                bool // no table has changed since
 }
 
-// deliver makes the reader's event of a row and of the block that it lies in, and returns it or what must come before it:
-// definitions that it brought along, and the news that events are missing.
+// deliver makes the reader's event of a row and of the block that it lies in, and returns it or what must come before
+// it: definitions that it brought along, and the news that events are missing.
 func (r *Reader) deliver(w *row, body []byte, offset int64) (*ntconv.Event, error) {
 	e := &r.event
 	e.Flags = w.flags
@@ -297,13 +299,20 @@ func (r *Reader) deliver(w *row, body []byte, offset int64) (*ntconv.Event, erro
 	return e, nil
 }
 
-// show sets what the event refers to, where it is not what the event before referred to: storing a pointer is dear while
-// the garbage collector runs.
+// show sets what the event refers to, where it is not what the event before referred to: storing a pointer is dear
+// while the garbage collector runs.
 func (r *Reader) show(w *row) error {
 	e := &r.event
 	s := &r.shown
 	if !s.valid {
-		*s = shown{thread: ^w.thread, capture: ^w.capture, stack: ^w.stack, labels: ^w.labels, meta: ^w.meta, valid: !r.general}
+		*s = shown{
+			thread:  ^w.thread,
+			capture: ^w.capture,
+			stack:   ^w.stack,
+			labels:  ^w.labels,
+			meta:    ^w.meta,
+			valid:   !r.general,
+		}
 	}
 	if s.thread != w.thread {
 		s.thread = w.thread

@@ -14,7 +14,12 @@ import (
 // tolerate counts a fault and goes on, or returns it as an error in strict mode.
 func (r *Reader) tolerate(code ntconv.Code, offset int64, where string, err error) error {
 	if r.opts.Strict {
-		return &ntconv.FormatError{Format: r.frame.format, Offset: offset, Where: where, Err: fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err)}
+		return &ntconv.FormatError{
+			Format: r.frame.format,
+			Offset: offset,
+			Where:  where,
+			Err:    fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err),
+		}
 	}
 	if r.report.Count(code) > 0 {
 		r.report.Add(code, 1, offset) // has a text, and there may be as many as events
@@ -93,15 +98,15 @@ func limitOf(err error) *ntconv.LimitError {
 	return &ntconv.LimitError{Limit: l.Limit, Value: l.Value, Asked: l.Asked, Unit: l.Unit}
 }
 
-// ErrPrerelease means that a file was written by a preview of .NET Core 3.0 and that Options.AllowPrerelease is not set. The error also
-// wraps ntconv.ErrUnsupported.
+// ErrPrerelease means that a file was written by a preview of .NET Core 3.0 and that Options.AllowPrerelease is not
+// set. The error also wraps ntconv.ErrUnsupported.
 var ErrPrerelease = errors.New("written by a preview of .NET Core 3.0, whose event headers have no processor number")
 
 // prereleaseProbes is how many blocks are looked at for signs of a pre-release: the first one tells in all known files.
 const prereleaseProbes = 8
 
-// checkPrerelease recognizes files of pre-release runtimes by their first event and metadata blocks, whose events fit the
-// block only without the processor number, and refuses them unless Options.AllowPrerelease is set.
+// checkPrerelease recognizes files of pre-release runtimes by their first event and metadata blocks, whose events fit
+// the block only without the processor number, and refuses them unless Options.AllowPrerelease is set.
 func (r *Reader) checkPrerelease(b *block) error {
 	if !r.legacy || r.prerelease || r.probes >= prereleaseProbes || b.partial || r.frame.header.Version == wire.V3 {
 		return nil
@@ -122,7 +127,16 @@ func (r *Reader) checkPrerelease(b *block) error {
 	if r.prerelease = r.opts.AllowPrerelease; r.prerelease {
 		return nil
 	}
-	return &ntconv.FormatError{Format: r.frame.format, Offset: b.offset, Where: b.kind.String() + " block", Err: &ntconv.AdviceError{
-		Err: fmt.Errorf("%w: %w", ntconv.ErrUnsupported, ErrPrerelease), Advice: "record again with a released runtime",
-	}}
+	return &ntconv.FormatError{
+		Format: r.frame.format,
+		Offset: b.offset,
+		Where:  b.kind.String() + " block",
+		Err: &ntconv.AdviceError{
+			Err: fmt.Errorf(
+				"%w: %w",
+				ntconv.ErrUnsupported,
+				ErrPrerelease,
+			), Advice: "record again with a released runtime",
+		},
+	}
 }

@@ -137,7 +137,8 @@ func (f *framer) tooLarge(at int64, kind wire.Kind, size int64) error {
 		Err: &ntconv.LimitError{Limit: LimitBlockBytes, Value: int64(f.limit), Asked: size, Unit: "bytes"}}
 }
 
-// object returns the next object of versions 3 to 5 as a block. The tag behind the body of the one before is read first.
+// object returns the next object of versions 3 to 5 as a block. The tag behind the body of the one before is read
+// first.
 func (f *framer) object() (block, error) {
 	at := f.in.offset
 	var o legacy.Object
@@ -161,9 +162,17 @@ func (f *framer) object() (block, error) {
 		return block{kind: wire.KindEnd, offset: f.in.offset}, nil
 	}
 	if o.Kind == wire.KindTrace && f.header.Version == wire.V3 && (o.Version == 1 || o.Version == 2) {
-		return block{}, &ntconv.FormatError{Format: fmt.Sprintf("netperf %d", o.Version), Offset: at, Where: "object " + o.Name, Err: &ntconv.AdviceError{
-			Err: fmt.Errorf("%w: this format of .NET Core 2.0 is not read", ntconv.ErrUnsupported), Advice: "record with .NET Core 2.1 or later",
-		}}
+		return block{}, &ntconv.FormatError{
+			Format: fmt.Sprintf("netperf %d", o.Version),
+			Offset: at,
+			Where:  "object " + o.Name,
+			Err: &ntconv.AdviceError{
+				Err: fmt.Errorf(
+					"%w: this format of .NET Core 2.0 is not read",
+					ntconv.ErrUnsupported,
+				), Advice: "record with .NET Core 2.1 or later",
+			},
+		}
 	}
 	if err := o.Supported(f.header.Version > wire.V3); err != nil {
 		return block{}, f.at(&bin.Error{Offset: at, Where: "object " + o.Name, Err: err}, ntconv.ErrUnsupported)

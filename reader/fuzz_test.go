@@ -86,14 +86,15 @@ func FuzzChop(f *testing.F) {
 	})
 }
 
-// untrailed leaves out the count of bytes behind the end: the reader counts those that have arrived, and waits for no more.
+// untrailed leaves out the count of bytes behind the end: the reader counts those that have arrived, and waits for no
+// more.
 func untrailed(list []ntconv.Entry) []ntconv.Entry {
 	return slices.DeleteFunc(list, func(e ntconv.Entry) bool { return e.Code == ntconv.CodeTrailing })
 }
 
-// FuzzStream makes a well-formed trace of its input, so that the reader's tables and its window are exercised rather than
-// its refusals. Besides the laws of any input, in time order each window is the stable sort of what file order gives, if the
-// marks of sorted events are true.
+// FuzzStream makes a well-formed trace of its input, so that the reader's tables and its window are exercised rather
+// than its refusals. Besides the laws of any input, in time order each window is the stable sort of what file order
+// gives, if the marks of sorted events are true.
 func FuzzStream(f *testing.F) {
 	f.Add(uint8(4), []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08"))
 	f.Add(uint8(6), []byte("\x05\x01\x02\x00\x01\x10\x00\x81\x00\x06\x33\x00\x01\x44\x03\x00\x55\x02\x04\x07\x01"))

@@ -13,7 +13,8 @@ const (
 	firstBuffer = 64 << 10
 	// firstRead is how much is asked for where a header is needed.
 	firstRead = 8 << 10
-	// largeBlock is the size from which blocks are read into memory of their own: through the buffer they would be copied.
+	// largeBlock is the size from which blocks are read into memory of their own: through the buffer they would be
+	// copied.
 	largeBlock = 16 << 10
 	// smallMemory is the least that is allocated for a large block, so that it does for most blocks that come later.
 	smallMemory = 128 << 10

@@ -129,7 +129,8 @@ func checkPrefix(t *testing.T, data []byte, n int, whole []uint64) (events int) 
 	return events
 }
 
-// TestPrefixes: every prefix of a small trace gives, in file order, a prefix of its events, and no fewer than a shorter one.
+// TestPrefixes: every prefix of a small trace gives, in file order, a prefix of its events, and no fewer than a shorter
+// one.
 func TestPrefixes(t *testing.T) {
 	files := corpus.Traces(t)
 	for _, f := range files {

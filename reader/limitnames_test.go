@@ -12,7 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// TestLimitNames: every member of Limits either causes an error with the constant that is named after it, or no error at all.
+// TestLimitNames: every member of Limits either causes an error with the constant that is named after it, or no error
+// at all.
 func TestLimitNames(t *testing.T) {
 	limits := map[string]struct {
 		name  string // empty: no error

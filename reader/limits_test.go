@@ -45,8 +45,8 @@ func levels(value int64) ntconv.LimitError {
 	return ntconv.LimitError{Limit: LimitFieldDepth, Value: value, Asked: value + 1, Unit: "levels"}
 }
 
-// TestLimits: exceeding a limit is an error with the place, the name of the limit, its value and what was asked for. Events before
-// that place are delivered.
+// TestLimits: exceeding a limit is an error with the place, the name of the limit, its value and what was asked for.
+// Events before that place are delivered.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		shape  string
@@ -191,8 +191,8 @@ func TestStackDepth(t *testing.T) {
 	}
 }
 
-// TestWindowLimits: a window that is full is delivered in parts, each in order, with nothing missing and a note, and never
-// holds more than its limit.
+// TestWindowLimits: a window that is full is delivered in parts, each in order, with nothing missing and a note, and
+// never holds more than its limit.
 func TestWindowLimits(t *testing.T) {
 	for _, test := range []struct {
 		shape  string
@@ -305,8 +305,8 @@ var holding = map[string]bool{
 	"activities":      true, "activities-waiting": true, "labels-distinct": true, // 65,536 of them
 }
 
-// TestShapes: twice as much of anything costs no more than twice the memory, and where nothing has to be remembered no more
-// memory is held.
+// TestShapes: twice as much of anything costs no more than twice the memory, and where nothing has to be remembered no
+// more memory is held.
 func TestShapes(t *testing.T) {
 	const n = 3 * 4096 // the reader forgets types that were never defined whenever it has 4,096
 	for _, s := range tracegen.Shapes() {
@@ -328,8 +328,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestWork: work that allocates nothing is not seen by TestShapes. These are the shapes that made it quadratic once, of a size
-// at which that takes minutes.
+// TestWork: work that allocates nothing is not seen by TestShapes. These are the shapes that made it quadratic once, of
+// a size at which that takes minutes.
 func TestWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: reads half a million blocks")
@@ -342,8 +342,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestWaitingThreads: where no barrier comes, the threads and activities of events that wait make the window be delivered
-// before they reach their limit.
+// TestWaitingThreads: where no barrier comes, the threads and activities of events that wait make the window be
+// delivered before they reach their limit.
 func TestWaitingThreads(t *testing.T) {
 	for _, test := range []struct {
 		shape  string

@@ -17,8 +17,8 @@ var (
 	mutationSeed = flag.Uint64("mutation-seed", 1, "seed of TestMutations")
 )
 
-// TestMutations compares what the reader delivers of damaged traces with what a plain one delivers, and its fast path with the slow one.
-// The laws of all readings are those of the campaign in package mutate.
+// TestMutations compares what the reader delivers of damaged traces with what a plain one delivers, and its fast path
+// with the slow one. The laws of all readings are those of the campaign in package mutate.
 func TestMutations(t *testing.T) {
 	m, options := mutate.New(mutate.Traces(t)), quickOptions()
 	for n := range *mutations {

@@ -24,8 +24,8 @@ type Options struct {
 	Strict bool           // accept and refuse as Microsoft's reader does
 	Report *ntconv.Report // counts what is lost, skipped or odd; may be nil
 	Limits Limits
-	// AllowPrerelease reads files of pre-release runtimes, whose event headers have no processor number. Without it they
-	// are refused.
+	// AllowPrerelease reads files of pre-release runtimes, whose event headers have no processor number. Without it
+	// they are refused.
 	AllowPrerelease bool
 	// LabelNumbers says how the numbers of integer labels are encoded.
 	LabelNumbers LabelNumbers
@@ -44,10 +44,10 @@ const (
 	LabelsUnsigned
 )
 
-// Limits bound what an input can make a Reader hold. A zero member means its default. If an input exceeds a limit, New or Next
-// returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member: LimitTypes for Types. Three members are
-// not the cause of errors: the reader truncates stacks to StackDepth and delivers a window above WindowEvents or WindowBytes in parts.
-// It reports both.
+// Limits bound what an input can make a Reader hold. A zero member means its default. If an input exceeds a limit, New
+// or Next returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member:
+// LimitTypes for Types. Three members are not the cause of errors: the reader truncates stacks to StackDepth and
+// delivers a window above WindowEvents or WindowBytes in parts. It reports both.
 type Limits struct {
 	BlockBytes   int // one block: 64 MiB (version 6 cannot exceed 16 MiB)
 	Types        int // metadata rows in use: 1,000,000
@@ -73,8 +73,9 @@ const (
 	LimitLabelLists = "label lists"    // Limits.LabelLists
 	LimitTableBytes = "tables"         // Limits.TableBytes, in bytes
 
-	// Compressed input has limits that no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
-	// decompressed data, and a zstd window of 64 MiB. A caller who wants others decompresses the input.
+	// Compressed input has limits that no member of Limits changes: 200 decompressed bytes per compressed byte beyond
+	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 64 MiB. A caller who wants others decompresses the
+	// input.
 	LimitRatio  = iox.LimitRatio  // "decompression ratio"
 	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
 	LimitWindow = iox.LimitWindow // in bytes: "zstd window"

@@ -6,20 +6,21 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// The quick ways of nearly all events: those that differ little from the one before in the block. They do in one go what parse,
-// resolve, add and deliver do for any event, and leave everything else to them. nextDirect and gather decode a header as
-// legacy.ParseCompressed and [wire.EventHeader.ParseCompressed] do, and look only at what its flags announce: all else is as in the event
-// before. Where they give up, the event is parsed from its beginning, so that it does no harm if a part of it is remembered already.
+// The quick ways of nearly all events: those that differ little from the one before in the block. They do in one go
+// what parse, resolve, add and deliver do for any event, and leave everything else to them. nextDirect and gather
+// decode a header as legacy.ParseCompressed and [wire.EventHeader.ParseCompressed] do, and look only at what its flags
+// announce: all else is as in the event before. Where they give up, the event is parsed from its beginning, so that it
+// does no harm if a part of it is remembered already.
 //
-// That they say the same twice is what makes them quick: a decoder that both call costs a fifth. Do not change them without
-// BenchmarkReader; TestQuick holds them to the general way.
+// That they say the same twice is what makes them quick: a decoder that both call costs a fifth. Do not change them
+// without BenchmarkReader; TestQuick holds them to the general way.
 
 // quickHeader is more than what a header takes at most that has no activity ids.
 const quickHeader = 64
 
-// Nothing says in advance where the next headers are, so that the processor would wait for the memory of each. The quick ways therefore
-// read a byte from farAhead bytes behind, which nobody looks at (ahead): a third less time on traces with payloads of some hundred bytes.
-// A payload of less than a cacheLine leaves nothing to fetch.
+// Nothing says in advance where the next headers are, so that the processor would wait for the memory of each. The
+// quick ways therefore read a byte from farAhead bytes behind, which nobody looks at (ahead): a third less time on
+// traces with payloads of some hundred bytes. A payload of less than a cacheLine leaves nothing to fetch.
 const (
 	farAhead  = 512
 	cacheLine = 64
@@ -94,7 +95,8 @@ func (r *Reader) nextDirect() *ntconv.Event {
 		h.PayloadSize, i = bin.Varuint32(body, i)
 	}
 	time, size := int64(h.Time+delta), int(h.PayloadSize)
-	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span || h.MetadataID == 0 || seq == 0 ||
+	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span || h.MetadataID == 0 ||
+		seq == 0 ||
 		r.opts.Order == ByTime && (flags&wire.IsSorted == 0 || time < r.latest) {
 		return nil
 	}
@@ -126,7 +128,8 @@ func (r *Reader) showCapture(body []byte, i int) (seq uint32, end int) {
 	return seq, end
 }
 
-// gather adds the next events of the block to the window, up to one that is not simple, which is then still to be parsed.
+// gather adds the next events of the block to the window, up to one that is not simple, which is then still to be
+// parsed.
 func (r *Reader) gather() {
 	b, h, w, q := &r.events, &r.events.h, &r.row, &r.window
 	if !r.memo.known || r.general || b.enc != encCompressed && b.enc != encLegacyCompressed {
@@ -186,7 +189,9 @@ func (r *Reader) gather() {
 			h.PayloadSize, i = bin.Varuint32(body, i)
 		}
 		size := h.PayloadSize
-		if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time+int64(delta)-r.earliest) > r.span || h.MetadataID == 0 || next == 0 {
+		if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time+int64(delta)-r.earliest) > r.span ||
+			h.MetadataID == 0 ||
+			next == 0 {
 			break
 		}
 		time += int64(delta)
@@ -213,8 +218,8 @@ func (r *Reader) gather() {
 	r.threads.list[capture].seq = seq
 }
 
-// quickCapture reads who captured the event at body[i:] and makes that what the row has. It returns the number of the event, and 0 as the
-// end unless the thread was seen lately and none of its events is missing.
+// quickCapture reads who captured the event at body[i:] and makes that what the row has. It returns the number of the
+// event, and 0 as the end unless the thread was seen lately and none of its events is missing.
 func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
 	delta, i := bin.Varuint32(body, i)
 	id, i := bin.Varuint(body, i)

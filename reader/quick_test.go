@@ -15,8 +15,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// compareGeneral checks that the quick ways give what the general one gives, from a stream and from memory: the same events, which are
-// defined before they come, the same error and the same report.
+// compareGeneral checks that the quick ways give what the general one gives, from a stream and from memory: the same
+// events, which are defined before they come, the same error and the same report.
 func compareGeneral(data []byte, opts Options) error {
 	open := func(general, memory bool) (*Reader, *ntconv.Report, error) {
 		o := opts
@@ -192,8 +192,8 @@ func change[T any](r *rand.Rand, n int, v *T, values ...T) {
 	}
 }
 
-// stream returns a trace of events without payload, of which a time behind the first tick, a thread and whether it is sorted are
-// given. Blocks end at an event without a thread.
+// stream returns a trace of events without payload, of which a time behind the first tick, a thread and whether it is
+// sorted are given. Blocks end at an event without a thread.
 func stream(v wire.Version, events []timed) []byte {
 	var out bytes.Buffer
 	s := wirestream.New(&out, v)
@@ -216,7 +216,8 @@ func stream(v wire.Version, events []timed) []byte {
 	return out.Bytes()
 }
 
-// TestPaddedNumbers: numbers in event headers that have more bytes than they need mean the same, in every way of reading.
+// TestPaddedNumbers: numbers in event headers that have more bytes than they need mean the same, in every way of
+// reading.
 func TestPaddedNumbers(t *testing.T) {
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		plain, padded := numbered(v, false), numbered(v, true)
@@ -304,8 +305,8 @@ type timed struct {
 	sorted       bool
 }
 
-// TestDefinedBeforeWindow: a thread that a block brings along is defined before its first event, also if that is the first one to
-// leave the window.
+// TestDefinedBeforeWindow: a thread that a block brings along is defined before its first event, also if that is the
+// first one to leave the window.
 func TestDefinedBeforeWindow(t *testing.T) {
 	const s = 1_000_000_000
 	data := stream(wire.V4, []timed{{1, s + 10, true}, {1, s + 20, false}, {2, s + 15, false}, {1, s + 30, true}})
@@ -330,8 +331,8 @@ func TestLatestTime(t *testing.T) {
 	}
 }
 
-// TestLongNumbers: a number of a header that has too many bytes ends the block on the quick ways as it does in general, even where
-// what is left of it is the number of the event before.
+// TestLongNumbers: a number of a header that has too many bytes ends the block on the quick ways as it does in general,
+// even where what is left of it is the number of the event before.
 func TestLongNumbers(t *testing.T) {
 	first := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000, Sequence: 1, Sorted: true}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {

@@ -66,14 +66,15 @@ var (
 	errStackAgain = errors.New("stack id is already in use")
 )
 
-// New reads the header of a trace, decompressing it if it is packed with gzip or zstd. An error wraps ntconv.ErrFormat if
-// the input is something else, ErrUnsupported if it is of a version that cannot be read, and ErrTruncated if it ends too
-// early. opts may be nil.
+// New reads the header of a trace, decompressing it if it is packed with gzip or zstd. An error wraps ntconv.ErrFormat
+// if the input is something else, ErrUnsupported if it is of a version that cannot be read, and ErrTruncated if it ends
+// too early. opts may be nil.
 func New(in io.Reader, opts *Options) (*Reader, error) {
 	return open(newInput(in), opts)
 }
 
-// NewBytes is [New] for a trace in memory, which is not copied unless it is packed. data is borrowed as long as the Reader is used.
+// NewBytes is [New] for a trace in memory, which is not copied unless it is packed. data is borrowed as long as the
+// Reader is used.
 func NewBytes(data []byte, opts *Options) (*Reader, error) {
 	return open(newMemory(data), opts)
 }
@@ -149,8 +150,16 @@ var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
 
 // wallTime converts the header's time, and returns the zero Time if it is none.
 func wallTime(s wire.SystemTime) time.Time {
-	t := time.Date(int(s[wire.Year]), time.Month(s[wire.Month]), int(s[wire.Day]), int(s[wire.Hour]), int(s[wire.Minute]),
-		int(s[wire.Second]), int(s[wire.Millisecond])*1e6, time.UTC)
+	t := time.Date(
+		int(s[wire.Year]),
+		time.Month(s[wire.Month]),
+		int(s[wire.Day]),
+		int(s[wire.Hour]),
+		int(s[wire.Minute]),
+		int(s[wire.Second]),
+		int(s[wire.Millisecond])*1e6,
+		time.UTC,
+	)
 	sound := t.Year() == int(s[wire.Year]) && t.Month() == time.Month(s[wire.Month]) && t.Day() == int(s[wire.Day]) &&
 		t.Hour() == int(s[wire.Hour]) && t.Minute() == int(s[wire.Minute]) && t.Second() == int(s[wire.Second])
 	if !sound || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 || t.Equal(unknownTime) {
@@ -261,7 +270,8 @@ func (r *Reader) fail(err error) {
 	r.window.release(0, true)
 }
 
-// nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none now.
+// nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none
+// now.
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
 	if row := w.next(); row != nil {
@@ -281,8 +291,8 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	return r.nextInBlock()
 }
 
-// nextInBlock returns the next event of the block. In time order it is one for which nothing earlier can follow; the first
-// one of which that is not known goes to the window with all that follow.
+// nextInBlock returns the next event of the block. In time order it is one for which nothing earlier can follow; the
+// first one of which that is not known goes to the window with all that follow.
 func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 	w := &r.row
 	ok, err := r.step(w)
@@ -367,13 +377,21 @@ func (r *Reader) read(b *block) error {
 	}
 	r.report.Add(ntconv.CodeUnknownBlock, 1, b.offset)
 	if !b.partial {
-		r.after(ntconv.Event{Kind: ntconv.KindOpaque, CPU: ntconv.CPUUnknown, Seq: uint32(b.kind), Offset: b.offset, Payload: b.body})
+		r.after(
+			ntconv.Event{
+				Kind:    ntconv.KindOpaque,
+				CPU:     ntconv.CPUUnknown,
+				Seq:     uint32(b.kind),
+				Offset:  b.offset,
+				Payload: b.body,
+			},
+		)
 	}
 	return nil
 }
 
-// readEvents begins an event block. In time order its events go through the window, unless nothing waits there and they are
-// sorted.
+// readEvents begins an event block. In time order its events go through the window, unless nothing waits there and they
+// are sorted.
 func (r *Reader) readEvents(b *block) error {
 	if err := r.checkPrerelease(b); err != nil {
 		return err
@@ -389,8 +407,8 @@ func (r *Reader) readEvents(b *block) error {
 	return nil
 }
 
-// fill reads the rest of the block into the window, after the current row if it is to be kept, and releases what is safe.
-// A window that is full is delivered before the block goes on.
+// fill reads the rest of the block into the window, after the current row if it is to be kept, and releases what is
+// safe. A window that is full is delivered before the block goes on.
 func (r *Reader) fill(keep bool) error {
 	w := &r.window
 	offset := r.events.offset

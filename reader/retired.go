@@ -2,9 +2,9 @@ package reader
 
 import "slices"
 
-// retired remembers what a sequence point flushed, by the content of its row: a row that comes back means the same thing.
-// Of things with equal content the one that had the same id comes back first, else the one that was flushed first, unless ids
-// are known to be kept. The zero value is empty.
+// retired remembers what a sequence point flushed, by the content of its row: a row that comes back means the same
+// thing. Of things with equal content the one that had the same id comes back first, else the one that was flushed
+// first, unless ids are known to be kept. The zero value is empty.
 //
 // Nothing says that rows come back at all, so it is bounded: it forgets, and then equal rows are different things.
 type retired[T any] struct {

@@ -11,8 +11,9 @@ import (
 // jump handles a sequence number that is not the one after the last of its capture thread. It returns the slot of the
 // thread, which is another one if the id was used again, and how many events are missing.
 //
-// Before version 6, and in what was written from such a trace, the first number seen is the baseline. Before version 6 a number that starts again at 1 is a new thread with an old
-// id. In other traces of version 6 threads start at 0. A number that goes back otherwise is an anomaly, not two billion losses.
+// Before version 6, and in what was written from such a trace, the first number seen is the baseline. Before version 6
+// a number that starts again at 1 is a new thread with an old id. In other traces of version 6 threads start at 0. A
+// number that goes back otherwise is an anomaly, not two billion losses.
 func (r *Reader) jump(slot uint32, seq uint32, offset int64) (_, lost uint32, err error) {
 	s := &r.threads.list[slot]
 	missing := seq - (s.seq + 1)
@@ -52,7 +53,11 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 		}
 	}
 	if n := len(sp.Threads); n > r.limits.Threads {
-		return r.exceeded(b.offset, "sequence point", ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(n)})
+		return r.exceeded(
+			b.offset,
+			"sequence point",
+			ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(n)},
+		)
 	}
 	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: ntconv.MarkFlags(sp.Flags)}
 	r.threads.settle()
@@ -67,7 +72,15 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 		}
 		mark.Threads = append(mark.Threads, ntconv.ThreadSeq{Thread: th, Seq: ts.Sequence})
 	}
-	r.push(ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(sp.Time), Offset: b.offset, Mark: mark})
+	r.push(
+		ntconv.Event{
+			Kind:   ntconv.KindMark,
+			CPU:    ntconv.CPUUnknown,
+			Time:   ntconv.Ticks(sp.Time),
+			Offset: b.offset,
+			Mark:   mark,
+		},
+	)
 	r.stacks.flush()
 	r.labels.flush()
 	if sp.Flags&wire.FlushThreads != 0 {
@@ -114,7 +127,14 @@ func (r *Reader) lose(th *ntconv.Thread, n uint32, time, offset int64) {
 
 // lostEvent says that n events of a thread are missing.
 func lostEvent(th *ntconv.Thread, n uint32, time, offset int64) ntconv.Event {
-	return ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: n, Time: ntconv.Ticks(time), Offset: offset, Capture: th}
+	return ntconv.Event{
+		Kind:    ntconv.KindLost,
+		CPU:     ntconv.CPUUnknown,
+		Lost:    n,
+		Time:    ntconv.Ticks(time),
+		Offset:  offset,
+		Capture: th,
+	}
 }
 
 // removeThreads handles a block that ends threads. What it tells comes after the events read so far: in time order it
@@ -150,14 +170,17 @@ func (r *Reader) removeThreads(b *block) error {
 		r.threads.remove(ts.Thread, slot)
 	}
 	if len(mark.Threads) > 0 {
-		events = append(events, ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark})
+		events = append(
+			events,
+			ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark},
+		)
 	}
 	r.after(events...)
 	return nil
 }
 
-// after delivers what has no time of its own after the events read so far: in time order it waits until those are delivered. Payloads
-// are those of the current block.
+// after delivers what has no time of its own after the events read so far: in time order it waits until those are
+// delivered. Payloads are those of the current block.
 func (r *Reader) after(events ...ntconv.Event) {
 	w := &r.window
 	switch {

@@ -7,7 +7,8 @@ type slotTable struct {
 	places intern.IDs[uint32] // slot + 1
 }
 
-// near returns the slot of an id plus 1, or 0 if a lookup needs get. It is small enough to become part of the fast paths.
+// near returns the slot of an id plus 1, or 0 if a lookup needs get. It is small enough to become part of the fast
+// paths.
 func (t *slotTable) near(id uint64) uint32 { return t.places.Near(id) }
 
 // get returns the slot of an id.

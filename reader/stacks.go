@@ -173,7 +173,11 @@ func (r *Reader) labelBlock(b *block) error {
 			raw = rest.Rest() // a list of unknown length: what was understood of it is the last of the block
 		}
 		if len(t.list) > r.limits.LabelLists {
-			return r.exceeded(at, "label list", ntconv.LimitError{Limit: LimitLabelLists, Value: int64(r.limits.LabelLists), Asked: int64(len(t.list))}) // the first entry is the empty list
+			return r.exceeded(
+				at,
+				"label list",
+				ntconv.LimitError{Limit: LimitLabelLists, Value: int64(r.limits.LabelLists), Asked: int64(len(t.list))},
+			) // the first entry is the empty list
 		}
 		labels, ok := t.interned[string(raw)]
 		if !ok {
@@ -219,7 +223,8 @@ func (r *Reader) newLabels(raw []byte, offset int64) *ntconv.Labels {
 const unitSuffix = "#unit"
 
 func isUnit(before *ntconv.Label, l *wire.Label) bool {
-	return before.Kind == ntconv.LabelInt && before.Unit == "" && l.Kind == wire.LabelString && l.Key == before.Key+unitSuffix
+	return before.Kind == ntconv.LabelInt && before.Unit == "" && l.Kind == wire.LabelString &&
+		l.Key == before.Key+unitSuffix
 }
 
 // activityLabels returns the slot of labels made of the ids in an event header of versions 3 to 5.

@@ -20,8 +20,9 @@ const (
 	attrProcess     = "ntconv.process." // and the key of an attribute of the process
 )
 
-// attrSequence says of a trace how the events of its threads are counted, where it is not as in version 6, from 1: the first
-// number of a thread may be any, as before version 6, whose traces all have the attribute. It goes with them into version 6.
+// attrSequence says of a trace how the events of its threads are counted, where it is not as in version 6, from 1: the
+// first number of a thread may be any, as before version 6, whose traces all have the attribute. It goes with them into
+// version 6.
 const (
 	attrSequence  = "ntconv.sequence"
 	sequenceFirst = "first"
@@ -38,9 +39,9 @@ type threadTable struct {
 	processes map[processKey]*ntconv.Process
 	added     uint64 // threads so far
 
-	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry
-	// is still true; it changes with every change of the table. It is not an intern.Cache: with the version in the key of one, traces
-	// that reuse thread IDs take 8 to 10% longer to read.
+	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry is
+	// still true; it changes with every change of the table. It is not an intern.Cache: with the version in the key of
+	// one, traces that reuse thread IDs take 8 to 10% longer to read.
 	cache   [1 << cacheBits]cachedSlot
 	version uint32
 	bytes   int // about what all that takes
@@ -175,8 +176,8 @@ func (t *threadTable) process(k processKey, attrs ntconv.Attrs) *ntconv.Process 
 	return p
 }
 
-// threadSlot returns the slot of a thread that an event or a mark refers to. flags gets FlagPlaceholder if the thread had
-// to be invented. Before version 6 threads have no rows: the first reference defines them.
+// threadSlot returns the slot of a thread that an event or a mark refers to. flags gets FlagPlaceholder if the thread
+// had to be invented. Before version 6 threads have no rows: the first reference defines them.
 func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint32, error) {
 	if slot, ok := r.threads.cached(id); ok {
 		return slot, nil
@@ -211,7 +212,11 @@ func (r *Reader) defaultProcess() processKey {
 // roomForThread returns an error if there are too many threads for another one.
 func (r *Reader) roomForThread(offset int64) error {
 	if r.threads.size() >= r.limits.Threads {
-		return r.exceeded(offset, "thread", ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(r.threads.size()) + 1})
+		return r.exceeded(
+			offset,
+			"thread",
+			ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(r.threads.size()) + 1},
+		)
 	}
 	return nil
 }

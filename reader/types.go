@@ -21,7 +21,8 @@ type typeTable struct {
 	unknown map[uint32]*ntconv.Type // placeholders
 }
 
-// near returns the type with that metadata ID if it is a small one. It is small enough to become part of the fast paths.
+// near returns the type with that metadata ID if it is a small one. It is small enough to become part of the fast
+// paths.
 func (t *typeTable) near(id uint32) *ntconv.Type { return t.current.Near(uint64(id)) }
 
 // find returns the type with that metadata ID, or nil.
@@ -59,7 +60,11 @@ func (t *typeTable) flush() {
 func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, offset int64) error {
 	t := &r.types
 	if len(t.list) >= r.limits.Types {
-		return r.exceeded(offset, "metadata", ntconv.LimitError{Limit: LimitTypes, Value: int64(r.limits.Types), Asked: int64(len(t.list)) + 1})
+		return r.exceeded(
+			offset,
+			"metadata",
+			ntconv.LimitError{Limit: LimitTypes, Value: int64(r.limits.Types), Asked: int64(len(t.list)) + 1},
+		)
 	}
 	if t.find(id) != nil {
 		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", fmt.Errorf("metadata id %d is already in use", id)); err != nil {

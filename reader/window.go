@@ -100,11 +100,13 @@ func (w *window) add(r *row) {
 	}
 }
 
-// flagMark is a flag of rows that are no events: they hold the place of as many of the window's marks as their member lost says.
+// flagMark is a flag of rows that are no events: they hold the place of as many of the window's marks as their member
+// lost says.
 const flagMark ntconv.Flags = 1 << 7
 
-// mark keeps what is no event, and so has no time, until the rows that are in front of it in the file have been delivered: it takes the
-// time of the latest of them. Its place among the events so depends on these alone, not on how they were cut into blocks. Rows wait.
+// mark keeps what is no event, and so has no time, until the rows that are in front of it in the file have been
+// delivered: it takes the time of the latest of them. Its place among the events so depends on these alone, not on how
+// they were cut into blocks. Rows wait.
 func (w *window) mark(events ...ntconv.Event) {
 	time := max(w.high, w.last)
 	block := w.rows[len(w.rows)-1].block
@@ -163,8 +165,8 @@ func room(rows []row) []row {
 	return rows
 }
 
-// firstRows is for how many rows a window gets room at first. From manyRows on, 64 MiB, room is not doubled: half of it may stay
-// unused.
+// firstRows is for how many rows a window gets room at first. From manyRows on, 64 MiB, room is not doubled: half of it
+// may stay unused.
 const (
 	firstRows = 1 << 10
 	manyRows  = 1 << 20
@@ -195,8 +197,8 @@ func (w *window) release(t int64, all bool) {
 	w.endRun(len(w.rows))
 }
 
-// next returns the earliest released row. If there is none it returns nil, and nothing is released any more: rows to come wait
-// again. The row is valid until the next call of a method that changes the window.
+// next returns the earliest released row. If there is none it returns nil, and nothing is released any more: rows to
+// come wait again. The row is valid until the next call of a method that changes the window.
 func (w *window) next() *row {
 	if w.turn.at == w.turn.end && !w.take() {
 		return nil
@@ -241,8 +243,8 @@ func (w *window) take() bool {
 	return true
 }
 
-// gallop returns the first row behind first, which is before until, that is not before it; at most end. Turns are of a few rows in
-// some traces, of thousands in others.
+// gallop returns the first row behind first, which is before until, that is not before it; at most end. Turns are of a
+// few rows in some traces, of thousands in others.
 func (w *window) gallop(first, end uint32, until *head) uint32 {
 	latest, behind := until.time, until.next()
 	before := func(n uint32) bool {
@@ -315,8 +317,8 @@ func (w *window) up(i int) {
 	}
 }
 
-// down restores the heap below position i. It does not stop where the head belongs, which would often be guessed wrong, but goes on to
-// the end: below that place each head is put where it was.
+// down restores the heap below position i. It does not stop where the head belongs, which would often be guessed wrong,
+// but goes on to the end: below that place each head is put where it was.
 func (w *window) down(i int) {
 	h := w.heap
 	if i >= len(h) {
@@ -335,8 +337,8 @@ func (w *window) down(i int) {
 	h[i] = moved
 }
 
-// trim forgets what is delivered, once that is all or the larger part: the rest is moved together, which costs no more than
-// the delivery did.
+// trim forgets what is delivered, once that is all or the larger part: the rest is moved together, which costs no more
+// than the delivery did.
 func (w *window) trim() {
 	if w.left() == 0 {
 		for i := range w.blocks {
@@ -406,8 +408,9 @@ func (w *window) discard() {
 	w.trim()
 }
 
-// recycle keeps the memory of a delivered block for the next ones. Without that, a stream whose windows are as large as their limit
-// would take it twice: for the window that fills, and for blocks of the one before that the garbage collector has not found yet.
+// recycle keeps the memory of a delivered block for the next ones. Without that, a stream whose windows are as large as
+// their limit would take it twice: for the window that fills, and for blocks of the one before that the garbage
+// collector has not found yet.
 func (w *window) recycle(b *heldBlock) {
 	if b.body == nil {
 		return
@@ -420,8 +423,8 @@ func (w *window) recycle(b *heldBlock) {
 	b.body = nil
 }
 
-// shed gives up memory beyond what the window has just needed, so that one large window among small ones does not hold it for ever. All
-// rows are delivered.
+// shed gives up memory beyond what the window has just needed, so that one large window among small ones does not hold
+// it for ever. All rows are delivered.
 func (w *window) shed() {
 	if w.most == 0 {
 		return

@@ -127,7 +127,8 @@ func TestFieldRules(t *testing.T) {
 	}
 }
 
-// TestVersionLabel guards that a label's version decides about the layout: one-collect's types of .NET events have none.
+// TestVersionLabel guards that a label's version decides about the layout: one-collect's types of .NET events have
+// none.
 func TestVersionLabel(t *testing.T) {
 	e := &ntconv.Event{Type: &ntconv.Type{Provider: clr.Runtime, ID: 2}, Payload: []byte("\x01\x00\x00\x00\x02\x00\x00\x00\x07\x00")}
 	e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelVersion, Num: 1}})

@@ -4,24 +4,25 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Describe returns a source that gives every event of src a Type with the name, the opcode and the fields of its schema, so
-// that Event.Field and Event.Fields work on events of the runtime too. Events of equal type and version have the same
-// *Type. Declarations of types (KindDefine) are described as well; they have no payload, so their fields are ValueNull.
+// Describe returns a source that gives every event of src a Type with the name, the opcode and the fields of its
+// schema, so that Event.Field and Event.Fields work on events of the runtime too. Events of equal type and version have
+// the same *Type. Declarations of types (KindDefine) are described as well; they have no payload, so their fields are
+// ValueNull.
 //
-// The source does not change the events of src. Its own Event is borrowed until the next call of its Next. Two things that
-// Schema.Values knows are not in a Type: the fields inside the data of a GCDynamicEvent, and that an event of a managed
-// provider without a payload has no fields.
+// The source does not change the events of src. Its own Event is borrowed until the next call of its Next. Two things
+// that Schema.Values knows are not in a Type: the fields inside the data of a GCDynamicEvent, and that an event of a
+// managed provider without a payload has no fields.
 func Describe(src ntconv.Source) ntconv.Source {
 	return &describer{Source: src, fields: func(s *Schema, _ int) []ntconv.Field { return s.Fields }}
 }
 
-// DescribeForFile is Describe for events that are written to a nettrace file: fields have only types that its metadata can
-// express, and types with fields in their metadata keep those.
+// DescribeForFile is Describe for events that are written to a nettrace file: fields have only types that its metadata
+// can express, and types with fields in their metadata keep those.
 //
-// Pointers become unsigned integers of the process's pointer size. A description ends before the first field that cannot be
-// expressed: a string of 8-bit characters that ends with a zero, an array that an earlier field counts, and padding that
-// depends on the pointer size. Payloads do not change, so readers find bytes after the last described field. Schemas of such
-// a type have all fields again.
+// Pointers become unsigned integers of the process's pointer size. A description ends before the first field that
+// cannot be expressed: a string of 8-bit characters that ends with a zero, an array that an earlier field counts, and
+// padding that depends on the pointer size. Payloads do not change, so readers find bytes after the last described
+// field. Schemas of such a type have all fields again.
 func DescribeForFile(src ntconv.Source) ntconv.Source {
 	return &describer{Source: src, fields: fileFields, pointers: true}
 }
@@ -94,7 +95,8 @@ func (s *Schema) describe(fields []ntconv.Field) *ntconv.Type {
 	}
 	return &ntconv.Type{
 		Provider: t.Provider, GUID: t.GUID, ID: t.ID, Name: s.Name, Version: s.Version, Level: t.Level, Opcode: s.Opcode,
-		HasOpcode: t.HasOpcode || s.Opcode != 0, Keywords: t.Keywords, Fields: fields, Message: t.Message, Description: t.Description,
+		HasOpcode: t.HasOpcode ||
+			s.Opcode != 0, Keywords: t.Keywords, Fields: fields, Message: t.Message, Description: t.Description,
 		Attrs: t.Attrs, Extra: t.Extra, OptionalExtra: t.OptionalExtra,
 	}
 }
@@ -113,7 +115,8 @@ func fileFields(s *Schema, pointerSize int) []ntconv.Field {
 	return fields
 }
 
-// expressible returns the fields up to the first one that the metadata of a file cannot express, and whether there is none.
+// expressible returns the fields up to the first one that the metadata of a file cannot express, and whether there is
+// none.
 func expressible(fields []ntconv.Field, pointerSize int) ([]ntconv.Field, bool) {
 	out := make([]ntconv.Field, 0, len(fields))
 	for _, f := range fields {

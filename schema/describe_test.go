@@ -132,8 +132,8 @@ func copyTrace(t testing.TB, src ntconv.Source) []byte {
 	return out.Bytes()
 }
 
-// TestDescribedFiles reads a described trace without the tables: fields by Event.Fields are those of the runtime's layouts as
-// far as a file can express them. With the tables it reads as the original.
+// TestDescribedFiles reads a described trace without the tables: fields by Event.Fields are those of the runtime's
+// layouts as far as a file can express them. With the tables it reads as the original.
 func TestDescribedFiles(t *testing.T) {
 	complete, cut, values := 0, 0, 0
 	for _, f := range corpus.Traces(t) {
@@ -172,8 +172,8 @@ func events(src ntconv.Source) ntconv.Source {
 	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Kind == ntconv.KindEvent })
 }
 
-// TestReferenceReadsDescribedFiles compares what the reference reader makes of a copy of a trace and of a described one: the
-// same, but that it can decode events that it does not know itself.
+// TestReferenceReadsDescribedFiles compares what the reference reader makes of a copy of a trace and of a described
+// one: the same, but that it can decode events that it does not know itself.
 func TestReferenceReadsDescribedFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the reference reader on whole traces")

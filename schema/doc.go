@@ -1,10 +1,10 @@
-// Package schema describes events: fields, name, task, opcode and keywords of one type and version, names of the values of
-// a field, and which event ends what this one begins.
+// Package schema describes events: fields, name, task, opcode and keywords of one type and version, names of the values
+// of a field, and which event ends what this one begins.
 //
 // The metadata of a trace describes the events of self-describing sources only. Events of the .NET runtime have neither
-// names nor fields in a trace, and machine-wide recorders (Universal.*) and kernel tracepoints declare layouts that differ
-// from the payloads they write. A [Schema] combines the metadata with the tables of the runtime's manifests, decided once
-// per type and version.
+// names nor fields in a trace, and machine-wide recorders (Universal.*) and kernel tracepoints declare layouts that
+// differ from the payloads they write. A [Schema] combines the metadata with the tables of the runtime's manifests,
+// decided once per type and version.
 //
 // There are three ways to use it:
 //
@@ -22,6 +22,6 @@
 //   - The metadata of a described file may end before the last field of a runtime event, see [DescribeForFile]. The layout
 //     of the tables replaces it.
 //
-// A schema is immutable and safe for concurrent use. Values borrow the payload: they are valid until the next call of the
-// source's Next.
+// A schema is immutable and safe for concurrent use. Values borrow the payload: they are valid until the next call of
+// the source's Next.
 package schema

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// A Pair names two kinds of events: one begins something that takes time, the other ends it. Schemas of one Table have the
-// same *Pair for the same pair.
+// A Pair names two kinds of events: one begins something that takes time, the other ends it. Schemas of one Table have
+// the same *Pair for the same pair.
 type Pair struct {
 	Provider string
 	Name     string // what takes the time: GC, Contention, or the task of an event source
@@ -17,8 +17,8 @@ type Pair struct {
 	End [2]string
 	// Key says how an end finds its begin. Both are of the same process.
 	Key Key
-	// Field is the name of the field that begin and end have in common, for KeyField. Older versions of an event may lack
-	// it; then the key is the thread.
+	// Field is the name of the field that begin and end have in common, for KeyField. Older versions of an event may
+	// lack it; then the key is the thread.
 	Field string
 }
 
@@ -41,8 +41,8 @@ func (k Key) String() string {
 	return "unknown"
 }
 
-// EndedBy returns the pairs that an event of this schema begins. An event may begin several: the suspension of the runtime
-// for a garbage collection also begins the pause, which lasts until the runtime has been restarted.
+// EndedBy returns the pairs that an event of this schema begins. An event may begin several: the suspension of the
+// runtime for a garbage collection also begins the pause, which lasts until the runtime has been restarted.
 func (s *Schema) EndedBy() []*Pair { return s.begins }
 
 // Ends returns the pairs that an event of this schema ends.
@@ -63,9 +63,9 @@ const (
 	framework = "System.Diagnostics.Eventing.FrameworkEventSource"
 )
 
-// knownPairs are those of the runtime's manifests and of sources whose events carry IDs of their own. An event that reports
-// only a count, such as WorkerThreadCreate, does not say whose time it begins: it is not in the table. Nor is ThreadCreated:
-// .NET does not write ThreadTerminated.
+// knownPairs are those of the runtime's manifests and of sources whose events carry IDs of their own. An event that
+// reports only a count, such as WorkerThreadCreate, does not say whose time it begins: it is not in the table. Nor is
+// ThreadCreated: .NET does not write ThreadTerminated.
 var knownPairs = [...]known{
 	{clr.Runtime, "GC", "GCStart", [2]string{"GCEnd"}, KeyField, "Count"},
 	{clr.Runtime, "GCSuspendEE", "GCSuspendEEBegin", [2]string{"GCSuspendEEEnd"}, KeyProcess, ""},
@@ -73,9 +73,23 @@ var knownPairs = [...]known{
 	{clr.Runtime, "Suspension", "GCSuspendEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
 	{clr.Runtime, "GCFinalizers", "GCFinalizersBegin", [2]string{"GCFinalizersEnd"}, KeyThread, ""},
 	{clr.Runtime, "GenAware", "GenAwareBegin", [2]string{"GenAwareEnd"}, KeyField, "Count"},
-	{clr.Runtime, "ThreadPoolWorkerThread", "ThreadPoolWorkerThreadStart", [2]string{"ThreadPoolWorkerThreadStop"}, KeyThread, ""},
+	{
+		clr.Runtime,
+		"ThreadPoolWorkerThread",
+		"ThreadPoolWorkerThreadStart",
+		[2]string{"ThreadPoolWorkerThreadStop"},
+		KeyThread,
+		"",
+	},
 	{clr.Runtime, "ThreadPoolQueue", "ThreadPoolEnqueue", [2]string{"ThreadPoolDequeue"}, KeyField, "WorkID"},
-	{clr.Runtime, "ThreadPoolIOQueue", "ThreadPoolIOEnqueue", [2]string{"ThreadPoolIODequeue"}, KeyField, "NativeOverlapped"},
+	{
+		clr.Runtime,
+		"ThreadPoolIOQueue",
+		"ThreadPoolIOEnqueue",
+		[2]string{"ThreadPoolIODequeue"},
+		KeyField,
+		"NativeOverlapped",
+	},
 	{clr.Runtime, "ThreadCreation", "ThreadCreating", [2]string{"ThreadRunning"}, KeyField, "ID"},
 	{clr.Runtime, "TypeLoad", "TypeLoadStart", [2]string{"TypeLoadStop"}, KeyField, "TypeLoadStartID"},
 	{clr.Runtime, "Exception", "ExceptionThrown", [2]string{"ExceptionThrownStop"}, KeyThread, ""},
@@ -83,14 +97,56 @@ var knownPairs = [...]known{
 	{clr.Runtime, "ExceptionFinally", "ExceptionFinallyStart", [2]string{"ExceptionFinallyStop"}, KeyThread, ""},
 	{clr.Runtime, "ExceptionFilter", "ExceptionFilterStart", [2]string{"ExceptionFilterStop"}, KeyThread, ""},
 	{clr.Runtime, "Contention", "ContentionStart", [2]string{"ContentionStop"}, KeyThread, ""},
-	{clr.Runtime, "MethodJitting", "MethodJittingStarted", [2]string{"MethodLoad", "MethodLoadVerbose"}, KeyField, "MethodID"},
+	{
+		clr.Runtime,
+		"MethodJitting",
+		"MethodJittingStarted",
+		[2]string{"MethodLoad", "MethodLoadVerbose"},
+		KeyField,
+		"MethodID",
+	},
 	{clr.Runtime, "R2RGetEntryPoint", "R2RGetEntryPointStart", [2]string{"R2RGetEntryPoint"}, KeyField, "MethodID"},
-	{clr.Runtime, "StrongNameVerification", "StrongNameVerificationStart", [2]string{"StrongNameVerificationStop"}, KeyThread, ""},
-	{clr.Runtime, "AuthenticodeVerification", "AuthenticodeVerificationStart", [2]string{"AuthenticodeVerificationStop"}, KeyThread, ""},
+	{
+		clr.Runtime,
+		"StrongNameVerification",
+		"StrongNameVerificationStart",
+		[2]string{"StrongNameVerificationStop"},
+		KeyThread,
+		"",
+	},
+	{
+		clr.Runtime,
+		"AuthenticodeVerification",
+		"AuthenticodeVerificationStart",
+		[2]string{"AuthenticodeVerificationStop"},
+		KeyThread,
+		"",
+	},
 	{clr.Runtime, "DebugIPCEvent", "DebugIPCEventStart", [2]string{"DebugIPCEventEnd"}, KeyThread, ""},
-	{clr.Runtime, "DebugExceptionProcessing", "DebugExceptionProcessingStart", [2]string{"DebugExceptionProcessingEnd"}, KeyThread, ""},
-	{clr.Runtime, "TieredCompilationPause", "TieredCompilationPause", [2]string{"TieredCompilationResume"}, KeyProcess, ""},
-	{clr.Runtime, "TieredCompilationBackgroundJit", "TieredCompilationBackgroundJitStart", [2]string{"TieredCompilationBackgroundJitStop"}, KeyThread, ""},
+	{
+		clr.Runtime,
+		"DebugExceptionProcessing",
+		"DebugExceptionProcessingStart",
+		[2]string{"DebugExceptionProcessingEnd"},
+		KeyThread,
+		"",
+	},
+	{
+		clr.Runtime,
+		"TieredCompilationPause",
+		"TieredCompilationPause",
+		[2]string{"TieredCompilationResume"},
+		KeyProcess,
+		"",
+	},
+	{
+		clr.Runtime,
+		"TieredCompilationBackgroundJit",
+		"TieredCompilationBackgroundJitStart",
+		[2]string{"TieredCompilationBackgroundJitStop"},
+		KeyThread,
+		"",
+	},
 	{clr.Runtime, "AssemblyLoad", "AssemblyLoadStart", [2]string{"AssemblyLoadStop"}, KeyThread, ""},
 	{clr.Runtime, "WaitHandleWait", "WaitHandleWaitStart", [2]string{"WaitHandleWaitStop"}, KeyThread, ""},
 	{clr.Rundown, "RundownStart", "DCStartInit", [2]string{"DCStartComplete"}, KeyProcess, ""},
@@ -106,8 +162,8 @@ var knownPairs = [...]known{
 	{framework, "ThreadTransfer", "ThreadTransferSend", [2]string{"ThreadTransferReceive"}, KeyField, "id"},
 }
 
-// pairsOf returns the pairs that events of a schema begin and end: those of the table, or else the one of the rule of event
-// sources.
+// pairsOf returns the pairs that events of a schema begin and end: those of the table, or else the one of the rule of
+// event sources.
 func (t *Table) pairsOf(s *Schema) (begins, ends []*Pair) {
 	name := s.Name
 	if s.layout != nil {
@@ -153,8 +209,8 @@ func (t *Table) pair(p Pair) *Pair {
 	return &p
 }
 
-// sourcePair returns the pair of an event source's event, and whether the event begins or ends it: by its opcode, or by its
-// name if the trace does not state an opcode. .NET gives both events the activity ID of what they enclose.
+// sourcePair returns the pair of an event source's event, and whether the event begins or ends it: by its opcode, or by
+// its name if the trace does not state an opcode. .NET gives both events the activity ID of what they enclose.
 func sourcePair(s *Schema) (p Pair, opcode uint8) {
 	task, phase := cutPhase(s.Name)
 	switch opcode = s.Opcode; {
@@ -180,8 +236,9 @@ func sourcePair(s *Schema) (p Pair, opcode uint8) {
 	return p, opcode
 }
 
-// KeyOf returns what an event has in common with its counterpart in the pair. field is the value of Pair.Field, and ValueNull
-// for other keys or if the event has no such field. It returns false if the event does not say which thread it belongs to.
+// KeyOf returns what an event has in common with its counterpart in the pair. field is the value of Pair.Field, and
+// ValueNull for other keys or if the event has no such field. It returns false if the event does not say which thread
+// it belongs to.
 func (p *Pair) KeyOf(e *ntconv.Event, field ntconv.Value) (k PairKey, ok bool) {
 	k = PairKey{Pair: p}
 	if e.Thread != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Path leads to a field: names from the outside in. Names of fields may contain dots, so as many names as possible are
-// one name joined by dots. An object without a name, as around the values of event counters, need not be named. A path leads
-// through a list into the members of its elements.
+// A Path leads to a field: names from the outside in. Names of fields may contain dots, so as many names as possible
+// are one name joined by dots. An object without a name, as around the values of event counters, need not be named. A
+// path leads through a list into the members of its elements.
 type Path []string
 
 // ParsePath splits a text at its dots: Payload.Mean is the member Mean of the field Payload, or a field of that name.
@@ -24,8 +24,8 @@ func (s *Schema) Lookup(path Path) *ntconv.Field {
 	return fieldAt(s.Fields, index)
 }
 
-// Similar returns the path of the field that a path leads to if case is ignored, as the schema spells it, and nil if there is
-// none.
+// Similar returns the path of the field that a path leads to if case is ignored, as the schema spells it, and nil if
+// there is none.
 func (s *Schema) Similar(path Path) Path {
 	var found Path
 	fields := s.Fields

@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Projection reads some fields of the events of one schema. It does not allocate per event, and it decodes only what it
-// needs: fields of fixed size at the beginning of a payload by their position, others up to the last one that is wanted. It is
-// immutable and safe for concurrent use.
+// A Projection reads some fields of the events of one schema. It does not allocate per event, and it decodes only what
+// it needs: fields of fixed size at the beginning of a payload by their position, others up to the last one that is
+// wanted. It is immutable and safe for concurrent use.
 type Projection struct {
 	s       *Schema
 	columns []column
@@ -35,7 +35,8 @@ type load struct {
 
 type copied struct{ from, to int }
 
-// A plan is how the fields of a payload are reached: those of fixed size at the beginning by position, the rest in order.
+// A plan is how the fields of a payload are reached: those of fixed size at the beginning by position, the rest in
+// order.
 type plan struct {
 	usable bool
 	fixed  []fixedLoad
@@ -82,10 +83,10 @@ func (n number) value(b []byte) ntconv.Value {
 	return ntconv.IntValue(int64(u<<unused) >> unused)
 }
 
-// Project prepares reading the fields that paths, as ParsePath reads them, lead to. A path omits objects without a name: Payload.Mean is
-// the mean of an event counter. Keep the result per Schema, as in a map by *Schema, because preparing allocates. missing
-// are the paths that lead nowhere: Read returns ValueNull for them. A schema of GCDynamicEvents has none, since each payload names its
-// own fields.
+// Project prepares reading the fields that paths, as ParsePath reads them, lead to. A path omits objects without a
+// name: Payload.Mean is the mean of an event counter. Keep the result per Schema, as in a map by *Schema, because
+// preparing allocates. missing are the paths that lead nowhere: Read returns ValueNull for them. A schema of
+// GCDynamicEvents has none, since each payload names its own fields.
 func (s *Schema) Project(paths ...string) (p *Projection, missing []string) {
 	parsed := make([]Path, len(paths))
 	for i := range paths {
@@ -151,13 +152,14 @@ func stepsToList(fields []ntconv.Field, index []int) int {
 	return len(index)
 }
 
-// Members returns the indexes of the members that lead from an element of column i's list to the field, and nil if the path of
-// the column does not lead through a list.
+// Members returns the indexes of the members that lead from an element of column i's list to the field, and nil if the
+// path of the column does not lead through a list.
 func (p *Projection) Members(i int) []int { return p.columns[i].index[p.columns[i].steps:] }
 
 // Read sets dst, which must have one value per path, to the fields of an event of the schema. The values are those of
-// Schema.Values, ValueNull for paths that lead nowhere. If a path leads through a list, the value is the list; Members lead
-// on from its elements. If a field before a wanted one cannot be decoded, the wanted one is a ValueError. Read does not allocate.
+// Schema.Values, ValueNull for paths that lead nowhere. If a path leads through a list, the value is the list; Members
+// lead on from its elements. If a field before a wanted one cannot be decoded, the wanted one is a ValueError. Read
+// does not allocate.
 func (p *Projection) Read(e *ntconv.Event, dst []ntconv.Value) {
 	dst = dst[:len(p.columns)]
 	clear(dst)
@@ -206,7 +208,8 @@ func (p *Projection) readInOrder(e *ntconv.Event, dst []ntconv.Value) {
 	}
 }
 
-// readByPlan reports whether it could decode the fields. If it could not, readInOrder says where in the payload the error is.
+// readByPlan reports whether it could decode the fields. If it could not, readInOrder says where in the payload the
+// error is.
 func (p *Projection) readByPlan(e *ntconv.Event, dst []ntconv.Value) bool {
 	ptr, pl := e.PointerSize(), &p.plans[1]
 	if ptr == 4 {
@@ -288,7 +291,11 @@ func (s *Schema) planFor(loads []load, ptr int) plan {
 		pl.rest = append(pl.rest, load{l.index - pl.tail, l.column})
 	}
 	// Fields that refer to earlier fields, or to positions in the whole payload, cannot be decoded from the tail alone.
-	pl.usable = len(loads) == 0 || !slices.ContainsFunc(tail, func(f ntconv.Field) bool { return f.Type.Code == ntconv.TypeCounted || isLocated(&f) })
+	pl.usable = len(loads) == 0 ||
+		!slices.ContainsFunc(
+			tail,
+			func(f ntconv.Field) bool { return f.Type.Code == ntconv.TypeCounted || isLocated(&f) },
+		)
 	return pl
 }
 

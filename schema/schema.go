@@ -15,11 +15,11 @@ type Schema struct {
 	// Name is the name in the metadata, or else the symbol of the runtime's manifest without its version suffix
 	// (GCAllocationTick for GCAllocationTick_V4). It is empty if neither exists.
 	Name string
-	// Task groups events that belong together: the task of the runtime's manifest, or else the name without a suffix Start or
-	// Stop.
+	// Task groups events that belong together: the task of the runtime's manifest, or else the name without a suffix
+	// Start or Stop.
 	Task string
-	// Opcode is the opcode in the metadata, or else the one of the manifest: traces do not record opcodes of runtime events.
-	// OpcodeOf considers the labels of an event.
+	// Opcode is the opcode in the metadata, or else the one of the manifest: traces do not record opcodes of runtime
+	// events. OpcodeOf considers the labels of an event.
 	Opcode   uint8
 	Level    uint8  // 1 critical to 5 verbose, 0 always
 	Keywords uint64 // AppendKeywords returns their names
@@ -89,7 +89,10 @@ func (s *Schema) chooseFields() {
 	case s.Provider == clr.UniversalSystem || s.Provider == clr.UniversalEvents:
 		s.Fields = countedStrings(declared)
 	case isTracepoint(declared):
-		s.Fields = append(declared[:len(commonFields):len(commonFields)], ntconv.Field{Name: "data", Type: ntconv.FieldType{Code: ntconv.TypeRest}})
+		s.Fields = append(
+			declared[:len(commonFields):len(commonFields)],
+			ntconv.Field{Name: "data", Type: ntconv.FieldType{Code: ntconv.TypeRest}},
+		)
 	default:
 		s.ambiguous = hasCode(declared, ntconv.TypeBool32, ntconv.TypeDecimal)
 	}
@@ -113,14 +116,17 @@ func countedStrings(declared []ntconv.Field) []ntconv.Field {
 	fields := make([]ntconv.Field, len(declared))
 	for i, f := range declared {
 		if fields[i] = f; f.Type.Code == ntconv.TypeUTF8Unit {
-			fields[i].Type = ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}}
+			fields[i].Type = ntconv.FieldType{
+				Code: ntconv.TypeArray,
+				Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit},
+			}
 		}
 	}
 	return fields
 }
 
-// commonFields begin each record of the Linux kernel's ring buffer. Positions of the fields after them cannot be trusted
-// (universal, 1.9).
+// commonFields begin each record of the Linux kernel's ring buffer. Positions of the fields after them cannot be
+// trusted (universal, 1.9).
 var commonFields = [...]string{"common_type", "common_flags", "common_preempt_count", "common_pid"}
 
 func isTracepoint(fields []ntconv.Field) bool {
@@ -152,8 +158,8 @@ func hasCode(fields []ntconv.Field, codes ...ntconv.TypeCode) bool {
 	return false
 }
 
-// cutPhase splits a name into a task and the suffix Start or Stop, and returns an empty phase if the name has none. .NET
-// derives tasks and opcodes of event sources by this rule.
+// cutPhase splits a name into a task and the suffix Start or Stop, and returns an empty phase if the name has none.
+// .NET derives tasks and opcodes of event sources by this rule.
 func cutPhase(name string) (task, phase string) {
 	for _, phase := range [...]string{"Start", "Stop"} {
 		if task, ok := strings.CutSuffix(name, phase); ok && task != "" {
@@ -172,7 +178,18 @@ func (s *Schema) OpcodeOf(e *ntconv.Event) uint8 {
 }
 
 // opcodeNames are the opcodes that all providers share (winmeta.xml). Other opcodes are defined per provider.
-var opcodeNames = [...]string{"Info", "Start", "Stop", "DCStart", "DCStop", "Extension", "Reply", "Resume", "Suspend", "Send"}
+var opcodeNames = [...]string{
+	"Info",
+	"Start",
+	"Stop",
+	"DCStart",
+	"DCStop",
+	"Extension",
+	"Reply",
+	"Resume",
+	"Suspend",
+	"Send",
+}
 
 // OpcodeName returns the name of an opcode that all providers share, and "" for others.
 func OpcodeName(opcode uint8) string {
@@ -188,8 +205,8 @@ func OpcodeName(opcode uint8) string {
 // HasValueNames reports whether values of a field have names in the runtime's manifest.
 func (s *Schema) HasValueNames(field string) bool { return s.layout != nil && s.layout.HasMap(field) }
 
-// ValueName returns the name that the runtime's manifest gives a value of a field, and "" if it gives none. The names of a
-// bit set are joined by |, and bits without a name follow in hexadecimal. Only joining allocates.
+// ValueName returns the name that the runtime's manifest gives a value of a field, and "" if it gives none. The names
+// of a bit set are joined by |, and bits without a name follow in hexadecimal. Only joining allocates.
 func (s *Schema) ValueName(field string, value uint64) string {
 	if s.layout == nil {
 		return ""
@@ -203,6 +220,6 @@ func AppendKeywords(dst []byte, provider string, keywords uint64) []byte {
 	return clr.AppendKeywords(dst, provider, keywords)
 }
 
-// ProviderGUID returns the ID of a provider: the fixed one of well-known providers, or else the one that .NET derives from
-// the name. An empty name has the zero ID.
+// ProviderGUID returns the ID of a provider: the fixed one of well-known providers, or else the one that .NET derives
+// from the name. An empty name has the zero ID.
 func ProviderGUID(name string) ntconv.GUID { return clr.ProviderGUID(name) }

@@ -2,8 +2,8 @@ package schema
 
 import "github.com/ntconv/ntconv"
 
-// A Table returns the schemas of one trace's events. The zero value is ready to use. Its memory is bounded by the trace's
-// metadata. It is not safe for concurrent use; the schemas that it returns are.
+// A Table returns the schemas of one trace's events. The zero value is ready to use. Its memory is bounded by the
+// trace's metadata. It is not safe for concurrent use; the schemas that it returns are.
 type Table struct {
 	last    *Schema
 	schemas map[typeVersion]*Schema
@@ -19,9 +19,9 @@ type typeVersion struct {
 // empty describes what has no type.
 var empty = &Schema{typ: new(ntconv.Type)}
 
-// Of returns the schema of an event. Equal types and versions have the same pointer. It never returns nil: a mark, a loss
-// and other events without a type have a schema without a name and fields. It does not allocate after the first event of a
-// type and version.
+// Of returns the schema of an event. Equal types and versions have the same pointer. It never returns nil: a mark, a
+// loss and other events without a type have a schema without a name and fields. It does not allocate after the first
+// event of a type and version.
 func (t *Table) Of(e *ntconv.Event) *Schema {
 	if e.Type == nil {
 		return empty

@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// Values iterates over the payload of an event of this schema. A field that cannot be decoded is a ValueError, and so are
-// all after it; fields after the end of the payload are ValueNull. The fields inside the data of a GCDynamicEvent follow
-// those of the event if their layout is known. Values does not allocate.
+// Values iterates over the payload of an event of this schema. A field that cannot be decoded is a ValueError, and so
+// are all after it; fields after the end of the payload are ValueNull. The fields inside the data of a GCDynamicEvent
+// follow those of the event if their layout is known. Values does not allocate.
 func (s *Schema) Values(e *ntconv.Event) iter.Seq2[*ntconv.Field, ntconv.Value] {
 	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) } // small enough to be inlined: nothing escapes
 }
@@ -46,8 +46,8 @@ func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.V
 	}
 }
 
-// HasOpenSizes reports whether bool and decimal fields may have fewer bytes in a payload than their types say, which is decided for each
-// payload: see [ntconv.Event.Fields].
+// HasOpenSizes reports whether bool and decimal fields may have fewer bytes in a payload than their types say, which is
+// decided for each payload: see [ntconv.Event.Fields].
 func (s *Schema) HasOpenSizes() bool {
 	return s.ambiguous && !hasCode(s.Fields, ntconv.TypeRelLoc, ntconv.TypeDataLoc)
 }

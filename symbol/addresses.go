@@ -23,7 +23,8 @@ const (
 	slotSize    = 16
 )
 
-// LimitRegions is the name of the limit on synthetic address ranges in ntconv.LimitError.Limit. Each mapping needs one or more.
+// LimitRegions is the name of the limit on synthetic address ranges in ntconv.LimitError.Limit. Each mapping needs one
+// or more.
 const LimitRegions = "synthetic address ranges"
 
 // A synthetic is a process that gets addresses.
@@ -46,11 +47,13 @@ type recentAddress struct {
 	pc    uint64
 }
 
-// is compares member by member, which is faster than comparing frames as a whole: with intern.Cache, which does that, a nettrace file of
-// a profile takes 4% more instructions and 5% more time.
+// is compares member by member, which is faster than comparing frames as a whole: with intern.Cache, which does that, a
+// nettrace file of a profile takes 4% more instructions and 5% more time.
 func (r *recentAddress) is(p *synthetic, f *ntconv.Frame) bool {
 	g := &r.frame
-	return g.PC == f.PC && g.Func == f.Func && g.Line == f.Line && g.Column == f.Column && g.Flags == f.Flags && g.Mapping == f.Mapping && r.in == p
+	return g.PC == f.PC && g.Func == f.Func && g.Line == f.Line && g.Column == f.Column && g.Flags == f.Flags &&
+		g.Mapping == f.Mapping &&
+		r.in == p
 }
 
 const recentBits = 15
@@ -58,14 +61,16 @@ const recentBits = 15
 // A region is where the frames of a mapping have addresses.
 type region struct{ id, start, next, limit uint64 }
 
-// addProcess introduces a process and the mappings that it is known to have. Its name is the file of the outermost frame, if
-// nothing else tells: PerfView takes stacks that end elsewhere for broken.
+// addProcess introduces a process and the mappings that it is known to have. Its name is the file of the outermost
+// frame, if nothing else tells: PerfView takes stacks that end elsewhere for broken.
 func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 	of := e.Thread.Process
 	p := &synthetic{
 		thread: &ntconv.Thread{TID: 0, Process: of},
 		frames: make(map[ntconv.Frame]uint64), chains: make(map[uint64][]ntconv.Frame),
-		regions: make(map[*ntconv.Mapping]*region), real: make(map[*ntconv.Mapping]*region), stacks: make(map[*ntconv.Stack]*ntconv.Stack),
+		regions: make(
+			map[*ntconv.Mapping]*region,
+		), real: make(map[*ntconv.Mapping]*region), stacks: make(map[*ntconv.Stack]*ntconv.Stack),
 	}
 	s.processes[of] = p
 	pid := uint64(0)
@@ -95,9 +100,9 @@ type mappingList struct {
 	n     int
 }
 
-// introduce returns the mappings that a process has from the start, whether frames use them or not. Others get theirs when a frame
-// does: of processes that share a list, one tells all of it, and the others which one is the program. All of it for each would be
-// a product that no input holds.
+// introduce returns the mappings that a process has from the start, whether frames use them or not. Others get theirs
+// when a frame does: of processes that share a list, one tells all of it, and the others which one is the program. All
+// of it for each would be a product that no input holds.
 func (s *synthesizer) introduce(p *ntconv.Process) []*ntconv.Mapping {
 	if p == nil || len(p.Mappings) == 0 {
 		return nil
@@ -202,9 +207,9 @@ func (s *synthesizer) together(e *ntconv.Event, p *synthetic, frames []ntconv.Fr
 	return outer.PC, true
 }
 
-// usable reports whether a frame's own address can stand for it: nothing else does, and it lies well inside its mapping.
-// Microsoft's reader counts the last byte of a mapping as outside, and that of dotnet-trace (3.1.23) finds no symbol of a single
-// byte: each has two, and so its neighbours cannot be others.
+// usable reports whether a frame's own address can stand for it: nothing else does, and it lies well inside its
+// mapping. Microsoft's reader counts the last byte of a mapping as outside, and that of dotnet-trace (3.1.23) finds no
+// symbol of a single byte: each has two, and so its neighbours cannot be others.
 func (s *synthesizer) usable(e *ntconv.Event, p *synthetic, f *ntconv.Frame) bool {
 	m := f.Mapping
 	return m != nil && f.PC != 0 && f.PC >= m.Start && f.PC < m.Limit && f.PC+1 < m.Limit &&
@@ -249,8 +254,8 @@ func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping
 	return r
 }
 
-// defineMapping says what lies in a region. A file without a name is called like the process: PerfView takes stacks that begin
-// there for broken else.
+// defineMapping says what lies in a region. A file without a name is called like the process: PerfView takes stacks
+// that begin there for broken else.
 func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, offset uint64, m *ntconv.Mapping) {
 	s.mappings++
 	c, file := ntconv.Mapping{}, p.name
@@ -266,10 +271,32 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 		s.define(e, p, s.system[5], ntconv.UintValue(metadata),
 			ntconv.StringValue(`{"type":"ELF","build_id":"`+c.BuildID+`"}`), ntconv.StringValue(""))
 	}
-	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1), ntconv.UintValue(offset),
-		ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
-	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), truth(m != nil), ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit),
-		ntconv.UintValue(c.Offset), ntconv.StringValue(s.cut(c.File)), ntconv.StringValue(s.cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
+	s.define(
+		e,
+		p,
+		s.system[3],
+		ntconv.UintValue(r.id),
+		ntconv.UintValue(r.start),
+		ntconv.UintValue(r.limit-1),
+		ntconv.UintValue(offset),
+		ntconv.StringValue(cut(file)),
+		ntconv.UintValue(metadata),
+	)
+	s.define(
+		e,
+		p,
+		s.mappingType,
+		ntconv.UintValue(r.id),
+		truth(m != nil),
+		ntconv.UintValue(c.Start),
+		ntconv.UintValue(c.Limit),
+		ntconv.UintValue(
+			c.Offset,
+		),
+		ntconv.StringValue(s.cut(c.File)),
+		ntconv.StringValue(s.cut(c.BuildID)),
+		ntconv.UintValue(uint64(c.Flags)),
+	)
 }
 
 func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start, end uint64, name string) {
@@ -278,16 +305,31 @@ func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start
 	s.symbols++
 }
 
-// defineFrame says what an address stands for. inner is the number of frames that do so before this one: what is inlined.
+// defineFrame says what an address stands for. inner is the number of frames that do so before this one: what is
+// inlined.
 func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inner int, f *ntconv.Frame) {
 	fn := f.Func
 	if fn == nil {
 		fn = &ntconv.Function{Name: nameOf(f)}
 	}
-	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
-		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), truth(f.Func != nil),
-		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(s.cut(fn.Name)), ntconv.StringValue(s.cut(fn.SystemName)), ntconv.StringValue(s.cut(fn.File)),
-		ntconv.UintValue(uint64(inner)))
+	s.define(
+		e,
+		p,
+		s.frameType,
+		ntconv.UintValue(pc),
+		ntconv.UintValue(f.PC),
+		ntconv.UintValue(uint64(f.Flags)),
+		ntconv.IntValue(int64(f.Line)),
+		ntconv.IntValue(int64(f.Column)),
+		truth(f.Func != nil),
+		ntconv.IntValue(
+			int64(fn.StartLine),
+		),
+		ntconv.StringValue(s.cut(fn.Name)),
+		ntconv.StringValue(s.cut(fn.SystemName)),
+		ntconv.StringValue(s.cut(fn.File)),
+		ntconv.UintValue(uint64(inner)),
+	)
 }
 
 // truth returns 1 for true and 0 for false.

@@ -26,7 +26,9 @@ func (s *speller) utf16(b []byte) string {
 func (s *speller) method(m *method) (n spelling) {
 	texts := s.t.texts
 	d := dotnet.Method{
-		Namespace: s.utf16(texts.get(m.namespace)), Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param)),
+		Namespace: s.utf16(
+			texts.get(m.namespace),
+		), Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param)),
 	}
 	if n.raw = d.Raw(); !s.t.raw {
 		n.pretty = d.Pretty()
@@ -37,8 +39,8 @@ func (s *speller) method(m *method) (n spelling) {
 // worthAhead is how many names are worth a goroutine.
 const worthAhead = 256
 
-// nameAhead names the methods that Want was told of, on all processors: spelling is most of the work of AppendFrames where every
-// method is met once or twice.
+// nameAhead names the methods that Want was told of, on all processors: spelling is most of the work of AppendFrames
+// where every method is met once or twice.
 func (t *Table) nameAhead(p *process) {
 	list := p.wantedMethods()
 	workers := min(runtime.GOMAXPROCS(0), len(list)/worthAhead)

@@ -6,16 +6,16 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Definitions are events of ntconv's own provider. They stand beside the Universal.System events that Synthesize makes and keep
-// what those cannot say, so that a frame comes back from a file as it went in:
+// Definitions are events of ntconv's own provider. They stand beside the Universal.System events that Synthesize makes
+// and keep what those cannot say, so that a frame comes back from a file as it went in:
 //
 //	Mapping  what the mapping of that id was in the source, if anything: its real addresses, its build id, its flags
 //	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function. It has the
 //	         name that the symbol has, too: symbols of a merged trace go by ids that both parts may have. Where one address
 //	         stands for several frames, Inner counts those that came before: they are inlined into this one
 //
-// Their fields have types that recorders write, variable-length numbers and counted UTF-8, for no other reason than that a reader
-// which does not know a type code refuses the whole file: dotnet-trace 10.0.7 does so with TypeBool8.
+// Their fields have types that recorders write, variable-length numbers and counted UTF-8, for no other reason than
+// that a reader which does not know a type code refuses the whole file: dotnet-trace 10.0.7 does so with TypeBool8.
 const (
 	definitionProvider = "ntconv"
 	mappingDefinition  = "Mapping"
@@ -28,7 +28,10 @@ func field(name string, code ntconv.TypeCode) ntconv.Field {
 
 // textField is UTF-8 behind a 16-bit count.
 func textField(name string) ntconv.Field {
-	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}}}
+	return ntconv.Field{
+		Name: name,
+		Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}},
+	}
 }
 
 func mappingDefinitionType() *ntconv.Type {
@@ -66,13 +69,21 @@ func (t *Table) omitInlined(d *definition, pc uint64) ntconv.Frame {
 		d.omitted = true
 		t.omitted++
 	}
-	return ntconv.Frame{Func: t.function(ntconv.Function{Name: omittedName}), PC: pc, Flags: d.last.frame.Flags | ntconv.FrameInlined}
+	return ntconv.Frame{
+		Func:  t.function(ntconv.Function{Name: omittedName}),
+		PC:    pc,
+		Flags: d.last.frame.Flags | ntconv.FrameInlined,
+	}
 }
 
-// ReportOmitted counts the addresses whose inlined functions AppendFrames omitted from a stack, because it had too many.
+// ReportOmitted counts the addresses whose inlined functions AppendFrames omitted from a stack, because it had too
+// many.
 func (t *Table) ReportOmitted(r *ntconv.Report) {
 	r.Note(ntconv.CodeNotCarried, uint64(t.omitted), -1, fmt.Sprintf(
-		"inlined functions of addresses were omitted from stacks that have more than %d of them, and %d per address", maxInlined, maxInlinedPerAddress))
+		"inlined functions of addresses were omitted from stacks that have more than %d of them, and %d per address",
+		maxInlined,
+		maxInlinedPerAddress,
+	))
 }
 
 // A definition is what a Frame event said.

@@ -6,10 +6,10 @@
 //
 // # Time
 //
-// Addresses are used again: dynamic methods come and go at one address, and files are mapped where others were. Every answer is
-// for a time. An address belongs to what came to it last before that time, else to what came first after it; what no event
-// announced, but a rundown found at the end, was there since its predecessor went, or always. [Table.Epoch] numbers the changes, so
-// that samples can be summed up before their names are known.
+// Addresses are used again: dynamic methods come and go at one address, and files are mapped where others were. Every
+// answer is for a time. An address belongs to what came to it last before that time, else to what came first after it;
+// what no event announced, but a rundown found at the end, was there since its predecessor went, or always.
+// [Table.Epoch] numbers the changes, so that samples can be summed up before their names are known.
 //
 // # Addresses without names
 //
@@ -18,6 +18,6 @@
 //
 // # Sources without addresses
 //
-// [Synthesize] turns frames that have only names, as those of pprof profiles, into addresses and events that name them, for formats
-// that hold nothing else. A Table that reads them back gives the same frames.
+// [Synthesize] turns frames that have only names, as those of pprof profiles, into addresses and events that name them,
+// for formats that hold nothing else. A Table that reads them back gives the same frames.
 package symbol

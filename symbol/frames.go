@@ -30,13 +30,13 @@ type unresolvedKey struct {
 	at *ntconv.Mapping
 }
 
-// AppendFrames appends the frames of s to dst, leaf first: the source's own where it has them, else one a PC with the name
-// that the address had at that time. Addresses above the leaf are return addresses: they may lie right behind the caller's
-// code, so where an address has no name, the one before it may have one.
+// AppendFrames appends the frames of s to dst, leaf first: the source's own where it has them, else one a PC with the
+// name that the address had at that time. Addresses above the leaf are return addresses: they may lie right behind the
+// caller's code, so where an address has no name, the one before it may have one.
 //
-// Equal names give the same *ntconv.Function, and the same code the same *ntconv.Mapping. It does not allocate for code that was
-// asked for before. Placeholders of addresses without a symbol are made again after thousands of others: a trace without symbols may
-// have millions of addresses.
+// Equal names give the same *ntconv.Function, and the same code the same *ntconv.Mapping. It does not allocate for code
+// that was asked for before. Placeholders of addresses without a symbol are made again after thousands of others: a
+// trace without symbols may have millions of addresses.
 func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) []ntconv.Frame {
 	if s == nil {
 		return dst
@@ -92,10 +92,10 @@ const (
 	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
 )
 
-// Epoch returns a number of what the addresses of s mean at a time, which changes where code was loaded, mapped or named where other
-// code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any process. What the table learns
-// after the call of times before it may change the number; otherwise AppendFrames gives the same frames for all times with the
-// same number.
+// Epoch returns a number of what the addresses of s mean at a time, which changes where code was loaded, mapped or
+// named where other code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any
+// process. What the table learns after the call of times before it may change the number; otherwise AppendFrames gives
+// the same frames for all times with the same number.
 func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint32 {
 	if t.epochs == 0 || s == nil || len(s.Frames) > 0 {
 		return 0
@@ -110,8 +110,9 @@ func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint3
 	return m.number()
 }
 
-// Settle makes Epoch exact until the next event: before, it may have one number for all meanings of an address but the newest. It
-// reports whether that was possible, and whether the table would be the same if all events had come in the order of time.
+// Settle makes Epoch exact until the next event: before, it may have one number for all meanings of an address but the
+// newest. It reports whether that was possible, and whether the table would be the same if all events had come in the
+// order of time.
 func (t *Table) Settle() bool {
 	settled := !t.late
 	for _, p := range t.processes {
@@ -187,7 +188,8 @@ func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntco
 	return f
 }
 
-// An unresolvedSet counts distinct addresses without a symbol. It keeps 64-bit hashes of them, half of each as the number of an index.
+// An unresolvedSet counts distinct addresses without a symbol. It keeps 64-bit hashes of them, half of each as the
+// number of an index.
 type unresolvedSet struct {
 	seed  maphash.Seed
 	index intern.Index
@@ -295,8 +297,8 @@ func (t *Table) nameSymbol(p *process, name text) named {
 	}
 }
 
-// managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a function
-// whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
+// managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a
+// function whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
 func (t *Table) managed(n spelling, module string) *ntconv.Function {
 	if t.raw {
 		return t.function(ntconv.Function{Name: n.raw})

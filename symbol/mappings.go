@@ -9,9 +9,9 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// mappingKey is the id of a mapping, or of the metadata of one. Ids count per recording. A forked child has its parent's mappings
-// under the same ids, and a symbol is for all processes that have its mapping. Only a trace merged from
-// several has an id twice; then the mappings differ in address or file.
+// mappingKey is the id of a mapping, or of the metadata of one. Ids count per recording. A forked child has its
+// parent's mappings under the same ids, and a symbol is for all processes that have its mapping. Only a trace merged
+// from several has an id twice; then the mappings differ in address or file.
 type mappingKey struct {
 	host string
 	id   uint64
@@ -109,7 +109,11 @@ func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 			}
 			if n.last > o.last {
 				o.Limit, o.last, o.shown = n.Limit, n.last, nil
-				s.place(span{start: n.Start, last: n.last, from: old.from, owner: old.owner, epoch: old.epoch}, now, epochs)
+				s.place(
+					span{start: n.Start, last: n.last, from: old.from, owner: old.owner, epoch: old.epoch},
+					now,
+					epochs,
+				)
 			}
 			return
 		}
@@ -118,13 +122,15 @@ func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 	s.place(span{start: n.Start, last: n.last, from: now, owner: uint32(len(s.list) - 1)}, now, epochs)
 }
 
-// place makes an entry the owner of its addresses. Among mappings of one time the smaller one wins: the kernel's covers others.
+// place makes an entry the owner of its addresses. Among mappings of one time the smaller one wins: the kernel's covers
+// others.
 func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
 	taken, inside, count := false, true, 0
 	s.when.now.overlapping(n.start, n.last, func(o *span) bool {
 		if o.owner != n.owner {
 			taken = true
-			inside = inside && o.from == now && n.start <= o.start && o.last <= n.last && o.last-o.start < n.last-n.start
+			inside = inside && o.from == now && n.start <= o.start && o.last <= n.last &&
+				o.last-o.start < n.last-n.start
 		}
 		count++
 		inside = inside && count <= mostInside
@@ -141,7 +147,8 @@ func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
 	s.when.put(n)
 }
 
-// at returns the mapping of an address, or nil. The recorded end of a mapping is inside, whether it was meant so or not.
+// at returns the mapping of an address, or nil. The recorded end of a mapping is inside, whether it was meant so or
+// not.
 func (s *nativeMap) at(pc uint64, when ntconv.Ticks) *mapping {
 	if i, ok := s.when.at(pc, when); ok {
 		return s.list[i]
@@ -165,8 +172,8 @@ func (t *Table) show(m *mapping) *ntconv.Mapping {
 	return m.shown
 }
 
-// mappings returns all mappings of a process by address, the managed modules, which have none, first. own are those that it
-// came with.
+// mappings returns all mappings of a process by address, the managed modules, which have none, first. own are those
+// that it came with.
 func (t *Table) mappings(p *process, own []*ntconv.Mapping) []*ntconv.Mapping {
 	out := slices.Clone(own)
 	for _, m := range p.files {
@@ -178,7 +185,12 @@ func (t *Table) mappings(p *process, own []*ntconv.Mapping) []*ntconv.Mapping {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *ntconv.Mapping) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.File, b.File), cmp.Compare(a.BuildID, b.BuildID))
+		return cmp.Or(
+			cmp.Compare(a.Start, b.Start),
+			cmp.Compare(a.Limit, b.Limit),
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.BuildID, b.BuildID),
+		)
 	})
 	return slices.Compact(out)
 }

@@ -32,7 +32,8 @@ func (t *Table) learnMetadata(e *ntconv.Event) {
 	t.metadata[mappingKey{p.host, m.ID}] = id
 }
 
-// buildID returns the build id in SymbolMetadata, or "". Recorders build the text without escaping, so it may be no JSON.
+// buildID returns the build id in SymbolMetadata, or "". Recorders build the text without escaping, so it may be no
+// JSON.
 func buildID(text []byte) string {
 	var s symbolMetadata
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {

@@ -11,8 +11,8 @@ import (
 // forever is the end of code that was not said to be gone.
 const forever = ntconv.Ticks(math.MaxInt64)
 
-// A method is one piece of managed code in memory. The record has no pointers: a trace's rundown names tens of thousands
-// of methods, of which few are ever asked for.
+// A method is one piece of managed code in memory. The record has no pointers: a trace's rundown names tens of
+// thousands of methods, of which few are ever asked for.
 type method struct {
 	start                  uint64
 	size, token            uint32
@@ -45,7 +45,8 @@ func (m *method) is(n *method) bool {
 //	rundown start  the code is there, like an unload it does not say since when
 //	rundown end    the same
 //
-// What was announced already is announced again by most of them; that changes nothing but adds names to an entry without.
+// What was announced already is announced again by most of them; that changes nothing but adds names to an entry
+// without.
 type methods struct {
 	list []method
 	when timeline // entries are indexes of list
@@ -80,7 +81,13 @@ func (s *methods) learn(n method, action clr.MethodAction, now ntconv.Ticks, epo
 }
 
 // again takes in an event about an entry that is there already.
-func (s *methods) again(owner uint32, n *method, action clr.MethodAction, now ntconv.Ticks, epochs *uint32) (uint32, bool) {
+func (s *methods) again(
+	owner uint32,
+	n *method,
+	action clr.MethodAction,
+	now ntconv.Ticks,
+	epochs *uint32,
+) (uint32, bool) {
 	m := &s.list[owner]
 	m.end = forever
 	if action == clr.MethodUnloaded {
@@ -98,9 +105,10 @@ func (s *methods) again(owner uint32, n *method, action clr.MethodAction, now nt
 }
 
 // before looks at who had the addresses up to now: since when they are free, whether there was somebody, and whether
-// somebody still is there. Where several went at different times, they count as free from now on: one time must do for all
-// of them, and it must be one at which all of them change their epoch. With first it only looks for somebody who still is there, and
-// assumes that there is somebody among many: the event then changes nothing, so nothing else bounds the time for such events.
+// somebody still is there. Where several went at different times, they count as free from now on: one time must do for
+// all of them, and it must be one at which all of them change their epoch. With first it only looks for somebody who
+// still is there, and assumes that there is somebody among many: the event then changes nothing, so nothing else bounds
+// the time for such events.
 func (s *methods) before(start, last uint64, now ntconv.Ticks, first bool) (since ntconv.Ticks, taken, live bool) {
 	since = always
 	count := 0
@@ -133,8 +141,8 @@ type modules map[uint64]*moduleHistory
 // A moduleHistory is the modules that had an ID, in the order in which they were learned.
 type moduleHistory struct {
 	list []module
-	// latest are the indexes of modules that are the last ones in list for some time: none that was learned later came before. Their
-	// times ascend.
+	// latest are the indexes of modules that are the last ones in list for some time: none that was learned later came
+	// before. Their times ascend.
 	latest []uint32
 }
 

@@ -134,8 +134,9 @@ func TestEpoch(t *testing.T) {
 	}
 }
 
-// TestEpochLaw is what Epoch promises to those who sum up samples: stacks with equal addresses and equal epochs have equal frames,
-// whenever the samples were taken, once the trace has ended; and that holds for numbers that are asked for then, too.
+// TestEpochLaw is what Epoch promises to those who sum up samples: stacks with equal addresses and equal epochs have
+// equal frames, whenever the samples were taken, once the trace has ended; and that holds for numbers that are asked
+// for then, too.
 func TestEpochLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStream(t, symbol.New(rawNames))

@@ -29,7 +29,12 @@ type process struct {
 type fileKey struct{ file, buildID string }
 
 func newProcess(host string) *process {
-	return &process{host: host, modules: make(modules), files: make(map[fileKey]*ntconv.Mapping), memo: make(map[memoKey]named)}
+	return &process{
+		host:    host,
+		modules: make(modules),
+		files:   make(map[fileKey]*ntconv.Mapping),
+		memo:    make(map[memoKey]named),
+	}
 }
 
 // file returns the mapping that stands for a managed module. Its addresses are not recorded.
@@ -45,8 +50,8 @@ func (p *process) file(path, buildID string) *ntconv.Mapping {
 	return m
 }
 
-// assembly returns the mapping that stands for a managed module of which only the name is known: the file of that name, if it
-// is mapped.
+// assembly returns the mapping that stands for a managed module of which only the name is known: the file of that name,
+// if it is mapped.
 func (t *Table) assembly(p *process, name string) *ntconv.Mapping {
 	if f, ok := p.assemblies[name]; ok {
 		return f
@@ -90,7 +95,8 @@ func assemblyKey(name string) string {
 	}, name)
 }
 
-// forget discards names that may have changed. It makes a new map, because clearing one takes as long as it once was large.
+// forget discards names that may have changed. It makes a new map, because clearing one takes as long as it once was
+// large.
 func (p *process) forget() {
 	if len(p.memo) > 0 {
 		p.memo = make(map[memoKey]named)
@@ -144,7 +150,8 @@ func executable(line string) string {
 	return word[strings.LastIndexAny(word, `/\`)+1:]
 }
 
-// Process returns what events told about p. The name is the recorder's where there is one, else that of the command line, else p's own.
+// Process returns what events told about p. The name is the recorder's where there is one, else that of the command
+// line, else p's own.
 func (t *Table) Process(p *ntconv.Process) ntconv.ProcessInfo {
 	var info ntconv.ProcessInfo
 	if s := t.processes[keyOf(p)]; s != nil {
@@ -167,7 +174,8 @@ func (t *Table) ThreadName(th *ntconv.Thread) string {
 	return th.Name
 }
 
-// Mappings returns the known mappings of p by address, those of managed modules first: their addresses are not recorded.
+// Mappings returns the known mappings of p by address, those of managed modules first: their addresses are not
+// recorded.
 func (t *Table) Mappings(p *ntconv.Process) []*ntconv.Mapping {
 	var own []*ntconv.Mapping
 	if p != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A span is a run of addresses, both ends included, with one owner since a time. epoch is the number of the last change of
-// meaning that these addresses saw, 0 if there was none.
+// A span is a run of addresses, both ends included, with one owner since a time. epoch is the number of the last change
+// of meaning that these addresses saw, 0 if there was none.
 type span struct {
 	start, last  uint64
 	from         ntconv.Ticks
@@ -19,7 +19,8 @@ type span struct {
 //
 //	blocks  [ a b c d ][ e f ][ g h i ]      every block has 1 to maxBlock spans
 //
-// No operation leaves more than two spans more than before, whatever it covers: memory is bounded by the number of calls.
+// No operation leaves more than two spans more than before, whatever it covers: memory is bounded by the number of
+// calls.
 type spans struct {
 	blocks [][]span
 }
@@ -74,8 +75,8 @@ func (s *spans) find(addr uint64) *span {
 	return nil
 }
 
-// overlapping calls see for every span that shares an address with [start, last], until see returns false. see may change what
-// does not decide about the order.
+// overlapping calls see for every span that shares an address with [start, last], until see returns false. see may
+// change what does not decide about the order.
 func (s *spans) overlapping(start, last uint64, see func(*span) bool) {
 	for p := s.seek(start); ; p = s.next(p) {
 		o := s.get(p)
@@ -85,8 +86,8 @@ func (s *spans) overlapping(start, last uint64, see func(*span) bool) {
 	}
 }
 
-// mostInside is how many spans may lie where another one only fills the gaps. All else takes the place of what it covers, so
-// that the work is paid for by those that were put there; this is not, and inputs may lie.
+// mostInside is how many spans may lie where another one only fills the gaps. All else takes the place of what it
+// covers, so that the work is paid for by those that were put there; this is not, and inputs may lie.
 const mostInside = 4096
 
 // put makes n the owner of its addresses. What other spans lose to it goes to lost.

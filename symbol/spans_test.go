@@ -186,7 +186,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestSettledMeaning: once settled, times with the same meaning have the same owner; and what comes out of order is noticed.
+// TestSettledMeaning: once settled, times with the same meaning have the same owner; and what comes out of order is
+// noticed.
 func TestSettledMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var line timeline

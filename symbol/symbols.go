@@ -57,7 +57,8 @@ func (t *Table) firstOf(id mappingKey) *symbols {
 	return s
 }
 
-// symbolsFor returns the symbols that an event of a process is about. Its mapping may be that of another process, or still to come.
+// symbolsFor returns the symbols that an event of a process is about. Its mapping may be that of another process, or
+// still to come.
 func (t *Table) symbolsFor(p *process, id mappingKey) *symbols {
 	if s := p.native.ids[id].syms; s != nil {
 		return s
@@ -107,8 +108,8 @@ func (t *Table) learnSymbol(e *ntconv.Event) {
 	}
 }
 
-// learn adds a symbol and reports whether addresses changed their meaning. Among symbols of one time or of a file the first
-// one wins: what comes later are other names of the same code (so does Microsoft's reader with all symbols).
+// learn adds a symbol and reports whether addresses changed their meaning. Among symbols of one time or of a file the
+// first one wins: what comes later are other names of the same code (so does Microsoft's reader with all symbols).
 func (s *symbols) learn(n symbolEntry, now ntconv.Ticks, epochs *uint32) bool {
 	last := n.end
 	if last > n.start {
@@ -150,7 +151,8 @@ func (s *symbols) at(pc uint64, when ntconv.Ticks) (uint32, bool) {
 	return 0, false
 }
 
-// symbolAt returns the symbols that have a name for an address of a process, and the index of it. m is the address's mapping.
+// symbolAt returns the symbols that have a name for an address of a process, and the index of it. m is the address's
+// mapping.
 func (t *Table) symbolAt(p *process, m *mapping, pc uint64, when ntconv.Ticks) (*symbols, uint32, bool) {
 	if m != nil {
 		for _, s := range m.syms {

@@ -12,11 +12,11 @@ import (
 type Addresses uint8
 
 const (
-	// AddressesMixed: a frame keeps the address that it was recorded with if it is the only one there, nothing was inlined into
-	// it, and its mapping is a real one. Others get made-up addresses.
+	// AddressesMixed: a frame keeps the address that it was recorded with if it is the only one there, nothing was
+	// inlined into it, and its mapping is a real one. Others get made-up addresses.
 	AddressesMixed Addresses = iota
-	// AddressesReal: frames that were inlined also keep the address of the function that they are in. Tools that know nothing
-	// of ntconv's definitions show that function alone.
+	// AddressesReal: frames that were inlined also keep the address of the function that they are in. Tools that know
+	// nothing of ntconv's definitions show that function alone.
 	AddressesReal
 	// AddressesSynthetic: all addresses are made up.
 	AddressesSynthetic
@@ -28,11 +28,12 @@ type SynthesizeOptions struct {
 	Report    *ntconv.Report // counts names and files that are too long for definitions; may be nil
 }
 
-// Synthesize returns src with addresses for stacks that have only names, for formats where a stack is a list of addresses. Each
-// frame of such a stack, inlined ones included, gets an address; before the first event that needs it come events that say what
-// it stands for: Universal.System's ExistingProcess, ProcessMapping and ProcessSymbol, which other tools understand, and definitions
-// of provider "ntconv" with what those cannot say. A Table that observes them gives frames equal to the source's. Everything else
-// passes unchanged. Memory grows with distinct frames. opts may be nil.
+// Synthesize returns src with addresses for stacks that have only names, for formats where a stack is a list of
+// addresses. Each frame of such a stack, inlined ones included, gets an address; before the first event that needs it
+// come events that say what it stands for: Universal.System's ExistingProcess, ProcessMapping and ProcessSymbol, which
+// other tools understand, and definitions of provider "ntconv" with what those cannot say. A Table that observes them
+// gives frames equal to the source's. Everything else passes unchanged. Memory grows with distinct frames. opts may be
+// nil.
 func Synthesize(src ntconv.Source, opts *SynthesizeOptions) ntconv.Source {
 	info := *src.Info()
 	info.PointerSize = 8
@@ -120,7 +121,10 @@ type synthesizer struct {
 }
 
 func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
-	s := &synthesizer{processes: make(map[*ntconv.Process]*synthetic), introduced: make(map[mappingList][]*ntconv.Mapping)}
+	s := &synthesizer{
+		processes:  make(map[*ntconv.Process]*synthetic),
+		introduced: make(map[mappingList][]*ntconv.Mapping),
+	}
 	if opts != nil {
 		s.mode, s.report = opts.Addresses, opts.Report
 	}
@@ -129,8 +133,8 @@ func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
 	return s
 }
 
-// apply returns an event with the addresses of its stack, and queues the definitions of new ones. The result is borrowed until
-// the next call.
+// apply returns an event with the addresses of its stack, and queues the definitions of new ones. The result is
+// borrowed until the next call.
 func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	s.queue = s.queue[:0]
 	named := e.Stack != nil && len(e.Stack.Frames) > 0
@@ -227,12 +231,18 @@ func systemTypes() (types [6]*ntconv.Type) {
 		{"ProcessCreate", process},
 		{"ProcessExit", nil},
 		{"ProcessMapping", []ntconv.Field{
-			field("Id", u), field("StartAddress", u), field("EndAddress", u), field("FileOffset", u), textField("FileName"), field("MetadataId", u),
+			field(
+				"Id",
+				u,
+			), field("StartAddress", u), field("EndAddress", u), field("FileOffset", u), textField("FileName"), field("MetadataId", u),
 		}},
 		{"ProcessSymbol", []ntconv.Field{
 			field("Id", u), field("MappingId", u), field("StartAddress", u), field("EndAddress", u), textField("Name"),
 		}},
-		{"ProcessMappingMetadata", []ntconv.Field{field("Id", u), textField("SymbolMetadata"), textField("VersionMetadata")}},
+		{
+			"ProcessMappingMetadata",
+			[]ntconv.Field{field("Id", u), textField("SymbolMetadata"), textField("VersionMetadata")},
+		},
 	}
 	for i, t := range specs {
 		types[i] = &ntconv.Type{Provider: clr.UniversalSystem, ID: uint32(i), Name: t.name, Fields: t.fields}

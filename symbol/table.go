@@ -16,8 +16,8 @@ type Names uint8
 const (
 	// NamesPretty: for reading, as in C#. Function.SystemName holds the module and Microsoft's spelling.
 	NamesPretty Names = iota
-	// NamesRaw: as Microsoft's tools show them, Namespace.Type.Method(parameters), or Type::Method(parameters) where they come
-	// from a perf map.
+	// NamesRaw: as Microsoft's tools show them, Namespace.Type.Method(parameters), or Type::Method(parameters) where
+	// they come from a perf map.
 	NamesRaw
 )
 
@@ -29,9 +29,10 @@ type Options struct {
 
 // A Table learns names of addresses from the events of a trace and answers for them. It is an ntconv.Namer.
 //
-// Observe must see the events in stream order. Answers may be asked for at any time and get better with every event; those
-// that matter come from a table that has seen the whole trace. A table keeps no event and no payload. Its memory grows
-// with the names in the trace, not with its samples; of an address without a symbol that was asked for, it keeps 11 to 21 bytes.
+// Observe must see the events in stream order. Answers may be asked for at any time and get better with every event;
+// those that matter come from a table that has seen the whole trace. A table keeps no event and no payload. Its memory
+// grows with the names in the trace, not with its samples; of an address without a symbol that was asked for, it keeps
+// 11 to 21 bytes.
 //
 // A Table must not be used by several goroutines at once.
 type Table struct {
@@ -115,7 +116,8 @@ func (t *Table) Scan(src ntconv.Source) error {
 
 // Observe learns from an event. It borrows the event and costs next to nothing for events without names.
 func (t *Table) Observe(e *ntconv.Event) {
-	if e.Type == t.dull[0] || e.Type == t.dull[1] || e.Type == t.dull[2] || e.Type == t.dull[3] || e.Kind != ntconv.KindEvent {
+	if e.Type == t.dull[0] || e.Type == t.dull[1] || e.Type == t.dull[2] || e.Type == t.dull[3] ||
+		e.Kind != ntconv.KindEvent {
 		return
 	}
 	learn, ok := t.learners[e.Type]
@@ -159,7 +161,8 @@ func (t *Table) unreadable(e *ntconv.Event, why string) {
 	t.report.Note(ntconv.CodePayload, 1, e.Offset, why)
 }
 
-// processKey tells processes apart. It is no pointer, so that a table filled by one reader of a file answers for another.
+// processKey tells processes apart. It is no pointer, so that a table filled by one reader of a file answers for
+// another.
 type processKey struct {
 	host string
 	pid  uint64

@@ -15,15 +15,15 @@ const always = ntconv.Ticks(math.MinInt64)
 // A timeline answers which of many numbered entries an address belonged to at a time. The newest owner of each address
 // stands in now; what it took from others is kept in past, because addresses are used again.
 //
-// Every change of meaning has a number, its epoch, taken from a counter that only grows: the latest one of an address is in
-// its span, those before in past.
+// Every change of meaning has a number, its epoch, taken from a counter that only grows: the latest one of an address
+// is in its span, those before in past.
 type timeline struct {
 	now    spans
 	past   []former
 	levels []int // ends of the parts of past that are in order and have their aids set, the largest first; see order
 
-	// late: something came after what is newer, so that now is not what it would be if all had come in the order of time. vague:
-	// meaning did not look for an answer to its end.
+	// late: something came after what is newer, so that now is not what it would be if all had come in the order of
+	// time. vague: meaning did not look for an answer to its end.
 	late, vague bool
 
 	changed bool // some span has an epoch, all of them in [low, high]
@@ -91,8 +91,9 @@ func (t *timeline) epoch(addr uint64) uint32 {
 	return n
 }
 
-// meaning adds the change that addr, and the one that the address before it, which may decide about a return address, had its meaning
-// from at a time. Where the past is not in order, or it would take too long to find out, all meanings but the newest are one.
+// meaning adds the change that addr, and the one that the address before it, which may decide about a return address,
+// had its meaning from at a time. Where the past is not in order, or it would take too long to find out, all meanings
+// but the newest are one.
 func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
 	if !t.changed || addr < t.low || addr-1 > t.high {
 		return
@@ -129,8 +130,8 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	return f.owner, true
 }
 
-// mostRuns and maxSearched are how much of the past meaning and at look at for an answer. Only where something large once lay over all
-// else it is not enough.
+// mostRuns and maxSearched are how much of the past meaning and at look at for an answer. Only where something large
+// once lay over all else it is not enough.
 const (
 	mostRuns    = 64
 	maxSearched = 128
@@ -139,8 +140,8 @@ const (
 // maxTooShort is how many owners search looks at that began at one address and ended before another one.
 const maxTooShort = 256
 
-// search is at for an address whose newest owner, that of s, came after the time. It looks at so many runs of the past and reports
-// whether that was enough.
+// search is at for an address whose newest owner, that of s, came after the time. It looks at so many runs of the past
+// and reports whether that was enough.
 func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, most int) (best former, found bool) {
 	best = former{from: s.from, owner: s.owner, epoch: s.epoch}
 	t.order()
@@ -163,8 +164,8 @@ func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, most int) (be
 	return best, true
 }
 
-// A meaning is the changes that some addresses have their meaning from, as one number. Its zero value is that of addresses that never
-// changed.
+// A meaning is the changes that some addresses have their meaning from, as one number. Its zero value is that of
+// addresses that never changed.
 type meaning struct {
 	changed bool
 	hash    uint64
@@ -194,8 +195,8 @@ func better(a, b former, when ntconv.Ticks) bool {
 	return a.from < b.from
 }
 
-// pick returns the best answer among formers with the same start, which are in order of from. It takes from tooShort those that do not
-// have the address.
+// pick returns the best answer among formers with the same start, which are in order of from. It takes from tooShort
+// those that do not have the address.
 func pick(run []former, addr uint64, when ntconv.Ticks, tooShort *int) *former {
 	n := sort.Search(len(run), func(i int) bool { return run[i].from > when })
 	for i := n - 1; i >= 0 && *tooShort > 0; i-- {
@@ -227,8 +228,8 @@ func (t *timeline) sorted() int {
 	return 0
 }
 
-// order sorts what is new in the past, and sets its aids. It is a level of its own until as much is new again: names may be asked for
-// between all events, and then sorting everything each time would take quadratic time.
+// order sorts what is new in the past, and sets its aids. It is a level of its own until as much is new again: names
+// may be asked for between all events, and then sorting everything each time would take quadratic time.
 func (t *timeline) order() {
 	if t.sorted() == len(t.past) {
 		return

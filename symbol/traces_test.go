@@ -230,8 +230,8 @@ func compareNames(t *testing.T, name string) {
 
 func isTruncated(err error) bool { return errors.Is(err, ntconv.ErrTruncated) }
 
-// TestSummingUp: summing up samples by stack and epoch, while the trace passes or with all names known first, and naming them at its end
-// at the time of the first one, gives each sample the names of its own time.
+// TestSummingUp: summing up samples by stack and epoch, while the trace passes or with all names known first, and
+// naming them at its end at the time of the first one, gives each sample the names of its own time.
 func TestSummingUp(t *testing.T) {
 	for _, name := range []string{"jit", "jit-maps", "cpu-default", "cpu-v6", "waits-v6", "three-processes-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
 		b := trace(t, name)

@@ -13,9 +13,9 @@ var (
 	_ ntconv.EpochSettler  = (*Table)(nil)
 )
 
-// wanted is what a consumer has told about the addresses that it will ask for, of one process. A rundown, which comes at
-// the end of most traces, describes every method of the process, and few of them were ever on a stack: the others need
-// not be kept.
+// wanted is what a consumer has told about the addresses that it will ask for, of one process. A rundown, which comes
+// at the end of most traces, describes every method of the process, and few of them were ever on a stack: the others
+// need not be kept.
 type wanted struct {
 	pcs     []uint64 // the first sorted of them are in order, without doubles
 	recent  []uint64 // some of them, by hash: most addresses of a stack are those of stacks before; its length is a power of 2
@@ -39,9 +39,10 @@ type extent struct{ first, last uint64 }
 // whole from then on.
 const mostSorts = 64
 
-// Want tells that the names of a stack's addresses will be asked for. It is for consumers that ask for names only at the end
-// and that call it for every distinct stack as it comes: from the first call on, methods that only a rundown at the end of
-// the trace names, and that have none of these addresses, are not kept. Missed tells whether that went wrong.
+// Want tells that the names of a stack's addresses will be asked for. It is for consumers that ask for names only at
+// the end and that call it for every distinct stack as it comes: from the first call on, methods that only a rundown at
+// the end of the trace names, and that have none of these addresses, are not kept. Missed tells whether that went
+// wrong.
 func (t *Table) Want(p *ntconv.Process, s *ntconv.Stack) {
 	w := &t.process(p).wanted
 	w.on = w.on || w.sorts < mostSorts
@@ -62,7 +63,8 @@ func (t *Table) Want(p *ntconv.Process, s *ntconv.Stack) {
 	}
 }
 
-// growRecent makes room for the recent ones of n addresses: most processes of a large machine are seen a few times, and cost little.
+// growRecent makes room for the recent ones of n addresses: most processes of a large machine are seen a few times, and
+// cost little.
 func (w *wanted) growRecent(n int) {
 	bits := min(cacheBits, bits.Len(uint(n))+3)
 	w.recent, w.shift = make([]uint64, 1<<bits), 64-bits

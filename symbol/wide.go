@@ -7,8 +7,9 @@ import (
 	"sort"
 )
 
-// wideSymbols are the symbols of a process's mappings that have addresses outside of their mapping, as generated code does that was mapped
-// piece by piece. They are found by address: a large program has hundreds of them, and an untrusted trace as many as it likes.
+// wideSymbols are the symbols of a process's mappings that have addresses outside of their mapping, as generated code
+// does that was mapped piece by piece. They are found by address: a large program has hundreds of them, and an
+// untrusted trace as many as it likes.
 type wideSymbols struct {
 	list  []wideEntry
 	known map[*symbols]struct{}
@@ -29,12 +30,12 @@ type wideUser struct {
 	number uint32
 }
 
-// maxWide bounds how many symbols are searched in order where the index cannot tell: the one that it found does not have the address any
-// more, or there is no index.
+// maxWide bounds how many symbols are searched in order where the index cannot tell: the one that it found does not
+// have the address any more, or there is no index.
 const maxWide = 64
 
-// maxIndexed bounds the symbols in the indexes of all processes, as a multiple of the symbols in the table and an absolute number.
-// Processes that share their mappings could have a product of them otherwise.
+// maxIndexed bounds the symbols in the indexes of all processes, as a multiple of the symbols in the table and an
+// absolute number. Processes that share their mappings could have a product of them otherwise.
 const (
 	maxIndexed      = 8
 	maxIndexedAtAll = 1 << 16
@@ -81,7 +82,8 @@ func (t *Table) update(w *wideSymbols) {
 	w.dirty = w.dirty[:0]
 }
 
-// wideAt returns the number of the first wide symbols of a process that may have a symbol at an address, noWide if none does.
+// wideAt returns the number of the first wide symbols of a process that may have a symbol at an address, noWide if none
+// does.
 func (t *Table) wideAt(w *wideSymbols, pc uint64) uint32 {
 	if len(w.list) == 0 {
 		return noWide
@@ -119,9 +121,9 @@ type indexedRange struct {
 	number      uint32
 }
 
-// A rangeIndex returns the lowest number of all ranges with an address. It consists of levels, each of them disjoint ranges in order with
-// the lowest numbers among those that were added to it. Levels of about the same size become one, so that there are few, and adding n
-// ranges takes O(n log² n) steps however they overlap.
+// A rangeIndex returns the lowest number of all ranges with an address. It consists of levels, each of them disjoint
+// ranges in order with the lowest numbers among those that were added to it. Levels of about the same size become one,
+// so that there are few, and adding n ranges takes O(n log² n) steps however they overlap.
 type rangeIndex struct {
 	levels [][]indexedRange // the largest first
 	recent []indexedRange   // not yet in a level
@@ -160,7 +162,8 @@ func (x *rangeIndex) first(addr uint64) uint32 {
 	return best
 }
 
-// lowest returns disjoint ranges in order that have the lowest number of all given ranges with their addresses. It sorts the given ones.
+// lowest returns disjoint ranges in order that have the lowest number of all given ranges with their addresses. It
+// sorts the given ones.
 func lowest(ranges []indexedRange) []indexedRange {
 	slices.SortFunc(ranges, func(a, b indexedRange) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.number, b.number))

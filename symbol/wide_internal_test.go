@@ -36,7 +36,8 @@ func TestRangeIndex(t *testing.T) {
 	})
 }
 
-// TestModuleHistory: the module of a time is the last one that was learned and came no later, as by looking at each of them.
+// TestModuleHistory: the module of a time is the last one that was learned and came no later, as by looking at each of
+// them.
 func TestModuleHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := new(moduleHistory)

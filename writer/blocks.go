@@ -28,7 +28,8 @@ func newBlock(kind wire.Kind, head int) block {
 // clear forgets the rows.
 func (b *block) clear() { b.buf, b.start, b.extra, b.rows = b.buf[:b.head], 0, 0, 0 }
 
-// size is that of one block with all rows. It decides where blocks are cut, and so does not depend on how many there are.
+// size is that of one block with all rows. It decides where blocks are cut, and so does not depend on how many there
+// are.
 func (b *block) size() int { return len(b.buf) - b.extra }
 
 // room reports whether n more bytes fit. Where they would not fit into an empty block either it returns an error.
@@ -50,9 +51,9 @@ func (w *Writer) makeRoom(b *block, n int) error {
 	return w.flush()
 }
 
-// A definitionBlock gathers rows that say their own numbers. They are written in the order of these, whatever the order in
-// which things were met: what is written again comes out the same, though a reader announces things earlier than they are used,
-// or, after a flush, not again.
+// A definitionBlock gathers rows that say their own numbers. They are written in the order of these, whatever the order
+// in which things were met: what is written again comes out the same, though a reader announces things earlier than
+// they are used, or, after a flush, not again.
 type definitionBlock struct {
 	block
 	ids []rowAt
@@ -132,9 +133,9 @@ func (b *eventBlock) finish() *block {
 	return &b.block
 }
 
-// beginTurn begins a new block for an event that is not sorted and follows events of another capture thread: Microsoft's reader
-// notes a new capture thread only at sorted events and where a block begins. Else it would queue the event behind those of the
-// other thread, and take the step between their numbers for losses.
+// beginTurn begins a new block for an event that is not sorted and follows events of another capture thread:
+// Microsoft's reader notes a new capture thread only at sorted events and where a block begins. Else it would queue the
+// event behind those of the other thread, and take the step between their numbers for losses.
 func (b *eventBlock) beginTurn(capture uint64, sorted bool) error {
 	if sorted || b.rows == 0 || capture == b.capture {
 		return nil
@@ -142,8 +143,8 @@ func (b *eventBlock) beginTurn(capture uint64, sorted bool) error {
 	return b.seal()
 }
 
-// seal ends the block and begins another one behind it. They are written together, so that the definitions of all of them come
-// first: where a source announces its definitions must not decide where they are written.
+// seal ends the block and begins another one behind it. They are written together, so that the definitions of all of
+// them come first: where a source announces its definitions must not decide where they are written.
 func (b *eventBlock) seal() error {
 	b.finish()
 	if err := putBlockHeader(b.buf[b.start:], b.kind); err != nil {
@@ -155,8 +156,8 @@ func (b *eventBlock) seal() error {
 	return nil
 }
 
-// begin makes the first event's header relative to a header of zeros. What that and the beginning of the block take more than
-// the event would have taken in the block before is extra.
+// begin makes the first event's header relative to a header of zeros. What that and the beginning of the block take
+// more than the event would have taken in the block before is extra.
 func (b *eventBlock) begin(prev, h *wire.EventHeader) {
 	b.min, b.max = h.Time, h.Time
 	if b.sealed == 0 {
@@ -168,9 +169,9 @@ func (b *eventBlock) begin(prev, h *wire.EventHeader) {
 	b.extra += len(wire.AppendCompressed(scratch[:0], prev, h))
 }
 
-// divide writes the events again where flags have been taken back: a thread that took its turn with a sorted event needs a
-// block of its own if the event is not sorted after all. That is done once, when blocks are written, as one event may take back
-// the flags of many and the next again.
+// divide writes the events again where flags have been taken back: a thread that took its turn with a sorted event
+// needs a block of its own if the event is not sorted after all. That is done once, when blocks are written, as one
+// event may take back the flags of many and the next again.
 func (b *eventBlock) divide() error {
 	if !b.taken {
 		return nil
@@ -271,7 +272,11 @@ func (w *Writer) event(e *ntconv.Event) error {
 		return err
 	}
 	h := b.next() // only now: all of the above may have begun a new block
-	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(capture.id), uint64(about.id), stack, labels
+	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(
+		capture.id,
+	), uint64(
+		about.id,
+	), stack, labels
 	h.Time, h.CPU, h.PayloadSize = uint64(e.Time), uint32(e.CPU), uint32(len(e.Payload))
 	h.Sequence = capture.next(e, &w.opts)
 	h.Sorted = sorted
@@ -287,8 +292,8 @@ func (w *Writer) event(e *ntconv.Event) error {
 	return w.flush()
 }
 
-// sorted reports whether no later event is earlier, as far as the source or Options.Ordered can be believed: an event that comes late
-// itself shows that more may.
+// sorted reports whether no later event is earlier, as far as the source or Options.Ordered can be believed: an event
+// that comes late itself shows that more may.
 func (w *Writer) sorted(e *ntconv.Event) bool {
 	if w.opts.Ordered {
 		w.late = w.late || int64(e.Time) < w.latest

@@ -13,8 +13,8 @@ import (
 
 var generated = flag.Int("generated", 300, "how many generated traces TestLaws takes")
 
-// TestLaws: what is written reads the same, is not changed by being written again, and a filter that keeps everything is not
-// there. Every generated trace has a number, so that a failure can be looked at again.
+// TestLaws: what is written reads the same, is not changed by being written again, and a filter that keeps everything
+// is not there. Every generated trace has a number, so that a failure can be looked at again.
 func TestLaws(t *testing.T) {
 	for i := range *generated {
 		tr := eventgen.Traces().Example(i)

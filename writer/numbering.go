@@ -16,11 +16,11 @@ type numbering struct {
 	counts bool   // the numbers of the source are not used any more, see next
 }
 
-// next returns the number to write for the thread's next event. Events without one get the next: a number of zero, over and
-// over, would look like two billion losses.
+// next returns the number to write for the thread's next event. Events without one get the next: a number of zero, over
+// and over, would look like two billion losses.
 //
-// In the order of time the events of a thread may have another order than in the input. Where their numbers would tell readers of
-// other losses than the source tells of, they are counted from there on.
+// In the order of time the events of a thread may have another order than in the input. Where their numbers would tell
+// readers of other losses than the source tells of, they are counted from there on.
 func (n *numbering) next(e *ntconv.Event, o *Options) uint32 {
 	if e.Seq != n.seq+1 || n.lost != 0 || !n.seen {
 		return n.step(e, o)

@@ -34,7 +34,8 @@ func traceEvent(t *testing.T, verb string, trace []byte) []byte {
 	return out
 }
 
-// TestReferenceReadsRealTraces: Microsoft's reader sees the same events and values in what was written as in the original.
+// TestReferenceReadsRealTraces: Microsoft's reader sees the same events and values in what was written as in the
+// original.
 func TestReferenceReadsRealTraces(t *testing.T) {
 	for _, name := range []string{"nettrace/countercow-aspnet-net9", "own/threads-reused", "own/sources", "own/activities", "own/three-processes-v6"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// FuzzRewrite: whatever strict reading accepts is rewritten as a trace that is equal, in file order and in time order; rewriting it again
-// gives the same bytes; and rewriting it in time order loses no event that file order does not lose. The input is a trace, or a program
-// that makes one.
+// FuzzRewrite: whatever strict reading accepts is rewritten as a trace that is equal, in file order and in time order;
+// rewriting it again gives the same bytes; and rewriting it in time order loses no event that file order does not lose.
+// The input is a trace, or a program that makes one.
 func FuzzRewrite(f *testing.F) {
 	for _, name := range []string{"again-104286", "ve-areoneinthesecond", "ve-isdeclaredinthefirst", "ve-mark-590", "ve-opaque-319"} {
 		f.Add(corpus.Hostile(f, name+".nettrace").Data, false, uint8(0))
@@ -45,7 +45,8 @@ func FuzzRewrite(f *testing.F) {
 type tally struct {
 	lost  uint64
 	moved bool // an event is earlier than one before it that is flagged as sorted
-	// namesakes means that two types have the same provider and ID. Microsoft's reader confuses them, so the writer begins a block for each.
+	// namesakes means that two types have the same provider and ID. Microsoft's reader confuses them, so the writer
+	// begins a block for each.
 	namesakes bool
 }
 
@@ -84,7 +85,8 @@ func tallyOf(b []byte, order reader.Order) (out tally, err error) {
 	return out, nil
 }
 
-// checkRewriting checks the laws of FuzzRewrite. A trace that strict reading refuses, and one whose rows do not fit, passes.
+// checkRewriting checks the laws of FuzzRewrite. A trace that strict reading refuses, and one whose rows do not fit,
+// passes.
 func checkRewriting(data []byte, opts *writer.Options) error {
 	was, err := tallyOf(data, reader.FileOrder)
 	if err != nil {
@@ -163,7 +165,8 @@ func rewritten(b []byte, order reader.Order, opts *writer.Options) ([]byte, erro
 	return out.Bytes(), err
 }
 
-// A traceProgram makes a trace of bytes: an operation per byte, with operands after it. It refers only to what is defined.
+// A traceProgram makes a trace of bytes: an operation per byte, with operands after it. It refers only to what is
+// defined.
 type traceProgram struct {
 	*wirestream.Stream
 	code    []byte

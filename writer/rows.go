@@ -19,7 +19,8 @@ const (
 	attrProcess     = "ntconv.process."
 )
 
-// text returns what readers make of a text: bytes that are not UTF-8 become U+FFFD. So what is written again does not change.
+// text returns what readers make of a text: bytes that are not UTF-8 become U+FFFD. So what is written again does not
+// change.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // metadataRow makes the row of a type.
@@ -117,18 +118,31 @@ func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
 	pcs := s.PCs
 	if len(s.Frames) > 0 {
 		if len(pcs) == 0 {
-			return dst, fmt.Errorf("stack of %d frames without addresses: %w: addresses must be made up first", len(s.Frames), ntconv.ErrUnsupported)
+			return dst, fmt.Errorf(
+				"stack of %d frames without addresses: %w: addresses must be made up first",
+				len(s.Frames),
+				ntconv.ErrUnsupported,
+			)
 		}
 		w.opts.Report.Add(ntconv.CodeNamesDropped, uint64(len(s.Frames)), -1)
 	}
 	n := len(pcs) * w.large
 	if n > maxStackBytes && !w.opts.AllowLarge {
-		return dst, &ntconv.LimitError{Limit: LimitStack, Value: int64(maxStackBytes / w.large), Asked: int64(len(pcs)), Unit: "addresses"}
+		return dst, &ntconv.LimitError{
+			Limit: LimitStack,
+			Value: int64(maxStackBytes / w.large),
+			Asked: int64(len(pcs)),
+			Unit:  "addresses",
+		}
 	}
 	dst = bin.AppendU32(dst, uint32(n))
 	for _, pc := range pcs {
 		if w.large == 4 && pc > math.MaxUint32 {
-			return dst, fmt.Errorf("stack with address %#x in a trace of 4-byte addresses: %w", pc, ntconv.ErrUnsupported)
+			return dst, fmt.Errorf(
+				"stack with address %#x in a trace of 4-byte addresses: %w",
+				pc,
+				ntconv.ErrUnsupported,
+			)
 		}
 		dst = appendWord(dst, pc, w.large)
 	}
@@ -138,7 +152,8 @@ func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
 // unitSuffix makes a key of the label that holds the unit of the label before.
 const unitSuffix = "#unit"
 
-// looksLikeUnit reports whether a reader would take the label after a number for its unit. An empty unit in front keeps them apart.
+// looksLikeUnit reports whether a reader would take the label after a number for its unit. An empty unit in front keeps
+// them apart.
 func looksLikeUnit(number, next *ntconv.Label) bool {
 	return next.Kind == ntconv.LabelString && next.Key == number.Key+unitSuffix
 }
@@ -150,9 +165,18 @@ func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
 		if l.Kind < ntconv.LabelActivityID || l.Kind > ntconv.LabelVersion {
 			return dst, fmt.Errorf("label of kind %d: %w", l.Kind, ntconv.ErrUnsupported)
 		}
-		dst = append(dst, wire.Label{Kind: wire.LabelKind(l.Kind), Value: wire.Value{Key: text(l.Key), Str: text(l.Str), Num: l.Num, ID: l.ID}})
+		dst = append(
+			dst,
+			wire.Label{
+				Kind:  wire.LabelKind(l.Kind),
+				Value: wire.Value{Key: text(l.Key), Str: text(l.Str), Num: l.Num, ID: l.ID},
+			},
+		)
 		if l.Kind == ntconv.LabelInt && (l.Unit != "" || i+1 < len(list) && looksLikeUnit(l, &list[i+1])) {
-			dst = append(dst, wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: text(l.Key + unitSuffix), Str: text(l.Unit)}})
+			dst = append(
+				dst,
+				wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: text(l.Key + unitSuffix), Str: text(l.Unit)}},
+			)
 		}
 	}
 	return dst, nil

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write the table of ../docs/rewriting.md
 
 const sizesHead = "| trace | bytes | version 6, in the order of the file | | by time | |\n|---|---:|---:|---:|---:|---:|\n"
 
-// sizeRow writes a trace in both orders and returns its row of the table of sizes. In the order of the file, the output is at
-// most 2 % larger than the input, and not larger at all if the trace has stacks.
+// sizeRow writes a trace in both orders and returns its row of the table of sizes. In the order of the file, the output
+// is at most 2 % larger than the input, and not larger at all if the trace has stacks.
 func sizeRow(t *testing.T, f corpus.File) string {
 	t.Helper()
 	stacks := false

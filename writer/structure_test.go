@@ -32,8 +32,8 @@ type rows struct {
 	blockSize map[wire.Kind]int
 }
 
-// parse reads a file and checks what every file must keep: definitions before use, numbers that begin at 1 in every window,
-// blocks with events and with true times, and an end.
+// parse reads a file and checks what every file must keep: definitions before use, numbers that begin at 1 in every
+// window, blocks with events and with true times, and an end.
 func parse(t tb, b []byte) *rows {
 	t.Helper()
 	r := &rows{blockSize: map[wire.Kind]int{}}
@@ -255,8 +255,8 @@ func TestSequencePointsOnlyWhereOrderIsProven(t *testing.T) {
 	}
 }
 
-// TestBrokenPromiseOfOrder: after an event that is too early no more sequence points are inserted, and no event is said to be
-// sorted.
+// TestBrokenPromiseOfOrder: after an event that is too early no more sequence points are inserted, and no event is said
+// to be sorted.
 func TestBrokenPromiseOfOrder(t *testing.T) {
 	src := ticks(100, 0)
 	events, _ := ntconvtest.Record(src)
@@ -273,8 +273,8 @@ func TestBrokenPromiseOfOrder(t *testing.T) {
 	}
 }
 
-// TestOrderedIsTruthful: of events that come in order all are said to be sorted, and of others none that an earlier one follows,
-// unless the flag was written already; that is counted.
+// TestOrderedIsTruthful: of events that come in order all are said to be sorted, and of others none that an earlier one
+// follows, unless the flag was written already; that is counted.
 func TestOrderedIsTruthful(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := eventgen.Traces().Draw(t, "trace")
@@ -441,7 +441,8 @@ func TestWallClock(t *testing.T) {
 	}
 }
 
-// TestNamesakesAreKeptApart: a row with the name of an earlier one stands behind the events that the earlier one describes.
+// TestNamesakesAreKeptApart: a row with the name of an earlier one stands behind the events that the earlier one
+// describes.
 func TestNamesakesAreKeptApart(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(3, 0))
 	again := &ntconv.Type{Provider: "P", ID: 1, Name: "tock"}

@@ -17,8 +17,9 @@ type entry struct {
 	epoch uint32 // in which it was described last
 }
 
-// typeTable numbers types, counting from 1. Like the other tables it knows only the last pointer before it asks its map: with the last
-// four, traces whose threads take turns take 6 to 16% longer to write, because which of them matches is unpredictable.
+// typeTable numbers types, counting from 1. Like the other tables it knows only the last pointer before it asks its
+// map: with the last four, traces whose threads take turns take 6 to 16% longer to write, because which of them matches
+// is unpredictable.
 type typeTable struct {
 	definitionBlock
 	ids   map[*ntconv.Type]entry
@@ -80,8 +81,8 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	return e.id, nil
 }
 
-// beforeNamesake writes all events so far if a type has the name of another one: Microsoft's reader describes events by the
-// last row of that name that it has met.
+// beforeNamesake writes all events so far if a type has the name of another one: Microsoft's reader describes events by
+// the last row of that name that it has met.
 func (w *Writer) beforeNamesake(typ *ntconv.Type) error {
 	name := eventName{typ.Provider, typ.ID}
 	last := w.types.names[name]
@@ -124,7 +125,8 @@ func (t *threadTable) remove(th *ntconv.Thread) {
 	t.last = nil
 }
 
-// thread returns the number and the state of a thread and describes it if need be. The result is good until the next mark.
+// thread returns the number and the state of a thread and describes it if need be. The result is good until the next
+// mark.
 func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 	t := &w.threads
 	if th == t.last && th != nil {
@@ -185,7 +187,11 @@ func (w *Writer) add(t *contentTable) (uint32, error) {
 		return id, nil
 	}
 	if t.known.Len() == math.MaxUint32-1 {
-		return 0, fmt.Errorf("%v block: %w", t.kind, &ntconv.LimitError{Limit: LimitRows, Value: math.MaxUint32 - 1, Asked: math.MaxUint32})
+		return 0, fmt.Errorf(
+			"%v block: %w",
+			t.kind,
+			&ntconv.LimitError{Limit: LimitRows, Value: math.MaxUint32 - 1, Asked: math.MaxUint32},
+		)
 	}
 	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil { // may begin a new window
 		return 0, err
@@ -195,8 +201,8 @@ func (w *Writer) add(t *contentTable) (uint32, error) {
 	return t.known.Add(t.scratch), nil
 }
 
-// maxPointers bounds how many pointers are remembered beside the content: sources that make a new stack or label list for
-// every event would fill the memory with them.
+// maxPointers bounds how many pointers are remembered beside the content: sources that make a new stack or label list
+// for every event would fill the memory with them.
 const maxPointers = 1 << 16
 
 // stackTable numbers the stacks of a window.

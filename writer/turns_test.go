@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// microsoftLosses counts lost events as Microsoft's reader does: it takes events for those of the thread of the last sorted event,
-// or of the first in the block. Where numbers step back it counts a negative number.
+// microsoftLosses counts lost events as Microsoft's reader does: it takes events for those of the thread of the last
+// sorted event, or of the first in the block. Where numbers step back it counts a negative number.
 func microsoftLosses(r *rows) (lost int64) {
 	numbers := map[uint64]uint32{}
 	events := r.events
@@ -33,7 +33,8 @@ func microsoftLosses(r *rows) (lost int64) {
 	return lost
 }
 
-// turnTaking draws events of up to four threads that take turns. Times mostly go on but may go back, whatever the flags say.
+// turnTaking draws events of up to four threads that take turns. Times mostly go on but may go back, whatever the flags
+// say.
 func turnTaking(t *rapid.T) (events []*ntconv.Event, lost int64) {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "turn"}
 	process := &ntconv.Process{PID: 1}
@@ -78,8 +79,9 @@ func falseFlags(r *rows) (n uint64) {
 	return n
 }
 
-// TestLateEvents: however threads take turns, and whatever flags are wrong or Options.Ordered, nothing looks lost that is not, for
-// Microsoft's reader and for ours; flags are true or reported; and what is written again has the same bytes.
+// TestLateEvents: however threads take turns, and whatever flags are wrong or Options.Ordered, nothing looks lost that
+// is not, for Microsoft's reader and for ours; flags are true or reported; and what is written again has the same
+// bytes.
 func TestLateEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events, lost := turnTaking(t)
@@ -113,7 +115,8 @@ func TestLateEvents(t *testing.T) {
 	})
 }
 
-// TestTurnsWithoutFlags: an event that takes back flags gives every turn of those events a block of its own, and no other.
+// TestTurnsWithoutFlags: an event that takes back flags gives every turn of those events a block of its own, and no
+// other.
 func TestTurnsWithoutFlags(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(8, 0))
 	other := *events[0].Thread

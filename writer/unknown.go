@@ -2,8 +2,8 @@ package writer
 
 import "github.com/ntconv/ntconv"
 
-// known returns the type without what the source's reader did not understand, if Options.DropUnknown is set, and else the type. first
-// says that the type is described for the first time, so that it is counted once.
+// known returns the type without what the source's reader did not understand, if Options.DropUnknown is set, and else
+// the type. first says that the type is described for the first time, so that it is counted once.
 func (w *Writer) known(t *ntconv.Type, first bool) *ntconv.Type {
 	at := firstOpaque(t.Fields)
 	dropped := len(t.Fields) - at
@@ -26,7 +26,8 @@ func (w *Writer) known(t *ntconv.Type, first bool) *ntconv.Type {
 	return t
 }
 
-// firstOpaque returns the index of the first field of which not all is understood, and the number of fields if there is none.
+// firstOpaque returns the index of the first field of which not all is understood, and the number of fields if there is
+// none.
 func firstOpaque(fields []ntconv.Field) int {
 	for i := range fields {
 		if opaque(&fields[i].Type) {

@@ -31,8 +31,8 @@ func unknownTrace(t *testing.T, change func(m *wire.Metadata)) []byte {
 	return out.Bytes()
 }
 
-// What Microsoft's reader refuses is counted where it is written, and left out with DropUnknown: then that reader, and ours if it is
-// strict, read the trace. The reader decides in each case, where it can be run.
+// What Microsoft's reader refuses is counted where it is written, and left out with DropUnknown: then that reader, and
+// ours if it is strict, read the trace. The reader decides in each case, where it can be run.
 func TestDropUnknown(t *testing.T) {
 	opaque := wire.Field{Name: "b", Opaque: true, Extra: []byte{99, 2, 3}}
 	for name, c := range map[string]struct {

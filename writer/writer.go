@@ -25,8 +25,8 @@ const (
 	sequenceFirst = "first"
 )
 
-// A Writer writes one trace. It is for use by one goroutine. A block, or several, go out with one call of the underlying Write:
-// it needs no buffer in front.
+// A Writer writes one trace. It is for use by one goroutine. A block, or several, go out with one call of the
+// underlying Write: it needs no buffer in front.
 type Writer struct {
 	out    io.Writer
 	opts   Options
@@ -53,8 +53,8 @@ type Writer struct {
 
 var errClosed = errors.New("the writer is closed")
 
-// New writes the beginning of a trace. info must be what the source of the events says: its clock must have a frequency, and
-// its pointer size is that of all addresses. opts may be nil.
+// New writes the beginning of a trace. info must be what the source of the events says: its clock must have a
+// frequency, and its pointer size is that of all addresses. opts may be nil.
 func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 	if info.Clock.Freq <= 0 {
 		return nil, fmt.Errorf("clock frequency %d: must be positive", info.Clock.Freq)
@@ -88,7 +88,12 @@ func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 // traceRow makes the Trace row of an Info.
 func traceRow(info *ntconv.Info, pointerSize int) wire.Trace {
 	wall, tick := wholeMillisecond(info.Clock)
-	t := wire.Trace{Sync: systemTime(wall), SyncTicks: int64(tick), Frequency: info.Clock.Freq, PointerSize: int32(pointerSize)}
+	t := wire.Trace{
+		Sync:        systemTime(wall),
+		SyncTicks:   int64(tick),
+		Frequency:   info.Clock.Freq,
+		PointerSize: int32(pointerSize),
+	}
 	for _, a := range info.Attrs {
 		if a.Key != keyLabels && a.Key != keyAggregate && a.Key != keyStart {
 			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: text(a.Key), Value: text(a.Value)})
@@ -114,8 +119,8 @@ func wholeMillisecond(c ntconv.Clock) (time.Time, ntconv.Ticks) {
 	return c.Wall.Add(-rest), c.TicksAt(-rest)
 }
 
-// unknownTime stands for a time that is unknown; package reader knows it too. It is the second day that Microsoft's reader can
-// convert to a file time, in whatever time zone: with an earlier one it opens no trace that has stacks.
+// unknownTime stands for a time that is unknown; package reader knows it too. It is the second day that Microsoft's
+// reader can convert to a file time, in whatever time zone: with an earlier one it opens no trace that has stacks.
 var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
 
 // inRange reports whether Microsoft's reader can open a trace that starts at a time.
@@ -126,14 +131,22 @@ func systemTime(t time.Time) (s wire.SystemTime) {
 	if t = t.UTC(); !inRange(t) {
 		t = unknownTime
 	}
-	s[wire.Year], s[wire.Month], s[wire.Day], s[wire.DayOfWeek] = int16(t.Year()), int16(t.Month()), int16(t.Day()), int16(t.Weekday())
+	s[wire.Year], s[wire.Month], s[wire.Day], s[wire.DayOfWeek] = int16(
+		t.Year(),
+	), int16(
+		t.Month(),
+	), int16(
+		t.Day(),
+	), int16(
+		t.Weekday(),
+	)
 	s[wire.Hour], s[wire.Minute], s[wire.Second] = int16(t.Hour()), int16(t.Minute()), int16(t.Second())
 	s[wire.Millisecond] = int16(t.Nanosecond() / 1e6)
 	return s
 }
 
-// Write writes an event, a mark, a declaration, or a block of unknown kind. An error that is not of the underlying writer
-// concerns the event alone.
+// Write writes an event, a mark, a declaration, or a block of unknown kind. An error that is not of the underlying
+// writer concerns the event alone.
 func (w *Writer) Write(e *ntconv.Event) (err error) {
 	switch {
 	case w.err != nil:
@@ -178,8 +191,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close writes the rest of the trace. It does not close the underlying writer. After an error of that one it returns the
-// error again.
+// Close writes the rest of the trace. It does not close the underlying writer. After an error of that one it returns
+// the error again.
 func (w *Writer) Close() error {
 	if w.closed {
 		return w.err
@@ -223,11 +236,12 @@ func (w *Writer) flush() error {
 	return w.err
 }
 
-// full reports whether it is time to write the blocks. Types and threads do not count: sources may announce them long before
-// they are used, and what is written again must be cut in the same places.
+// full reports whether it is time to write the blocks. Types and threads do not count: sources may announce them long
+// before they are used, and what is written again must be cut in the same places.
 func (w *Writer) full() bool {
 	most := w.opts.BlockBytes
-	return w.events.size() >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most || w.events.sealed+w.events.rows >= w.opts.BlockEvents
+	return w.events.size() >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most ||
+		w.events.sealed+w.events.rows >= w.opts.BlockEvents
 }
 
 // endWindow makes readers, and this writer, forget stacks and label lists: a sequence point has been written.
@@ -271,8 +285,8 @@ func (w *Writer) mark(e *ntconv.Event) error {
 	return fmt.Errorf("%v: %w", e.Mark.Kind, ntconv.ErrUnsupported)
 }
 
-// repeats reports whether e is a sequence point that says no more than one that was inserted just before: so what was written
-// once, sequence points included, is written the same again.
+// repeats reports whether e is a sequence point that says no more than one that was inserted just before: so what was
+// written once, sequence points included, is written the same again.
 func (w *Writer) repeats(e *ntconv.Event) bool {
 	return w.after > 0 && w.n == w.after+1 && int64(e.Time) == w.inserted && e.Mark.Kind == ntconv.MarkSequencePoint &&
 		e.Mark.Flags == 0 && len(e.Mark.Threads) == 0

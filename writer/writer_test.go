@@ -208,8 +208,8 @@ func TestWritingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// FuzzCopy: whatever can be read can be written to a sound file, and its events read the same again. Streams are not compared
-// as a whole: damaged files may say that two equal rows are two threads in ways that no sound file can.
+// FuzzCopy: whatever can be read can be written to a sound file, and its events read the same again. Streams are not
+// compared as a whole: damaged files may say that two equal rows are two threads in ways that no sound file can.
 func FuzzCopy(f *testing.F) {
 	for _, fix := range ntconvtest.Fixtures() {
 		f.Add(write(f, fix.Source(), nil), true)

@@ -1,5 +1,6 @@
-// Command licenses lists the licenses of the modules that are compiled into ntconv on any platform, and fails if one is not among those that
-// may be. With -o it writes the texts, which binaries are distributed with; with -check it compares them with the file.
+// Command licenses lists the licenses of the modules that are compiled into ntconv on any platform, and fails if one is
+// not among those that may be. With -o it writes the texts, which binaries are distributed with; with -check it
+// compares them with the file.
 package main
 
 import (
@@ -19,17 +20,31 @@ import (
 	"strings"
 )
 
-// allowed are the licenses that a binary under the license of ntconv may contain, each with a passage that only its text has.
+// allowed are the licenses that a binary under the license of ntconv may contain, each with a passage that only its
+// text has.
 var allowed = []struct{ name, passage string }{
 	{"Apache-2.0", "apache license version 2.0, january 2004"},
-	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files"},
+	{
+		"MIT",
+		"permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files",
+	},
 	{"BSD-3-Clause", "neither the name of"},
 	{"BSD-2-Clause", "redistribution and use in source and binary forms, with or without modification, are permitted"},
-	{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"},
+	{
+		"ISC",
+		"permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted",
+	},
 }
 
 // refused are passages of licenses that a text may contain in addition to those allowed.
-var refused = []string{"gnu general public license", "gnu lesser general public license", "gnu affero", "mozilla public license", "server side public license", "business source license"}
+var refused = []string{
+	"gnu general public license",
+	"gnu lesser general public license",
+	"gnu affero",
+	"mozilla public license",
+	"server side public license",
+	"business source license",
+}
 
 func main() {
 	out := flag.String("o", "", "write the texts to this `file`")
@@ -64,7 +79,11 @@ func run(platforms []string, out, check string) error {
 	}
 	if check != "" {
 		if have, err := os.ReadFile(check); err != nil || !bytes.Equal(have, text) {
-			return fmt.Errorf("%s is not up to date (%w): run make licenses", check, cmp.Or(err, errors.New("it differs")))
+			return fmt.Errorf(
+				"%s is not up to date (%w): run make licenses",
+				check,
+				cmp.Or(err, errors.New("it differs")),
+			)
 		}
 	}
 	return nil
@@ -158,7 +177,8 @@ func (m *module) read() error {
 			}
 			text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n"))
 			m.texts = append(m.texts, text)
-			if lower := strings.ToLower(e.Name()); strings.Contains(lower, "notice") || strings.Contains(lower, "patents") {
+			if lower := strings.ToLower(e.Name()); strings.Contains(lower, "notice") ||
+				strings.Contains(lower, "patents") {
 				continue
 			}
 			name, err := classify(text)
@@ -202,7 +222,9 @@ func classify(text string) (string, error) {
 // document returns the file that lists modules and texts, each text once.
 func document(modules []*module) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Third-party software\n\nBinaries of ntconv contain these modules. `make licenses` writes this file.\n\n| module | version | license |\n|---|---|---|\n")
+	b.WriteString(
+		"# Third-party software\n\nBinaries of ntconv contain these modules. `make licenses` writes this file.\n\n| module | version | license |\n|---|---|---|\n",
+	)
 	users := map[string][]string{}
 	var texts []string
 	for _, m := range modules {

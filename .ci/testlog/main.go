@@ -1,6 +1,7 @@
-// Testlog reads what go test -json prints and shows what matters of it: the line that go test closes each package with, the
-// output of tests that failed, and at the end how many tests were skipped and for want of what. It fails if a test
-// failed, and if one was skipped for a reason that is not in the list: whatever a fresh clone holds must be tested there.
+// Testlog reads what go test -json prints and shows what matters of it: the line that go test closes each package with,
+// the output of tests that failed, and at the end how many tests were skipped and for want of what. It fails if a test
+// failed, and if one was skipped for a reason that is not in the list: whatever a fresh clone holds must be tested
+// there.
 package main
 
 import (
@@ -19,14 +20,26 @@ var wants = []struct {
 	what  string
 	words []string
 }{
-	{"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)", []string{"reference data", "NTCONV_SHARED", "reference output"}},
-	{"Microsoft's reader, an external program that lies there too", []string{"reference reader", "runs another program"}},
-	{"Node and the packages of e2e/package.json and e2e/firefox/package.json", []string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci"}},
+	{
+		"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)",
+		[]string{"reference data", "NTCONV_SHARED", "reference output"},
+	},
+	{
+		"Microsoft's reader, an external program that lies there too",
+		[]string{"reference reader", "runs another program"},
+	},
+	{
+		"Node and the packages of e2e/package.json and e2e/firefox/package.json",
+		[]string{"no Node", "npm --prefix e2e ci", "npm --prefix e2e/firefox ci"},
+	},
 	{"Chromium, for consumers that are web pages", []string{"no Chromium"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"the time that it takes: a flag asks for it, or -short does without", []string{"-big converts", "short mode"}},
-	{"a permission or ability of the operating system", []string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"}},
+	{
+		"a permission or ability of the operating system",
+		[]string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"},
+	},
 }
 
 // An event is a line of go test -json (go doc test2json).

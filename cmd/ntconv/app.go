@@ -120,8 +120,21 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetUsageFunc(usage)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(a.convertCmd(), a.toCmd(nil), a.fromCmd(args), a.infoCmd(), a.printCmd(), a.topCmd(), a.viewCmd(), a.filterCmd(), a.verifyCmd(),
-		a.datasetCmd(), a.sqlCmd(), whereTopic(), versionCmd(a))
+	root.AddCommand(
+		a.convertCmd(),
+		a.toCmd(nil),
+		a.fromCmd(args),
+		a.infoCmd(),
+		a.printCmd(),
+		a.topCmd(),
+		a.viewCmd(),
+		a.filterCmd(),
+		a.verifyCmd(),
+		a.datasetCmd(),
+		a.sqlCmd(),
+		whereTopic(),
+		versionCmd(a),
+	)
 	addStandardCommands(root)
 	addSuggestions(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })

@@ -62,7 +62,8 @@ func TestChromeInputs(t *testing.T) {
 	}
 }
 
-// chromeEvents returns what the events of a file are but for their times, threads and order; without those that describe threads or hold samples.
+// chromeEvents returns what the events of a file are but for their times, threads and order; without those that
+// describe threads or hold samples.
 func chromeEvents(t *testing.T, text []byte) (list []string) {
 	t.Helper()
 	var f struct{ TraceEvents []map[string]any }

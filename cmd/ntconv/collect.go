@@ -39,18 +39,38 @@ type collection struct {
 	jobs      int
 }
 
-// defaultJobs is half of the cores, because a conversion uses more than one: it decompresses, and writes each table, on a goroutine of its
-// own. It is at least 2, so that one job computes while another waits for the disk. Measured on 2 cores: a second job makes traces of
-// 160 kB 1.2 to 2 times as fast and traces of 50 MB not at all, and takes a third more memory.
+// defaultJobs is half of the cores, because a conversion uses more than one: it decompresses, and writes each table, on
+// a goroutine of its own. It is at least 2, so that one job computes while another waits for the disk. Measured on 2
+// cores: a second job makes traces of 160 kB 1.2 to 2 times as fast and traces of 50 MB not at all, and takes a third
+// more memory.
 func defaultJobs() int { return max(2, runtime.GOMAXPROCS(0)/2) }
 
 func (d *collection) bind(flags *pflag.FlagSet) {
 	keys := dataset.JoinKeys(dataset.Keys())
-	flags.Var(&d.dir, flagDataset, "add each input to the dataset in this `directory`, which is created if it does not exist; an input that it has is skipped")
-	flags.StringVar(&d.partition, flagPartition, "", "`keys` of the directories of a new dataset, outermost first: some of "+keys+
-		" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)")
-	flags.StringVar(&d.service, flagService, "", "`name` of the service of all inputs (default: derived from the command line of the process with most events)")
-	flags.StringVar(&d.filesFrom, flagFilesFrom, "", "read names of further inputs from this `file`, one per line; - is standard input")
+	flags.Var(
+		&d.dir,
+		flagDataset,
+		"add each input to the dataset in this `directory`, which is created if it does not exist; an input that it has is skipped",
+	)
+	flags.StringVar(
+		&d.partition,
+		flagPartition,
+		"",
+		"`keys` of the directories of a new dataset, outermost first: some of "+keys+
+			" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)",
+	)
+	flags.StringVar(
+		&d.service,
+		flagService,
+		"",
+		"`name` of the service of all inputs (default: derived from the command line of the process with most events)",
+	)
+	flags.StringVar(
+		&d.filesFrom,
+		flagFilesFrom,
+		"",
+		"read names of further inputs from this `file`, one per line; - is standard input",
+	)
 	flags.IntVarP(&d.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time")
 }
 
@@ -69,9 +89,16 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	case c.out != "":
 		return failf(exitUsage, "-o %s: the inputs go into the dataset; omit -o or --%s", c.out, flagDataset)
 	case cmd.Flags().Changed("force"):
-		return failf(exitUsage, "-f: a dataset has each trace once; remove it with ntconv dataset rm before you add it again")
+		return failf(
+			exitUsage,
+			"-f: a dataset has each trace once; remove it with ntconv dataset rm before you add it again",
+		)
 	case to != formats.ToDir:
-		return failf(exitUsage, "a trace in a dataset is a directory; omit the flags that ask for one file, or --%s", flagDataset)
+		return failf(
+			exitUsage,
+			"a trace in a dataset is a directory; omit the flags that ask for one file, or --%s",
+			flagDataset,
+		)
 	case d.jobs < 1:
 		return failf(exitUsage, "--%s %d: want at least 1", flagJobs, d.jobs)
 	case d.filesFrom == "-" && slices.Contains(cmd.Flags().Args(), "-"):
@@ -87,7 +114,10 @@ func (d *collection) anyInputs(alone cobra.PositionalArgs) cobra.PositionalArgs 
 		case d.dir == "":
 			return alone(cmd, args)
 		case len(args) == 0 && d.filesFrom == "":
-			return fmt.Errorf("no input given: name traces, directories or patterns, or a list of them with --%s", flagFilesFrom)
+			return fmt.Errorf(
+				"no input given: name traces, directories or patterns, or a list of them with --%s",
+				flagFilesFrom,
+			)
 		}
 		return nil
 	}

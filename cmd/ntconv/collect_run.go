@@ -24,7 +24,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A collecting adds inputs to a dataset, several at a time. Each is a conversion of its own, with its own symbols, plan and report.
+// A collecting adds inputs to a dataset, several at a time. Each is a conversion of its own, with its own symbols, plan
+// and report.
 type collecting struct {
 	app        *app
 	cmd        *cobra.Command
@@ -94,7 +95,8 @@ func (r *collecting) one(name string) addedTrace {
 	return t
 }
 
-// errorOf returns the message of an input's error, which names the input. Of the errors of many tables, that of the first is enough.
+// errorOf returns the message of an input's error, which names the input. Of the errors of many tables, that of the
+// first is enough.
 func errorOf(name string, err error) string {
 	first, more := err, 0
 	for list := joined(first); len(list) > 0; list = joined(first) {
@@ -113,8 +115,8 @@ func errorOf(name string, err error) string {
 // joint is the type of what errors.Join returns.
 var joint = reflect.TypeOf(errors.Join(io.EOF))
 
-// joined returns the errors that errors.Join made the first joint error in the chain of err of. Other errors that wrap several are one
-// error: a sentinel among them is not the message.
+// joined returns the errors that errors.Join made the first joint error in the chain of err of. Other errors that wrap
+// several are one error: a sentinel among them is not the message.
 func joined(err error) []error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if several, ok := err.(interface{ Unwrap() []error }); ok && reflect.TypeOf(err) == joint {
@@ -183,11 +185,14 @@ func (r *collecting) add(t *addedTrace) error {
 		return fail(exitOutput, err)
 	}
 	trace := &tracing{collecting: r, app: one, conversion: &conversion, addition: addition, size: in.Size()}
-	return errors.Join(one.follow(trace.plan(plan), in, func(p *pass.Pass) error { return trace.convert(p, t) }), trace.addition.Abort())
+	return errors.Join(
+		one.follow(trace.plan(plan), in, func(p *pass.Pass) error { return trace.convert(p, t) }),
+		trace.addition.Abort(),
+	)
 }
 
-// claim waits until no other job of this run adds the trace of a UID, and returns what ends the claim. So two inputs with the same content
-// do not find each other busy.
+// claim waits until no other job of this run adds the trace of a UID, and returns what ends the claim. So two inputs
+// with the same content do not find each other busy.
 func (r *collecting) claim(uid string) (release func()) {
 	for {
 		r.mu.Lock()
@@ -208,8 +213,8 @@ func (r *collecting) claim(uid string) (release func()) {
 	}
 }
 
-// forInput returns the state of the command for one of several inputs that are converted at a time. It shares with a what ends with the
-// process: temporary files and the outputs that a signal aborts.
+// forInput returns the state of the command for one of several inputs that are converted at a time. It shares with a
+// what ends with the process: temporary files and the outputs that a signal aborts.
 func (a *app) forInput() *app {
 	one := newApp(io.Discard, io.Discard)
 	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick

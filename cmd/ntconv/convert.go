@@ -27,8 +27,14 @@ func (a *app) convertCmd() *cobra.Command {
 			"Formats have flags of their own, which are not taken here: ntconv to FORMAT takes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
-			formats.Example{Remark: "from and to a pipe", Line: "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz"},
-			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
+			formats.Example{
+				Remark: "from and to a pipe",
+				Line:   "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz",
+			},
+			formats.Example{
+				Remark: "the last ten seconds",
+				Line:   "ntconv convert --from-time -10s trace.nettrace end.pb.gz",
+			},
 		),
 		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,
@@ -36,7 +42,12 @@ func (a *app) convertCmd() *cobra.Command {
 	a.addInputFlags(cmd)
 	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVar(&to, "to", "", "`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
+		flags.StringVar(
+			&to,
+			"to",
+			"",
+			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)",
+		)
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
@@ -67,7 +78,10 @@ func outputFormat(to, out string) (*formats.Format, error) {
 		return nil, fmt.Errorf("--to %s: no such format; these can be written: %s", to, formats.List(table))
 	}
 	if out == "" {
-		return nil, fmt.Errorf("no output given: name one whose extension tells the format, or give --to: %s", formats.List(table))
+		return nil, fmt.Errorf(
+			"no output given: name one whose extension tells the format, or give --to: %s",
+			formats.List(table),
+		)
 	}
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
@@ -77,9 +91,19 @@ func outputFormat(to, out string) (*formats.Format, error) {
 			return f, nil
 		}
 		rest, _ := formats.CutCompression(out)
-		return nil, fmt.Errorf("%s: the output is not packed as %s says; call it %s, or give --to %s", out, packed, rest, f.Name)
+		return nil, fmt.Errorf(
+			"%s: the output is not packed as %s says; call it %s, or give --to %s",
+			out,
+			packed,
+			rest,
+			f.Name,
+		)
 	}
-	return nil, fmt.Errorf("%s: the name does not tell the format; give --to, or one of these extensions: %s", out, formats.List(table))
+	return nil, fmt.Errorf(
+		"%s: the name does not tell the format; give --to, or one of these extensions: %s",
+		out,
+		formats.List(table),
+	)
 }
 
 // formatLines describes formats as outputs, one a line.
@@ -181,7 +205,11 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 // checkTerminal refuses to write a binary format to a terminal.
 func (a *app) checkTerminal(format string, binary bool, out string) error {
 	if binary && isStdout(out) && terminal(a.stdout) {
-		return failf(exitUsage, "%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", format)
+		return failf(
+			exitUsage,
+			"%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe",
+			format,
+		)
 	}
 	return nil
 }

@@ -76,7 +76,12 @@ type filterFlags struct {
 }
 
 func (f *filterFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.values, "where", nil, "select traces by a `KEY=VALUE` of their directories: service=shop; all must hold")
+	flags.StringArrayVar(
+		&f.values,
+		"where",
+		nil,
+		"select traces by a `KEY=VALUE` of their directories: service=shop; all must hold",
+	)
 	flags.StringVar(&f.older, "older-than", "", "select traces recorded longer ago than this `time`: 36h, 30d")
 }
 
@@ -87,7 +92,12 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 		key, value, ok := strings.Cut(text, "=")
 		keys := set.Config().Partition
 		if !ok || !containsKey(keys, key) {
-			return nil, failf(exitUsage, "--where %s: want KEY=VALUE, where KEY is one of %s", text, dataset.JoinKeys(keys))
+			return nil, failf(
+				exitUsage,
+				"--where %s: want KEY=VALUE, where KEY is one of %s",
+				text,
+				dataset.JoinKeys(keys),
+			)
 		}
 		out.Values[key] = value
 	}
@@ -100,7 +110,11 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 	}
 	for _, uid := range uids {
 		if len(uid) < 4 || !dataset.IsUID(uid+"0000000000000000"[min(16, len(uid)):]) {
-			return nil, failf(exitUsage, "%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them", uid)
+			return nil, failf(
+				exitUsage,
+				"%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them",
+				uid,
+			)
 		}
 	}
 	return out, nil
@@ -141,7 +155,10 @@ func (a *app) datasetListCmd() *cobra.Command {
 			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or damaged.",
 		Example: examples(
 			formats.Example{Remark: "all traces", Line: "ntconv dataset ls fleet"},
-			formats.Example{Remark: "the directories of the traces of a service, for other programs", Line: "ntconv dataset ls fleet --where service=shop --json | jq -r '.[].path'"},
+			formats.Example{
+				Remark: "the directories of the traces of a service, for other programs",
+				Line:   "ntconv dataset ls fleet --where service=shop --json | jq -r '.[].path'",
+			},
 		),
 		Args:              oneDataset,
 		ValidArgsFunction: dirCompletion,
@@ -236,14 +253,28 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 		if m.Incomplete != "" {
 			mark = "*"
 		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", message.Group(m.Events), mark, megabytes(m.TableBytes()), message.Duration(m.Duration),
-			message.Group(m.Lost), message.Line(m.Source))
+		fmt.Fprintf(
+			w,
+			"%s%s\t%s\t%s\t%s\t%s\n",
+			message.Group(m.Events),
+			mark,
+			megabytes(m.TableBytes()),
+			message.Duration(m.Duration),
+			message.Group(m.Lost),
+			message.Line(m.Source),
+		)
 		events, size = events+m.Events, size+m.TableBytes()
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "%s, %s, %s\n", message.Count(int64(len(list)), "trace"), message.Count(events, "event"), megabytes(size))
+	fmt.Fprintf(
+		b,
+		"%s, %s, %s\n",
+		message.Count(int64(len(list)), "trace"),
+		message.Count(events, "event"),
+		megabytes(size),
+	)
 	return nil
 }
 
@@ -272,7 +303,10 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 			"both select. Each trace disappears at once and is then deleted. Nothing is asked; --dry-run shows what would be removed.",
 		Example: examples(
 			formats.Example{Remark: "one trace", Line: "ntconv dataset rm fleet 1f0c0ffee1f0c0ff"},
-			formats.Example{Remark: "what is older than 30 days of one service", Line: "ntconv dataset rm fleet --older-than 30d --where service=shop --dry-run"},
+			formats.Example{
+				Remark: "what is older than 30 days of one service",
+				Line:   "ntconv dataset rm fleet --older-than 30d --where service=shop --dry-run",
+			},
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -309,13 +343,23 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	}
 	for _, uid := range uids { // before anything is removed
 		if !slices.ContainsFunc(traces, func(t dataset.Trace) bool { return strings.HasPrefix(t.UID, uid) }) {
-			return failf(exitEmpty, "%s: no trace is selected: the dataset has no trace %s, and none was removed; ntconv dataset ls %s lists all",
-				set.Dir(), uid, message.ShellWord(set.Dir()))
+			return failf(
+				exitEmpty,
+				"%s: no trace is selected: the dataset has no trace %s, and none was removed; ntconv dataset ls %s lists all",
+				set.Dir(),
+				uid,
+				message.ShellWord(set.Dir()),
+			)
 		}
 	}
 	traces = slices.DeleteFunc(traces, func(t dataset.Trace) bool { return !filter.Match(set, &t) })
 	if len(traces) == 0 {
-		return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(), message.ShellWord(set.Dir()))
+		return failf(
+			exitEmpty,
+			"%s: no trace is selected; ntconv dataset ls %s lists all",
+			set.Dir(),
+			message.ShellWord(set.Dir()),
+		)
 	}
 	return a.removeEach(set, traces, r.dryRun)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/dataset"
 )
 
-// fleet makes a directory of n different traces, each a recorded trace with a part of its end cut off, and returns its name.
+// fleet makes a directory of n different traces, each a recorded trace with a part of its end cut off, and returns its
+// name.
 func fleet(t *testing.T, dir string, n int) string {
 	t.Helper()
 	data := unpacked(t, "cpu-v6")
@@ -45,8 +46,8 @@ func tracesOf(t *testing.T, dir, set string) []dataset.Trace {
 	return traces
 }
 
-// Each trace is added once, regardless of its compression and name. A corrupt trace is added as far as it can be read. A file that is not a
-// trace is reported and prevents no other from being added.
+// Each trace is added once, regardless of its compression and name. A corrupt trace is added as far as it can be read.
+// A file that is not a trace is reported and prevents no other from being added.
 func TestDataset(t *testing.T) {
 	dir := t.TempDir()
 	set := filepath.Join(dir, "fleet")
@@ -189,7 +190,8 @@ func TestDatasetCommands(t *testing.T) {
 	}
 }
 
-// What is learned about one trace, such as its spans, is nothing that traces that are converted at the same time know or lose.
+// What is learned about one trace, such as its spans, is nothing that traces that are converted at the same time know
+// or lose.
 func TestDatasetJobs(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"to", "parquet", "-q"}

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Runs are killed at random moments while others go on. In the end every trace is in the dataset once and nothing is left.
+// Runs are killed at random moments while others go on. In the end every trace is in the dataset once and nothing is
+// left.
 func TestDatasetKilled(t *testing.T) {
 	dir := t.TempDir()
 	const n = 12
@@ -98,7 +99,8 @@ func TestDatasetInterrupted(t *testing.T) {
 	}
 }
 
-// Where writes fail, the dataset has complete traces only, the exit code is that of the destination, and what follows is not tried.
+// Where writes fail, the dataset has complete traces only, the exit code is that of the destination, and what follows
+// is not tried.
 func TestDatasetFailingWrites(t *testing.T) {
 	dir := t.TempDir()
 	set := filepath.Join(dir, "fleet")

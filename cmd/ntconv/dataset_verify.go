@@ -27,7 +27,10 @@ func (a *app) datasetVerifyCmd() *cobra.Command {
 			"messages say what to do.",
 		Example: examples(
 			formats.Example{Remark: "is the dataset complete?", Line: "ntconv dataset verify fleet"},
-			formats.Example{Remark: "for programs", Line: "ntconv dataset verify fleet --json | jq -r '.problems[].path'"},
+			formats.Example{
+				Remark: "for programs",
+				Line:   "ntconv dataset verify fleet --json | jq -r '.problems[].path'",
+			},
 		),
 		Args:              oneDataset,
 		ValidArgsFunction: dirCompletion,
@@ -131,11 +134,22 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 	for _, p := range v.Problems {
 		if wrong[p.UID] {
 			delete(wrong, p.UID)
-			fmt.Fprintf(b, "to restore trace %s: ntconv dataset rm %s %s, and add it again\n", p.UID, message.Line(message.ShellWord(set.Dir())), p.UID)
+			fmt.Fprintf(
+				b,
+				"to restore trace %s: ntconv dataset rm %s %s, and add it again\n",
+				p.UID,
+				message.Line(message.ShellWord(set.Dir())),
+				p.UID,
+			)
 		}
 	}
-	text := fmt.Sprintf("%s, %s, %s, %s", message.Count(int64(v.Traces), "trace"), message.Count(int64(v.Files), "file"),
-		message.Count(v.Events, "event"), megabytes(v.Bytes))
+	text := fmt.Sprintf(
+		"%s, %s, %s, %s",
+		message.Count(int64(v.Traces), "trace"),
+		message.Count(int64(v.Files), "file"),
+		message.Count(v.Events, "event"),
+		megabytes(v.Bytes),
+	)
 	if v.Busy > 0 {
 		text += fmt.Sprintf("; %s being added or removed", message.Count(int64(v.Busy), "trace is", "traces are"))
 	}

@@ -22,7 +22,8 @@ type delivery struct {
 	create func(*iox.Outputs) (ntconv.Sink, error)
 	// outputs, if not nil, returns what is written to in place of name.
 	outputs func() (*iox.Outputs, error)
-	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output is not kept.
+	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output
+	// is not kept.
 	empty  func() string
 	advice string // for users whose output would be empty
 }
@@ -73,7 +74,12 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	}
 	dir := d.to == formats.ToDir
 	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{
-		OutputOptions: iox.OutputOptions{Force: a.force, Cleaner: a.cleaner, Check: a.memory.Check, Quota: &a.quota}, Dir: dir, File: !dir,
+		OutputOptions: iox.OutputOptions{
+			Force:   a.force,
+			Cleaner: a.cleaner,
+			Check:   a.memory.Check,
+			Quota:   &a.quota,
+		}, Dir: dir, File: !dir,
 	})
 	if err == nil {
 		return out, nil
@@ -109,7 +115,8 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 	return partial
 }
 
-// abort aborts an output. If that fails, something is left that the user must know of, also if the pass is made again and succeeds.
+// abort aborts an output. If that fails, something is left that the user must know of, also if the pass is made again
+// and succeeds.
 func (a *app) abort(out *iox.Outputs) error {
 	err := out.Abort()
 	if err != nil && a.left == nil {
@@ -131,8 +138,8 @@ func (a *app) showSending(s formats.Sending) {
 	})
 }
 
-// sentBefore returns the error of a pass whose output is not kept. What was sent cannot be taken back, so the error of an input says
-// how much that was; that of the sink says so itself.
+// sentBefore returns the error of a pass whose output is not kept. What was sent cannot be taken back, so the error of
+// an input says how much that was; that of the sink says so itself.
 func (a *app) sentBefore(fatal error, d *delivery, sink ntconv.Sink) error {
 	s, ok := sink.(formats.Sending)
 	if !ok || d.to != formats.ToNothing {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The duration of a profile is that of the recording or of the part of it that was asked for, whatever else is selected. No thread
-// has more time than that.
+// The duration of a profile is that of the recording or of the part of it that was asked for, whatever else is
+// selected. No thread has more time than that.
 func TestDurationIsOfTheRecording(t *testing.T) {
 	dir := t.TempDir()
 	cpu := trace(t, "cpu-env")

@@ -17,8 +17,9 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// evil is text that a terminal acts on, in all ways: bytes of C1 and others that are not UTF-8, characters of C0, C1 and DEL, changes of
-// direction, separators of lines and columns, spaces without width, and what is special in messages, patterns and formats.
+// evil is text that a terminal acts on, in all ways: bytes of C1 and others that are not UTF-8, characters of C0, C1
+// and DEL, changes of direction, separators of lines and columns, spaces without width, and what is special in
+// messages, patterns and formats.
 const evil = "x\x9b31m\xff\u009b2J\x1b[31m\x07\u202e\u2066\u2028\u2029\u200b\ufeff\x7f\tt\nl\rq\"'\\%s$é"
 
 // evilTrace is a trace of version 6 in which every text is evil.
@@ -173,7 +174,8 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 	}
 }
 
-// Names that are not UTF-8 are made so where they are read: what is written of them does not change when it is written again.
+// Names that are not UTF-8 are made so where they are read: what is written of them does not change when it is written
+// again.
 func TestInvalidNamesAreStable(t *testing.T) {
 	dir := t.TempDir()
 	inputs := map[string][]byte{

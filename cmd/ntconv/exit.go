@@ -68,7 +68,8 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// inputFailure is an error of an input, as of type *input.Error: a limit, or nothing could be read. The next step is put after it.
+// inputFailure is an error of an input, as of type *input.Error: a limit, or nothing could be read. The next step is
+// put after it.
 func inputFailure(err error, strict bool) error {
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
@@ -112,8 +113,8 @@ func (a *app) show(text string) error {
 	return nil
 }
 
-// outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without words. The
-// connection of an upload is not such a pipe.
+// outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without
+// words. The connection of an upload is not such a pipe.
 func outputFailure(err error) error {
 	if of := (*iox.Error)(nil); errors.As(err, &of) && errors.Is(of, syscall.EPIPE) {
 		return fail(exitSignal+int(syscall.SIGPIPE), errQuiet)

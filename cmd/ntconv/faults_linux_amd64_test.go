@@ -23,7 +23,8 @@ var allFaults = flag.Bool("faults", false, "inject a fault at every system call"
 
 const faultSample = 1
 
-// A faulty is a run of the command of which one system call after the other fails. IN represents an input, OUT for the destination.
+// A faulty is a run of the command of which one system call after the other fails. IN represents an input, OUT for the
+// destination.
 type faulty struct {
 	args  string
 	in    string // trace of testdata, or the args of a run that makes it
@@ -98,8 +99,9 @@ var ignoredFaults = map[string]string{
 	"mkdirat":    "the directory exists",
 }
 
-// Whichever system call fails, for a moment or for good, and wherever the process is killed: a run that cannot do its work says so with the
-// right exit code and names the file. The destination is as before or complete, and nothing else is left. Nothing panics or hangs.
+// Whichever system call fails, for a moment or for good, and wherever the process is killed: a run that cannot do its
+// work says so with the right exit code and names the file. The destination is as before or complete, and nothing else
+// is left. Nothing panics or hangs.
 func TestFaults(t *testing.T) {
 	injected := map[string]int{}
 	var total []int
@@ -141,7 +143,8 @@ type faultRun struct {
 	state                string // of the destination
 }
 
-// injectAll injects a fault at one call after the other until a run completes without, and returns the number of faults.
+// injectAll injects a fault at one call after the other until a run completes without, and returns the number of
+// faults.
 func (r *faulty) injectAll(t *testing.T, clean *faultRun, f faultinject.Fault, only []string) (injected int) {
 	root := clean.root
 	var all []int // calls of the clean run that get the fault
@@ -284,7 +287,8 @@ func (r *faulty) trace(t *testing.T, got *faultRun, input string, args []string,
 	return result, err
 }
 
-// stateOf returns what a destination holds: "old", or a hash of all names and contents that do not change with the time.
+// stateOf returns what a destination holds: "old", or a hash of all names and contents that do not change with the
+// time.
 func stateOf(t *testing.T, dest string) string {
 	t.Helper()
 	h := sha256.New()
@@ -333,7 +337,8 @@ func (r *faulty) check(clean, got *faultRun, f faultinject.Fault) error {
 			return leftTemp.MatchString(name) || strings.HasPrefix(name, "tmp/ntconv-") || strings.HasPrefix(name, "x/_staging/")
 		})
 	}
-	// A lock that could not be taken may be that of another run, so its file stays. It is empty, and the next run removes it.
+	// A lock that could not be taken may be that of another run, so its file stays. It is empty, and the next run
+	// removes it.
 	left = slices.DeleteFunc(left, func(name string) bool {
 		return strings.HasPrefix(name, "x/_staging/") && strings.HasSuffix(name, ".lock")
 	})

@@ -34,10 +34,22 @@ func (a *app) filterCmd() *cobra.Command {
 			"The events of each thread are numbered anew: what is left out does not look lost, and what the recorder lost still does.\n" +
 			"Types and threads that no event uses any more are left out. With nothing selected all is kept, as ntconv to nettrace does.",
 		Example: examples(
-			formats.Example{Remark: "one process of a machine-wide trace", Line: "ntconv filter --pid 4711 machine.nettrace one.nettrace"},
-			formats.Example{Remark: "the last ten seconds, without the runtime's own events", Line: "ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace"},
-			formats.Example{Remark: "large allocations, with names for their stacks", Line: "ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace"},
-			formats.Example{Remark: "nothing but what is selected", Line: "ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace"},
+			formats.Example{
+				Remark: "one process of a machine-wide trace",
+				Line:   "ntconv filter --pid 4711 machine.nettrace one.nettrace",
+			},
+			formats.Example{
+				Remark: "the last ten seconds, without the runtime's own events",
+				Line:   "ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace",
+			},
+			formats.Example{
+				Remark: "large allocations, with names for their stacks",
+				Line:   "ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace",
+			},
+			formats.Example{
+				Remark: "nothing but what is selected",
+				Line:   "ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace",
+			},
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := inAndOut(cmd, args); err != nil {
@@ -94,7 +106,9 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 		}
 	}
 	plan.Keep, plan.Check = part.Keep, isStdout(f.out)
-	plan.After = append([]pass.Stage{func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) }}, plan.After...)
+	plan.After = append(
+		[]pass.Stage{func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) }},
+		plan.After...)
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		d := a.delivery(p, &f.conversion, f.out)
 		empty := d.empty
@@ -112,8 +126,8 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	})
 }
 
-// learn reads an input once to find the processes of which the selection keeps something. An error of an input that can be read in part is
-// left to the reading that follows.
+// learn reads an input once to find the processes of which the selection keeps something. An error of an input that can
+// be read in part is left to the reading that follows.
 func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }

@@ -77,7 +77,8 @@ func items(t *testing.T, data []byte) (list []item, lost int) {
 	return list, lost
 }
 
-// namers are the events of the runtime that give names: methods, modules, code maps, the start of the runtime, the process.
+// namers are the events of the runtime that give names: methods, modules, code maps, the start of the runtime, the
+// process.
 var namers = func() []string {
 	list := []string{"Microsoft-DotNETCore-EventPipe/1"}
 	for _, id := range []int{141, 142, 143, 144, 151, 152, 153, 187, 190} {
@@ -181,8 +182,8 @@ func TestMergedTracesLoseNothing(t *testing.T) {
 	referenceFindsNoLosses(t, filepath.Join(dir, "both.nettrace"), 82_166+3_229)
 }
 
-// One process cut out of a trace gives the same samples as one process selected from it, names of shared mappings included. What the
-// recording was cut from is known only when selecting.
+// One process cut out of a trace gives the same samples as one process selected from it, names of shared mappings
+// included. What the recording was cut from is known only when selecting.
 func TestFilterKeepsNames(t *testing.T) {
 	for _, pid := range []string{"1598", "1599", "1600"} {
 		dir := t.TempDir()

@@ -47,11 +47,20 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&a.failOnLoss, "fail-on-loss", false, "exit with 3 if the recorder lost events")
 		flags.BoolVarP(&a.quiet, "quiet", "q", false, "no summary and no progress on standard error")
-		flags.Var(formats.Choice(&a.report, reportText, reportJSON), "report", "summary as a line of text or as a JSON object")
+		flags.Var(
+			formats.Choice(&a.report, reportText, reportJSON),
+			"report",
+			"summary as a line of text or as a JSON object",
+		)
 	})
 	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
 		a.read.BindLimits(flags)
-		formats.SizeFlag(flags, &a.memory.Max, formats.FlagMemory, "memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any")
+		formats.SizeFlag(
+			flags,
+			&a.memory.Max,
+			formats.FlagMemory,
+			"memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any",
+		)
 		formats.BindCompression(flags, &a.limits)
 		formats.BindQuota(flags, &a.quota)
 	})
@@ -63,7 +72,8 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 }
 
-// addFormatFlags adds the flags of formats whose inputs may need them, unless the command has those of its formats already.
+// addFormatFlags adds the flags of formats whose inputs may need them, unless the command has those of its formats
+// already.
 func (a *app) addFormatFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	var needed []*formats.Format
 	for _, f := range formats.Readable() {
@@ -120,16 +130,40 @@ const lists = "; several as A,B or by the flag again"
 
 func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text"+lists)
-	flags.StringSliceVar(&p.opts.Events, "event", nil, "only these `event`s: name, number or provider/name; * stands for any text"+lists)
-	flags.UintSliceVar(&p.pids, "pid", nil, "only `process`es with this id; several as 15683,15684 or by the flag again")
+	flags.StringSliceVar(
+		&p.opts.Events,
+		"event",
+		nil,
+		"only these `event`s: name, number or provider/name; * stands for any text"+lists,
+	)
+	flags.UintSliceVar(
+		&p.pids,
+		"pid",
+		nil,
+		"only `process`es with this id; several as 15683,15684 or by the flag again",
+	)
 	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id"+lists)
 	for _, name := range []string{"pid", "tid"} {
 		flags.Lookup(name).DefValue = "" // the library would tell an empty list
 	}
-	flags.Var((*momentFlag)(&p.opts.From), "from-time", "only from this `time` on: 1.5s after the start, -2s before the end, or a date and time (UTC if it names no zone)")
+	flags.Var(
+		(*momentFlag)(&p.opts.From),
+		"from-time",
+		"only from this `time` on: 1.5s after the start, -2s before the end, or a date and time (UTC if it names no zone)",
+	)
 	flags.Var((*momentFlag)(&p.opts.To), "to-time", "only before this `time`")
-	flags.StringArrayVar(&p.where, "where", nil, "only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where")
-	flags.StringArrayVar(&p.during, flagDuring, nil, "select events that were recorded while a span was active for which this `expression` holds: 'span.name =~ \"GET /cart\"'; the input is read twice; see ntconv help where")
+	flags.StringArrayVar(
+		&p.where,
+		"where",
+		nil,
+		"only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where",
+	)
+	flags.StringArrayVar(
+		&p.during,
+		flagDuring,
+		nil,
+		"select events that were recorded while a span was active for which this `expression` holds: 'span.name =~ \"GET /cart\"'; the input is read twice; see ntconv help where",
+	)
 }
 
 // options returns the selection that the flags describe.
@@ -142,7 +176,11 @@ func (p *pickFlags) options() (*selection.Options, error) {
 		o.TIDs = append(o.TIDs, uint64(n))
 	}
 	if o.Reversed() {
-		return nil, fmt.Errorf("--from-time %s --to-time %s: the range is reversed, it ends before it begins", o.From, o.To)
+		return nil, fmt.Errorf(
+			"--from-time %s --to-time %s: the range is reversed, it ends before it begins",
+			o.From,
+			o.To,
+		)
 	}
 	for _, text := range p.where {
 		x, err := where.Parse(text)

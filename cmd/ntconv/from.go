@@ -8,22 +8,36 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format. Commands and flags of all pairs of
-// formats would be most of the time that short runs take, so formats that are not among the arguments have none; nil means all.
+// fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format. Commands and
+// flags of all pairs of formats would be most of the time that short runs take, so formats that are not among the
+// arguments have none; nil means all.
 func (a *app) fromCmd(args []string) *cobra.Command {
 	table := formats.Readable()
 	cmd := &cobra.Command{
 		Use:   "from",
 		Short: "Convert from a named format, if the content of the input does not show it",
 		Long: "Convert from a named format, if the content of the input does not show it, or with the flags of that format's inputs.\n" +
-			"ntconv to FORMAT recognizes the format of its input.\n\nFormats that can be read:\n" + readLines(table),
+			"ntconv to FORMAT recognizes the format of its input.\n\nFormats that can be read:\n" + readLines(
+			table,
+		),
 		Example: examples(
-			formats.Example{Remark: "a profile from a pipe", Line: "curl -s https://host/debug/pprof/heap | ntconv from pprof to nettrace - > heap.nettrace"},
-			formats.Example{Remark: "folded stacks whose numbers are milliseconds", Line: "ntconv from folded to pprof --folded-value cpu/milliseconds out.txt -o out.pb.gz"},
+			formats.Example{
+				Remark: "a profile from a pipe",
+				Line:   "curl -s https://host/debug/pprof/heap | ntconv from pprof to nettrace - > heap.nettrace",
+			},
+			formats.Example{
+				Remark: "folded stacks whose numbers are milliseconds",
+				Line:   "ntconv from folded to pprof --folded-value cpu/milliseconds out.txt -o out.pb.gz",
+			},
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("%s: no such format; these can be read: %s%s", args[0], formats.List(table), didYouMean(near(cmd, args[0])))
+				return fmt.Errorf(
+					"%s: no such format; these can be read: %s%s",
+					args[0],
+					formats.List(table),
+					didYouMean(near(cmd, args[0])),
+				)
 			}
 			return fmt.Errorf("no format given; these can be read: %s", formats.List(table))
 		},
@@ -42,10 +56,15 @@ func (a *app) fromCmd(args []string) *cobra.Command {
 // fromFormatCmd is ntconv from FORMAT.
 func (a *app) fromFormatCmd(from *formats.Format) *cobra.Command {
 	return &cobra.Command{
-		Use:     from.Name + " to FORMAT IN...",
-		Short:   "Convert " + from.Doc,
-		Long:    "Convert from " + from.Name + ": " + from.Doc + ".",
-		Example: examples(formats.Example{Remark: "from a pipe to a trace", Line: "ntconv from " + from.Name + " to nettrace - > out.nettrace"}),
+		Use:   from.Name + " to FORMAT IN...",
+		Short: "Convert " + from.Doc,
+		Long:  "Convert from " + from.Name + ": " + from.Doc + ".",
+		Example: examples(
+			formats.Example{
+				Remark: "from a pipe to a trace",
+				Line:   "ntconv from " + from.Name + " to nettrace - > out.nettrace",
+			},
+		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("the format of the output is missing: %s to FORMAT IN", cmd.CommandPath())
 		},

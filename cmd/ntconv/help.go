@@ -132,9 +132,18 @@ such a span. The operators are the same; the properties are those of spans:
 A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end. --span-link
 chooses the evidence: labels of the event, activity IDs, threads.`,
 		Example: examples(
-			formats.Example{Remark: "large objects of some types", Line: "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace"},
-			formats.Example{Remark: "methods that ran in slow requests", Line: "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace"},
-			formats.Example{Remark: "the first five seconds of two threads", Line: "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace"},
+			formats.Example{
+				Remark: "large objects of some types",
+				Line:   "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace",
+			},
+			formats.Example{
+				Remark: "methods that ran in slow requests",
+				Line:   "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace",
+			},
+			formats.Example{
+				Remark: "the first five seconds of two threads",
+				Line:   "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace",
+			},
 		),
 	}
 }
@@ -171,9 +180,13 @@ func addStandardCommands(root *cobra.Command) {
 			}
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // without it, arguments are not checked
 			for _, shell := range c.Commands() {
-				shell.Example = examples(formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()})
+				shell.Example = examples(
+					formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()},
+				)
 			}
-			c.Example = examples(formats.Example{Remark: "for this session of bash", Line: "source <(ntconv completion bash)"})
+			c.Example = examples(
+				formats.Example{Remark: "for this session of bash", Line: "source <(ntconv completion bash)"},
+			)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package main
 
-// attacksOnGrowth are inputs whose cost grew faster than they do. TestGrowth in internal/testing/growth measures the growth; the bounds here are
-// on what the output holds.
+// attacksOnGrowth are inputs whose cost grew faster than they do. TestGrowth in internal/testing/growth measures the
+// growth; the bounds here are on what the output holds.
 var attacksOnGrowth = []attack{
 	{file: "keys-4000.nettrace", args: "print --json IN", out: 64 << 10, mib: 100},
 	{file: "keys-4000.nettrace", args: "to parquet IN -o OUT/", out: 512 << 10, mib: 120},

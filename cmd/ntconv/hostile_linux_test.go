@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// An attack is a run of the command on an input that was made to hurt, and what the run may cost. IN in args represents the input, OUT for
-// an output in an empty directory, @NAME for another input.
+// An attack is a run of the command on an input that was made to hurt, and what the run may cost. IN in args represents
+// the input, OUT for an output in an empty directory, @NAME for another input.
 type attack struct {
 	file string // of testdata/hostile
 	args string
@@ -42,7 +42,8 @@ var attacksOnPrinting = []attack{
 	{file: "dataloc.nettrace", args: "print --json IN", out: 4 << 20, mib: 120},
 }
 
-// Inputs that were made to hurt stay within bounds of memory and space, and end with the exit code that says what happened.
+// Inputs that were made to hurt stay within bounds of memory and space, and end with the exit code that says what
+// happened.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: the race detector multiplies time and memory")

@@ -101,7 +101,8 @@ func TestStandardOutputIsFull(t *testing.T) {
 	}
 }
 
-// A run that fails wrote nothing: the destination is as before, and nothing is left beside it or in the directory for temporary files.
+// A run that fails wrote nothing: the destination is as before, and nothing is left beside it or in the directory for
+// temporary files.
 func TestFailureLeavesNothing(t *testing.T) {
 	hostile := t.TempDir()
 	whole, cut := trace(t, "cpu-env"), filepath.Join(hostile, "cut")

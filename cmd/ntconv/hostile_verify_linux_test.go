@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// attacksOnVerify are on rewriting, comparing, and on what is printed. Each of those named again and ve was called different before.
+// attacksOnVerify are on rewriting, comparing, and on what is printed. Each of those named again and ve was called
+// different before.
 var attacksOnVerify = []attack{
 	{file: "again-104286.nettrace", args: "to nettrace IN -o OUT.nettrace", out: 4 << 10, mib: 60},
 	{file: "ve-areoneinthesecond.nettrace", args: "to nettrace IN -o OUT.nettrace", out: 4 << 10, mib: 60},
@@ -25,7 +26,8 @@ var attacksOnVerify = []attack{
 	{file: "pprof-not-utf8.pb", args: "to nettrace IN -o OUT.nettrace", out: 128 << 10, mib: 60},
 }
 
-// What was called different though it was rewritten without loss is equal, in both orders, and is the same when it is written again.
+// What was called different though it was rewritten without loss is equal, in both orders, and is the same when it is
+// written again.
 func TestRewrittenIsEqual(t *testing.T) {
 	for _, name := range []string{"again-104286", "ve-areoneinthesecond", "ve-isdeclaredinthefirst", "ve-mark-590", "ve-opaque-319", "start-time"} {
 		for _, order := range []string{"file", "time"} {

@@ -23,7 +23,10 @@ func (a *app) infoCmd() *cobra.Command {
 			"what was lost, and what can be extracted with which command.",
 		Example: examples(
 			formats.Example{Remark: "what is in the trace", Line: "ntconv info trace.nettrace"},
-			formats.Example{Remark: "the events of one provider only", Line: "ntconv info --provider 'System.*' trace.nettrace"},
+			formats.Example{
+				Remark: "the events of one provider only",
+				Line:   "ntconv info --provider 'System.*' trace.nettrace",
+			},
 			formats.Example{Remark: "for programs", Line: "ntconv info --json trace.nettrace | jq .lost_events"},
 		),
 		Args:              oneInput,

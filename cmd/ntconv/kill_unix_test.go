@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Whenever the command is killed, the destination holds the old file or the complete new one. The moments are spread over the
-// time that a run takes.
+// Whenever the command is killed, the destination holds the old file or the complete new one. The moments are spread
+// over the time that a run takes.
 func TestKilled(t *testing.T) {
 	in := trace(t, "cpu-env")
 	dir := t.TempDir()

@@ -6,8 +6,8 @@
 //	ntconv print trace.nettrace --json            its events
 //	ntconv top trace.nettrace                     where the time went
 //
-// Only data goes to standard output. Messages and a line that sums up what was done go to standard error. The exit codes
-// stand in exit.go.
+// Only data goes to standard output. Messages and a line that sums up what was done go to standard error. The exit
+// codes stand in exit.go.
 package main
 
 import (
@@ -26,8 +26,9 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// How much memory may be garbage, in percent of what is in use. The runtime collects first at 4 MiB times the percentage:
-// with firstGarbage at 16 MiB, which most traces never need. Those that do have much to keep, and as much again is enough.
+// How much memory may be garbage, in percent of what is in use. The runtime collects first at 4 MiB times the
+// percentage: with firstGarbage at 16 MiB, which most traces never need. Those that do have much to keep, and as much
+// again is enough.
 const (
 	firstGarbage = 400
 	laterGarbage = 100

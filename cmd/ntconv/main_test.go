@@ -96,8 +96,8 @@ func unpacked(t *testing.T, name string) []byte {
 	return corpus.Trace(t, name).Data
 }
 
-// someTraces returns the traces of testdata; in short mode one of each kind, because every command is a process of its own and takes
-// long to start with the race detector.
+// someTraces returns the traces of testdata; in short mode one of each kind, because every command is a process of its
+// own and takes long to start with the race detector.
 func someTraces(t *testing.T) []corpus.File {
 	t.Helper()
 	all := corpus.Traces(t)

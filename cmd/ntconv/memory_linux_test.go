@@ -15,12 +15,12 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// baseMiB is what a process of the command has in addition to what --max-memory limits: its program file and the runtime, 25 MiB in
-// "ntconv version", and what is allocated until the watch gets a processor.
+// baseMiB is what a process of the command has in addition to what --max-memory limits: its program file and the
+// runtime, 25 MiB in "ntconv version", and what is allocated until the watch gets a processor.
 const baseMiB = 35
 
-// A phase is a run of the command in which something other than reading takes the memory, or reading takes it in one call. IN in args
-// represents the input, OUT for an output in an empty directory.
+// A phase is a run of the command in which something other than reading takes the memory, or reading takes it in one
+// call. IN in args represents the input, OUT for an output in an empty directory.
 type phase struct {
 	in   string // name of the function in memoryInputs
 	args string
@@ -66,8 +66,8 @@ var phases = []phase{
 	{"spans", "to parquet IN -o OUT.d/", exitLimit, ""},
 }
 
-// Whatever takes the memory, a process has no more than a quarter above its limit: it ends with 5, says what most of the memory is used
-// for, and leaves nothing at the destination or among the temporary files.
+// Whatever takes the memory, a process has no more than a quarter above its limit: it ends with 5, says what most of
+// the memory is used for, and leaves nothing at the destination or among the temporary files.
 func TestMemoryOfPhases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: the race detector multiplies memory")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// More memory in use than --max-memory ends every verb with 5; nothing is written, and the error names the flag and, if there
-// is a word for it, what holds the memory.
+// More memory in use than --max-memory ends every verb with 5; nothing is written, and the error names the flag and, if
+// there is a word for it, what holds the memory.
 func TestMaxMemory(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "gcdump")

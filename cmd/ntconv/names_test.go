@@ -99,7 +99,8 @@ func TestInfoOfCutTrace(t *testing.T) {
 	}
 }
 
-// TestAnyOrder: a profile is the same whether the order of events is left to the command, which prefers that of the file, or not.
+// TestAnyOrder: a profile is the same whether the order of events is left to the command, which prefers that of the
+// file, or not.
 func TestAnyOrder(t *testing.T) {
 	if checkAnyOrder(t, someTraces(t)) == 0 {
 		t.Error("no trace has samples")

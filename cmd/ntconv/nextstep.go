@@ -13,15 +13,17 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// nextStep returns what a user can do about an input that could not be read, and "" if the error says so itself. strict tells that
-// --strict is why nothing was kept.
+// nextStep returns what a user can do about an input that could not be read, and "" if the error says so itself. strict
+// tells that --strict is why nothing was kept.
 func nextStep(err error, strict bool) string {
 	var advised *ntconv.AdviceError
 	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || input.IsTruncated(err)
 	var set *input.DatasetError
 	switch {
 	case errors.As(err, &set):
-		return "ntconv dataset ls " + message.ShellWord(set.Dir) + " lists the directories of its traces, each of which is an input"
+		return "ntconv dataset ls " + message.ShellWord(
+			set.Dir,
+		) + " lists the directories of its traces, each of which is an input"
 	case errors.Is(err, reader.ErrPrerelease):
 		return "or try --allow-prerelease"
 	case errors.As(err, &advised), formats.IsUnknown(err):

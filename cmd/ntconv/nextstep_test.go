@@ -84,7 +84,8 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// Whichever byte is damaged: an error that ends the run has a next step, and a value that is wrong is told with what it should be.
+// Whichever byte is damaged: an error that ends the run has a next step, and a value that is wrong is told with what it
+// should be.
 func TestDamagedAnywhere(t *testing.T) {
 	failed, values := 0, 0
 	for _, name := range []string{"cpu-env", "cpu-v6", "sources-netperf3"} {

@@ -58,7 +58,8 @@ func TestSendingExitCodes(t *testing.T) {
 	}
 }
 
-// The command line that names a process is known to the first batch although .NET writes it last, but not if a pipe is read once.
+// The command line that names a process is known to the first batch although .NET writes it last, but not if a pipe is
+// read once.
 func TestServiceNameIsKnown(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"to", "otlp", "--batch", "1", "-o", "out.jsonl", "-f"}
@@ -105,7 +106,8 @@ func TestSendingReport(t *testing.T) {
 	}
 }
 
-// A connection that the receiver closed is an error with a message, although its cause is that of a pipe without a reader.
+// A connection that the receiver closed is an error with a message, although its cause is that of a pipe without a
+// reader.
 func TestBrokenConnectionIsNoBrokenPipe(t *testing.T) {
 	for _, c := range []struct {
 		err  error

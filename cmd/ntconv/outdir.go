@@ -13,12 +13,17 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// checkReplaced refuses an output directory in place of one that holds an input, or files of other formats, with or without -f: the
-// directory is replaced as a whole, and what ntconv has not written cannot be made again.
+// checkReplaced refuses an output directory in place of one that holds an input, or files of other formats, with or
+// without -f: the directory is replaced as a whole, and what ntconv has not written cannot be made again.
 func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	for _, in := range inputs {
 		if isInside(in, out) {
-			return failf(exitUsage, "%s: the output would take the place of the directory of the input (%s); name another output", out, input.NameOf(in, 0))
+			return failf(
+				exitUsage,
+				"%s: the output would take the place of the directory of the input (%s); name another output",
+				out,
+				input.NameOf(in, 0),
+			)
 		}
 	}
 	entries, err := os.ReadDir(out)
@@ -30,8 +35,13 @@ func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	}
 	for _, e := range entries {
 		if e.IsDir() || !hasExtension(to, e.Name()) {
-			return failf(exitOutput, "%s: create: the directory exists and holds %s, which is not of format %s, and -f would delete it; name another output",
-				out, e.Name(), to.Name)
+			return failf(
+				exitOutput,
+				"%s: create: the directory exists and holds %s, which is not of format %s, and -f would delete it; name another output",
+				out,
+				e.Name(),
+				to.Name,
+			)
 		}
 	}
 	return nil

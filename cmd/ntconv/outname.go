@@ -47,8 +47,11 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return oneInput(cmd, args)
 	case len(args) > 2:
-		return fmt.Errorf("one input and one output, IN OUT, not %d arguments: %s; ntconv to nettrace IN... -o both.nettrace makes one of several inputs",
-			len(args), strings.Join(args, " "))
+		return fmt.Errorf(
+			"one input and one output, IN OUT, not %d arguments: %s; ntconv to nettrace IN... -o both.nettrace makes one of several inputs",
+			len(args),
+			strings.Join(args, " "),
+		)
 	case len(args) == 2 && cmd.Flags().Changed("output"):
 		return fmt.Errorf("two outputs: %s, and %s with -o", args[1], cmd.Flag("output").Value)
 	case len(args) == 2 && args[1] == "":
@@ -57,8 +60,8 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// output returns the name of the output. If the user gave none, the output is named after the input, and standard input goes to
-// standard output. It is an error if that name is the input itself.
+// output returns the name of the output. If the user gave none, the output is named after the input, and standard input
+// goes to standard output. It is an error if that name is the input itself.
 func (c *conversion) output() (string, error) {
 	c.chooseByName()
 	to, flag := c.creator.Destination()
@@ -72,7 +75,11 @@ func (c *conversion) output() (string, error) {
 	case to == formats.ToDir && (isStdout(c.out) || c.out == "" && c.in == "-"):
 		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", flag)
 	case to == formats.ToFile && (strings.HasSuffix(c.out, "/") || strings.HasSuffix(c.out, string(filepath.Separator))):
-		return "", failf(exitUsage, "-o %s: the output is a file, and this is the name of a directory; name a file", c.out)
+		return "", failf(
+			exitUsage,
+			"-o %s: the output is a file, and this is the name of a directory; name a file",
+			c.out,
+		)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":
@@ -84,7 +91,12 @@ func (c *conversion) output() (string, error) {
 	}
 	name := c.to.OutputFor(c.in)
 	if sameFile(c.in, name) {
-		return "", failf(exitUsage, "%s: the output would be called %s, which is the input; name another one with -o", c.in, name)
+		return "", failf(
+			exitUsage,
+			"%s: the output would be called %s, which is the input; name another one with -o",
+			c.in,
+			name,
+		)
 	}
 	return name, nil
 }
@@ -105,7 +117,8 @@ func (c *conversion) chooseByName() {
 	c.when = chooser.ChooseByName(out, err == nil && info.IsDir())
 }
 
-// misnamed returns a note on an output whose name states another format or compression, "" if it does not. It is not an error.
+// misnamed returns a note on an output whose name states another format or compression, "" if it does not. It is not an
+// error.
 func misnamed(to *formats.Format, out string) string {
 	if isStdout(out) {
 		return ""
@@ -113,8 +126,8 @@ func misnamed(to *formats.Format, out string) string {
 	return to.Mismatch(out)
 }
 
-// checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a recording
-// cannot be made again. It refuses one in a folder that does not exist, too.
+// checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a
+// recording cannot be made again. It refuses one in a folder that does not exist, too.
 func checkOutput(out string, inputs ...string) error {
 	if isStdout(out) || out == "" {
 		return nil
@@ -128,14 +141,19 @@ func checkOutput(out string, inputs ...string) error {
 	}
 	for _, in := range inputs {
 		if sameFile(in, out) {
-			return failf(exitUsage, "%s: the output would take the place of the input (%s); name another output", out, input.NameOf(in, 0))
+			return failf(
+				exitUsage,
+				"%s: the output would take the place of the input (%s); name another output",
+				out,
+				input.NameOf(in, 0),
+			)
 		}
 	}
 	return nil
 }
 
-// exists reports whether there is a file or folder of a name.
-// isAbsent reports whether a name does not exist. A name that cannot be examined may exist: whoever opens it gets the error.
+// exists reports whether there is a file or folder of a name. isAbsent reports whether a name does not exist. A name
+// that cannot be examined may exist: whoever opens it gets the error.
 func isAbsent(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)

@@ -277,7 +277,8 @@ func TestEmptyNames(t *testing.T) {
 	}
 }
 
-// An output whose name says something else than it is gets a note; convert, which goes by the name, says why it does not take it.
+// An output whose name says something else than it is gets a note; convert, which goes by the name, says why it does
+// not take it.
 func TestMisnamedOutput(t *testing.T) {
 	in := trace(t, "cpu-env")
 	const packed = "says that it is packed"

@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// linkedSamples returns how many rows of the samples of a directory of tables have a span, and how many labels there are.
+// linkedSamples returns how many rows of the samples of a directory of tables have a span, and how many labels there
+// are.
 func linkedSamples(t *testing.T, dir string) (linked, labels int) {
 	t.Helper()
 	samples, err := parquet.ReadFile[tables.Sample](filepath.Join(dir, "samples.parquet"))
@@ -30,7 +31,8 @@ func linkedSamples(t *testing.T, dir string) (linked, labels int) {
 	return linked, len(list)
 }
 
-// The samples that ntconv to parquet links to spans are those that ntconv to pprof links. The labels of the events stay as recorded.
+// The samples that ntconv to parquet links to spans are those that ntconv to pprof links. The labels of the events stay
+// as recorded.
 func TestParquetLinksSamples(t *testing.T) {
 	path, dir := spanTrace(t), t.TempDir()
 	input := corpus.Read(t, path)

@@ -27,8 +27,8 @@ func (a *app) plan() (*pass.Plan, error) {
 	return plan, nil
 }
 
-// planFor returns how inputs are read for an output: in the order of the format unless the user has chosen one, and with stacks as
-// deep as its readers accept.
+// planFor returns how inputs are read for an output: in the order of the format unless the user has chosen one, and
+// with stacks as deep as its readers accept.
 func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Creator) (*pass.Plan, error) {
 	p, err := a.plan()
 	if err != nil {
@@ -65,7 +65,12 @@ func (a *app) open(names []string, again bool) (*input.Input, error) {
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
-			return nil, failf(exitUsage, "--from %s: no such format; these can be read: %s", a.from, formats.List(table))
+			return nil, failf(
+				exitUsage,
+				"--from %s: no such format; these can be read: %s",
+				a.from,
+				formats.List(table),
+			)
 		}
 	}
 	in, err := input.Open(names, o)
@@ -116,8 +121,8 @@ func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) erro
 	return inputFailure(err, plan.Read.Strict)
 }
 
-// drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a partial error is
-// reported after the output was kept.
+// drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a
+// partial error is reported after the output was kept.
 func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	fatal, partial = p.Drain(sink)
 	var src *ntconv.SourceError
@@ -137,13 +142,21 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	case fatal != nil:
 		return fatal, nil
 	case errors.As(partial, &src):
-		return nil, failf(exitIncomplete, "%w; what came before that was kept", &input.Error{Name: p.Input.Name(), Err: src.Err})
+		return nil, failf(
+			exitIncomplete,
+			"%w; what came before that was kept",
+			&input.Error{Name: p.Input.Name(), Err: src.Err},
+		)
 	case partial != nil:
 		return nil, failf(exitIncomplete, "%s: %w", p.Input.Name(), partial)
 	}
 	if n := p.Report.Count(ntconv.CodeEventsLost); a.failOnLoss && n > 0 {
-		partial = failf(exitIncomplete, "%s: %s lost by the recorder (--fail-on-loss); record with a larger buffer or fewer providers",
-			p.Input.Name(), message.Count(int64(n), "event was", "events were"))
+		partial = failf(
+			exitIncomplete,
+			"%s: %s lost by the recorder (--fail-on-loss); record with a larger buffer or fewer providers",
+			p.Input.Name(),
+			message.Count(int64(n), "event was", "events were"),
+		)
 	}
 	return nil, partial
 }

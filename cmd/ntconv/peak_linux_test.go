@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// The test binary runs the command as its child and writes the child's peak of memory in KiB to the file that this variable names. The
-// kernel counts for every process also the memory that its parent had when it was forked, so a test cannot ask for the peak of its own
-// child: it has used hundreds of MiB itself.
+// The test binary runs the command as its child and writes the child's peak of memory in KiB to the file that this
+// variable names. The kernel counts for every process also the memory that its parent had when it was forked, so a test
+// cannot ask for the peak of its own child: it has used hundreds of MiB itself.
 const asMeter = "NTCONV_TEST_MEASURE_INTO"
 
 // meter runs the command, and ends the process as the command ends.
@@ -51,7 +51,8 @@ func measure(t *testing.T, cmd *exec.Cmd) (mib int64, err error) {
 	return peak(), err
 }
 
-// prepareMeter is measure for a command that the test runs itself. The function that is returned may be called when the command has ended.
+// prepareMeter is measure for a command that the test runs itself. The function that is returned may be called when the
+// command has ended.
 func prepareMeter(t *testing.T, cmd *exec.Cmd) (peak func() (mib int64)) {
 	t.Helper()
 	into := filepath.Join(t.TempDir(), "peak")

@@ -35,9 +35,18 @@ func (a *app) printCmd() *cobra.Command {
 			"Names of addresses usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
 			"temporary file for that.",
 		Example: examples(
-			formats.Example{Remark: "exceptions, with the stacks that threw them", Line: "ntconv print --event ExceptionThrown --symbols trace.nettrace"},
-			formats.Example{Remark: "as JSON, for jq", Line: `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`},
-			formats.Example{Remark: "one thread in the last second", Line: "ntconv print --tid 4711 --from-time -1s trace.nettrace"},
+			formats.Example{
+				Remark: "exceptions, with the stacks that threw them",
+				Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
+			},
+			formats.Example{
+				Remark: "as JSON, for jq",
+				Line:   `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
+			},
+			formats.Example{
+				Remark: "one thread in the last second",
+				Line:   "ntconv print --tid 4711 --from-time -1s trace.nettrace",
+			},
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
@@ -112,7 +121,13 @@ type lineSink struct {
 }
 
 func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
-	return &lineSink{out: out, printer: eventtext.New(p.Info.Clock, r.lines), json: r.json, live: !p.Input.Again(), mark: p.Selector.KeepMark}
+	return &lineSink{
+		out:     out,
+		printer: eventtext.New(p.Info.Clock, r.lines),
+		json:    r.json,
+		live:    !p.Input.Again(),
+		mark:    p.Selector.KeepMark,
+	}
 }
 
 // lineBuffer is how many bytes of lines are gathered.

@@ -45,8 +45,8 @@ func (a *app) copying(copied func() int64) (stop func()) {
 // progressEvery is how often progress is drawn.
 const progressEvery = 200 * time.Millisecond
 
-// showProgress draws how many bytes of size have been read, after a description. A size that is not positive is unknown. After stop has
-// returned, nothing is drawn any more, and nothing is left on the line.
+// showProgress draws how many bytes of size have been read, after a description. A size that is not positive is
+// unknown. After stop has returned, nothing is drawn any more, and nothing is left on the line.
 func showProgress(w io.Writer, what func() string, size int64, read func() int64) (stop func()) {
 	p := progressLine{w: w, size: size, start: time.Now()}
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -110,7 +110,14 @@ func (p *progressLine) draw(what string, read int64, now time.Time) {
 	if p.size > 0 {
 		share := min(max(float64(read)/float64(p.size), 0), 1)
 		full := int(share * progressWidth)
-		line += fmt.Sprintf(" %3d%% |%s%s| (%s/s) [%v", int(share*100), strings.Repeat("=", full), strings.Repeat(" ", progressWidth-full), decimalBytes(rate), elapsed)
+		line += fmt.Sprintf(
+			" %3d%% |%s%s| (%s/s) [%v",
+			int(share*100),
+			strings.Repeat("=", full),
+			strings.Repeat(" ", progressWidth-full),
+			decimalBytes(rate),
+			elapsed,
+		)
 		if left := p.size - read; rate > 0 && left > 0 && left/rate < maxProgressLeft {
 			line += fmt.Sprintf(":%v", time.Duration(left/rate)*time.Second)
 		}
@@ -130,7 +137,8 @@ func (p *progressLine) clear() {
 	}
 }
 
-// columns returns how many columns of a terminal a text takes at most: characters beyond those of the West may take two.
+// columns returns how many columns of a terminal a text takes at most: characters beyond those of the West may take
+// two.
 func columns(s string) (n int) {
 	for _, r := range s {
 		n++

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Progress is gone when it is stopped, and nothing draws it again: what follows has the line for itself. Every drawing tells the
-// true rate, the first one too. Time is that of the bubble.
+// Progress is gone when it is stopped, and nothing draws it again: what follows has the line for itself. Every drawing
+// tells the true rate, the first one too. Time is that of the bubble.
 func TestProgressEnds(t *testing.T) {
 	const rate = 50_000_000 // bytes a second
 	for _, size := range []int64{-1, 10 * rate} {

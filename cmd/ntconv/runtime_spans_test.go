@@ -64,8 +64,8 @@ func waitTrace(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// Intervals of the runtime belong to Activities of which only the end is recorded, if the input can be read twice, and samples at the
-// same times to the same spans. A note says so if it cannot.
+// Intervals of the runtime belong to Activities of which only the end is recorded, if the input can be read twice, and
+// samples at the same times to the same spans. A note says so if it cannot.
 func TestIntervalsOfStopOnlyTraces(t *testing.T) {
 	data, dir := waitTrace(t), t.TempDir()
 	write(t, dir, "in.nettrace", data)

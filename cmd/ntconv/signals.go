@@ -15,8 +15,8 @@ import (
 )
 
 // catchSignals removes what is unfinished when the user interrupts, and ends the process. A second signal during that
-// ends it at once. Writing to a pipe that nobody reads becomes an error of the write, so that temporary files are removed
-// then too. The function that is returned ends the watch.
+// ends it at once. Writing to a pipe that nobody reads becomes an error of the write, so that temporary files are
+// removed then too. The function that is returned ends the watch.
 func (a *app) catchSignals() (stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	ch := make(chan os.Signal, 1)
@@ -36,7 +36,8 @@ func (a *app) catchSignals() (stop func()) {
 			code = exitSignal + int(n)
 		}
 		a.end(code, func() {
-			if message := a.interruptMessage.Load(); message != nil && s != syscall.SIGHUP { // a terminal that went away shows nothing
+			if message := a.interruptMessage.Load(); message != nil &&
+				s != syscall.SIGHUP { // a terminal that went away shows nothing
 				a.lastWords((*message)())
 			}
 		})
@@ -47,8 +48,8 @@ func (a *app) catchSignals() (stop func()) {
 	}
 }
 
-// end ends the process: it removes what is unfinished, says why, and exits. It is for goroutines other than that of the verb, which
-// goes on meanwhile. Only the first call ends the process; others wait for that.
+// end ends the process: it removes what is unfinished, says why, and exits. It is for goroutines other than that of the
+// verb, which goes on meanwhile. Only the first call ends the process; others wait for that.
 func (a *app) end(code int, say func()) {
 	if !a.ended.CompareAndSwap(false, true) {
 		select {}
@@ -68,7 +69,8 @@ func (a *app) lastWords(text string) {
 	fmt.Fprintln(a.stderr, text)
 }
 
-// outOfMemory ends the process because more memory is in use than the limit permits, as the error of the verb would end it.
+// outOfMemory ends the process because more memory is in use than the limit permits, as the error of the verb would end
+// it.
 func (a *app) outOfMemory(err error) {
 	a.end(exitLimit, func() {
 		var sum summary.Summary
@@ -112,8 +114,8 @@ func (a *app) sayOnInterrupt(text func() string) {
 	}
 }
 
-// keepsOnInterrupt is for a run of which something stays if it is interrupted or runs out of memory: kept says what that is. It may be
-// called on any goroutine.
+// keepsOnInterrupt is for a run of which something stays if it is interrupted or runs out of memory: kept says what
+// that is. It may be called on any goroutine.
 func (a *app) keepsOnInterrupt(kept func() string) {
 	a.kept.Store(&kept)
 	a.sayOnInterrupt(func() string { return "interrupted; " + kept() })

@@ -44,14 +44,23 @@ func (a *app) selectDuring(plan *pass.Plan) error {
 	return nil
 }
 
-// linkSpans makes a plan select events by the evidence that the user has chosen, and add labels of spans to samples if labels is set.
+// linkSpans makes a plan select events by the evidence that the user has chosen, and add labels of spans to samples if
+// labels is set.
 func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) error {
 	if o.Use == 0 {
 		if o.Name {
-			return fmt.Errorf("--%s needs samples that are linked to spans; omit --%s off", formats.FlagSpanName, formats.FlagSpanLink)
+			return fmt.Errorf(
+				"--%s needs samples that are linked to spans; omit --%s off",
+				formats.FlagSpanName,
+				formats.FlagSpanLink,
+			)
 		}
 		if len(a.spans.during) > 0 {
-			return fmt.Errorf("--%s needs events that are linked to spans; omit --%s off", flagDuring, formats.FlagSpanLink)
+			return fmt.Errorf(
+				"--%s needs events that are linked to spans; omit --%s off",
+				flagDuring,
+				formats.FlagSpanLink,
+			)
 		}
 		return nil
 	}
@@ -60,7 +69,12 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 		return nil
 	}
 	if len(a.spans.during) == 0 { // the index is there otherwise
-		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit}})
+		plan.Ahead = append(
+			plan.Ahead,
+			&pass.Ahead{
+				Ahead: formats.Ahead{Learn: a.spans.learn, Shows: active.NewDetector().Shows, Again: o.Explicit},
+			},
+		)
 	}
 	plan.Before = append(plan.Before, a.spans.link)
 	return nil
@@ -84,7 +98,11 @@ func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 	if u.index == nil || u.index.Len() == 0 {
 		return src
 	}
-	u.linker = active.NewLinker(src, u.index, active.LinkOptions{Use: u.evidence, Name: u.name, Sample: profile.IsSample})
+	u.linker = active.NewLinker(
+		src,
+		u.index,
+		active.LinkOptions{Use: u.evidence, Name: u.name, Sample: profile.IsSample},
+	)
 	return u.linker
 }
 
@@ -92,8 +110,10 @@ func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 func (u *spanUse) remark() string {
 	switch {
 	case u.linker == nil && u.pass != nil && u.pass.Unlearned:
-		return fmt.Sprintf("samples are not linked to spans, because the input can be read only once; --%s auto copies it to a temporary file",
-			formats.FlagSpanLink)
+		return fmt.Sprintf(
+			"samples are not linked to spans, because the input can be read only once; --%s auto copies it to a temporary file",
+			formats.FlagSpanLink,
+		)
 	case u.linker == nil:
 		return ""
 	}
@@ -123,7 +143,13 @@ func (u *spanUse) links() *summary.Links {
 		return nil
 	}
 	c := u.linker.Counts()
-	return &summary.Links{Samples: c.Samples, Label: c.Label, Activity: c.Activity, Thread: c.Thread, Evicted: u.index.Evicted()}
+	return &summary.Links{
+		Samples:  c.Samples,
+		Label:    c.Label,
+		Activity: c.Activity,
+		Thread:   c.Thread,
+		Evicted:  u.index.Evicted(),
+	}
 }
 
 // evicted returns how many spans the index does not know to their end, "" for none.
@@ -164,9 +190,13 @@ func (u *spanUse) Notes() []string {
 	total, picked := int64(u.index.Len()), int64(u.index.Picked())
 	switch {
 	case total == 0:
-		return []string{"--" + flagDuring + ": the trace has no spans; record Activities, or event sources that start and stop operations"}
+		return []string{
+			"--" + flagDuring + ": the trace has no spans; record Activities, or event sources that start and stop operations",
+		}
 	case picked > 0:
-		notes := []string{fmt.Sprintf("--%s: %s of %s selected", flagDuring, message.Group(picked), message.Count(total, "span"))}
+		notes := []string{
+			fmt.Sprintf("--%s: %s of %s selected", flagDuring, message.Group(picked), message.Count(total, "span")),
+		}
 		if evicted := u.evicted(); evicted != "" {
 			notes = append(notes, evicted)
 		}
@@ -177,7 +207,10 @@ func (u *spanUse) Notes() []string {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(spans[j], spans[i]), cmp.Compare(names[i], names[j])) })
+	slices.SortStableFunc(
+		order,
+		func(i, j int) int { return cmp.Or(cmp.Compare(spans[j], spans[i]), cmp.Compare(names[i], names[j])) },
+	)
 	var has []string
 	for _, i := range order[:min(len(order), shownNames)] {
 		has = append(has, fmt.Sprintf("%q (%s)", names[i], message.Group(spans[i])))
@@ -185,5 +218,12 @@ func (u *spanUse) Notes() []string {
 	if n := len(order) - shownNames; n > 0 {
 		has = append(has, message.Count(int64(n), "more name"))
 	}
-	return []string{fmt.Sprintf("--%s: none of %s matches; names: %s", flagDuring, message.Count(total, "span"), strings.Join(has, ", "))}
+	return []string{
+		fmt.Sprintf(
+			"--%s: none of %s matches; names: %s",
+			flagDuring,
+			message.Count(total, "span"),
+			strings.Join(has, ", "),
+		),
+	}
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// spanTrace writes a trace with samples every millisecond on two threads, and with operations of an event source on the first one:
-// "Cart" from 10 to 29 ms, in it "Pay" from 15 to 19 ms, and "Idle" from 40 to 41 ms.
+// spanTrace writes a trace with samples every millisecond on two threads, and with operations of an event source on the
+// first one: "Cart" from 10 to 29 ms, in it "Pay" from 15 to 19 ms, and "Idle" from 40 to 41 ms.
 func spanTrace(t *testing.T) string {
 	t.Helper()
 	sample := &ntconv.Type{Provider: "Microsoft-DotNETCore-SampleProfiler", ID: 0}
@@ -103,8 +103,8 @@ func total(p *profile.Profile, column int) (n int64) {
 	return n
 }
 
-// Samples have the labels of the innermost span of their thread, and nothing else changes: without these labels the profile is that
-// of --span-link off, byte for byte.
+// Samples have the labels of the innermost span of their thread, and nothing else changes: without these labels the
+// profile is that of --span-link off, byte for byte.
 func TestSpanLabels(t *testing.T) {
 	path := spanTrace(t)
 	p, linked, stderr := convertProfile(t, "--span-name", path)
@@ -277,8 +277,9 @@ func TestDuringNothing(t *testing.T) {
 	}
 }
 
-// The time of the methods Busy.Scan and Busy.Pay is the time of the spans scan and pay in which the program called them. What the
-// program itself measured agrees in total; the sampler pauses for up to 40 ms, so it cannot agree for every single span.
+// The time of the methods Busy.Scan and Busy.Pay is the time of the spans scan and pay in which the program called
+// them. What the program itself measured agrees in total; the sampler pauses for up to 40 ms, so it cannot agree for
+// every single span.
 func TestSpanTruth(t *testing.T) {
 	path := corpus.Shared(t, "data", "otel", "otel-cpu.nettrace.zst")
 	var truth struct {
@@ -319,8 +320,8 @@ func inMethod(s *profile.Sample, prefix string) bool {
 	})
 }
 
-// The labels of samples are the IDs under which ntconv to otlp sends the spans, synthesized ones too, so that profile and spans can be
-// joined.
+// The labels of samples are the IDs under which ntconv to otlp sends the spans, synthesized ones too, so that profile
+// and spans can be joined.
 func TestSpanLabelsAreThoseOfOTLP(t *testing.T) {
 	path, dir := spanTrace(t), t.TempDir()
 	if r := invoke(t, dir, nil, "to", "otlp", "-o", "spans.jsonl", path); r.code != 0 {

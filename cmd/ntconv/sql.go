@@ -33,7 +33,10 @@ type question struct {
 
 // sqlForms are the forms of results: by the name of the flag, the option of DuckDB.
 var sqlForms = []struct{ name, option string }{
-	{"table", "-box"}, {"csv", "-csv"}, {"json", "-json"}, {"jsonlines", "-jsonlines"}, {"markdown", "-markdown"}, {"line", "-line"},
+	{
+		"table",
+		"-box",
+	}, {"csv", "-csv"}, {"json", "-json"}, {"jsonlines", "-jsonlines"}, {"markdown", "-markdown"}, {"line", "-line"},
 }
 
 // sqlHelp is the help of ntconv sql.
@@ -58,9 +61,18 @@ func (a *app) sqlCmd() *cobra.Command {
 		Long:  sqlHelp,
 		Example: examples(
 			formats.Example{Remark: "which tables there are", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},
-			formats.Example{Remark: "where the time went", Line: "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace"},
-			formats.Example{Remark: "two recordings, as CSV", Line: "ntconv sql --format csv 'SELECT trace, event, count(*) FROM events GROUP BY ALL' before.nettrace after.nettrace"},
-			formats.Example{Remark: "the same views in a DuckDB of your own", Line: "ntconv sql --views app.parquet/ > views.sql && duckdb -init views.sql"},
+			formats.Example{
+				Remark: "where the time went",
+				Line:   "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace",
+			},
+			formats.Example{
+				Remark: "two recordings, as CSV",
+				Line:   "ntconv sql --format csv 'SELECT trace, event, count(*) FROM events GROUP BY ALL' before.nettrace after.nettrace",
+			},
+			formats.Example{
+				Remark: "the same views in a DuckDB of your own",
+				Line:   "ntconv sql --views app.parquet/ > views.sql && duckdb -init views.sql",
+			},
 		),
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, s string) ([]string, cobra.ShellCompDirective) {
 			return inputCompletion(cmd, nil, s)
@@ -79,8 +91,17 @@ func (a *app) sqlCmd() *cobra.Command {
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.VarP(&q.file, "file", "f", "read the query from a `file` instead of the argument; - is standard input")
-		flags.Var(formats.Choice(&q.form, forms...), "format", "form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv")
-		flags.BoolVar(&q.views, "views", false, "print the statements that create the views; all arguments are directories of tables or datasets")
+		flags.Var(
+			formats.Choice(&q.form, forms...),
+			"format",
+			"form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv",
+		)
+		flags.BoolVar(
+			&q.views,
+			"views",
+			false,
+			"print the statements that create the views; all arguments are directories of tables or datasets",
+		)
 		flags.StringVar(&q.duckdb, "duckdb", "duckdb", "`program` to run")
 	})
 	a.addInputFlags(cmd)
@@ -106,7 +127,11 @@ func (q *question) take(args []string) error {
 	}
 	if len(args) == 0 {
 		if exists(q.query) {
-			return fmt.Errorf("missing query before %s; ntconv sql 'SHOW TABLES' %s lists the tables", q.query, message.ShellWord(q.query))
+			return fmt.Errorf(
+				"missing query before %s; ntconv sql 'SHOW TABLES' %s lists the tables",
+				q.query,
+				message.ShellWord(q.query),
+			)
 		}
 		return errors.New("missing trace; name a trace, a directory of tables or a dataset")
 	}
@@ -127,7 +152,12 @@ func (a *app) sqlViews(q *question) error {
 			return err
 		}
 		if s == nil {
-			return failf(exitUsage, "%s: not a directory of tables; make one with: ntconv to parquet %s", name, message.ShellWord(name))
+			return failf(
+				exitUsage,
+				"%s: not a directory of tables; make one with: ntconv to parquet %s",
+				name,
+				message.ShellWord(name),
+			)
 		}
 		sources = append(sources, *s)
 	}
@@ -138,7 +168,12 @@ func (a *app) sqlViews(q *question) error {
 func (a *app) sql(cmd *cobra.Command, q *question) error {
 	program, err := exec.LookPath(q.duckdb)
 	if err != nil {
-		return failf(exitUsage, "%w; ntconv sql needs the DuckDB program: get it from %s, or name it with --duckdb", err, duckdbPlace)
+		return failf(
+			exitUsage,
+			"%w; ntconv sql needs the DuckDB program: get it from %s, or name it with --duckdb",
+			err,
+			duckdbPlace,
+		)
 	}
 	if q.file != "" {
 		if q.query, err = readQuery(string(q.file)); err != nil {
@@ -174,8 +209,9 @@ func readQuery(name string) (string, error) {
 	return string(b), err
 }
 
-// ask runs DuckDB with views and a query. The query goes through standard input, because arguments have a limit, and the views through
-// a file, because -init keeps DuckDB from reading the user's own settings, which could change the form of the result.
+// ask runs DuckDB with views and a query. The query goes through standard input, because arguments have a limit, and
+// the views through a file, because -init keeps DuckDB from reading the user's own settings, which could change the
+// form of the result.
 func (a *app) ask(program string, q *question, views string) error {
 	dir, err := a.temps.createDir()
 	if err == nil {
@@ -188,7 +224,10 @@ func (a *app) ask(program string, q *question, views string) error {
 	defer stop()
 	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop, escape: terminal(a.stdout)}
 	var messages bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
+	cmd := exec.CommandContext(
+		ctx,
+		program,
+		append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
 	err = a.temps.run(cmd)
 	out.flush()
@@ -206,8 +245,12 @@ func (a *app) ask(program string, q *question, views string) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return failf(exitUsage, "the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one",
-			filepath.Base(program), err)
+		return failf(
+			exitUsage,
+			"the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one",
+			filepath.Base(program),
+			err,
+		)
 	case err != nil:
 		return failf(exitOutput, "%s: %w", program, err)
 	}

@@ -65,7 +65,12 @@ func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
 		return nil, fail(exitInput, err)
 	}
 	if len(traces) == 0 {
-		return nil, failf(exitInput, "%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE", dir, message.ShellWord(dir))
+		return nil, failf(
+			exitInput,
+			"%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE",
+			dir,
+			message.ShellWord(dir),
+		)
 	}
 	s := &sqlviews.Source{Dir: filepath.ToSlash(dir)}
 	for _, key := range set.Config().Partition {
@@ -75,9 +80,16 @@ func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
 	found := make(map[string]bool)
 	for i := range traces {
 		if traces[i].Err != nil {
-			return nil, failf(exitInput, "%w; ntconv dataset verify %s says what to do", traces[i].Err, message.ShellWord(dir))
+			return nil, failf(
+				exitInput,
+				"%w; ntconv dataset verify %s says what to do",
+				traces[i].Err,
+				message.ShellWord(dir),
+			)
 		}
-		if uid := traces[i].UID; names.names.Add(uid) != uid { // joins would match the rows of the one with those of the other
+		if uid := traces[i].UID; names.names.Add(
+			uid,
+		) != uid { // joins would match the rows of the one with those of the other
 			return nil, failf(exitUsage, "%s: trace %s is in more than one of the inputs; name it once", dir, uid)
 		}
 		for _, f := range traces[i].Manifest.Files {
@@ -101,8 +113,8 @@ func (t *traceNames) add(name string) string {
 	return t.names.Add(base)
 }
 
-// tablesOf returns the tables of all traces. It converts those that are not tables yet. partial is an error of a trace that could be
-// read in part.
+// tablesOf returns the tables of all traces. It converts those that are not tables yet. partial is an error of a trace
+// that could be read in part.
 func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.Source, partial, err error) {
 	names := new(traceNames)
 	dir := ""
@@ -158,7 +170,8 @@ func sizeBelow(dir string) (size int64) {
 	return size
 }
 
-// refuseSelection returns an error if events are selected, which happens where a trace is converted, and name is tables already.
+// refuseSelection returns an error if events are selected, which happens where a trace is converted, and name is tables
+// already.
 func (a *app) refuseSelection(name string) error {
 	sel, err := a.pick.options()
 	if err != nil {

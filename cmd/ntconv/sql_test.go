@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// fakeDuckDB puts a program on the PATH that prints its arguments and what it reads, and then runs a shell command. e2e has tests with
-// DuckDB itself.
+// fakeDuckDB puts a program on the PATH that prints its arguments and what it reads, and then runs a shell command. e2e
+// has tests with DuckDB itself.
 func fakeDuckDB(t *testing.T, then string) {
 	t.Helper()
 	dir := t.TempDir()

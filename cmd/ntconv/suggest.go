@@ -35,7 +35,8 @@ func didYouMean(names []string) string {
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
-// near returns the commands below one that a word may stand for. The library would take foo for top, too: two other letters of three.
+// near returns the commands below one that a word may stand for. The library would take foo for top, too: two other
+// letters of three.
 func near(cmd *cobra.Command, word string) []string {
 	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
 		if len(word) >= 4 || slices.Contains(otherNames[name], word) {
@@ -59,7 +60,11 @@ func noVerb(root *cobra.Command, word string) error {
 		return fmt.Errorf("%q is a format and no command; say: ntconv to %s IN", word, word)
 	}
 	if isFile(word) {
-		return fmt.Errorf("%s is a file, and what to do with it is missing; ntconv info %s shows what it holds", word, message.ShellWord(word))
+		return fmt.Errorf(
+			"%s is a file, and what to do with it is missing; ntconv info %s shows what it holds",
+			word,
+			message.ShellWord(word),
+		)
 	}
 	return fmt.Errorf("no such command: %q%s", word, didYouMean(near(root, word)))
 }
@@ -73,7 +78,12 @@ func noFormat(to *cobra.Command, word string) error {
 	if isFile(word) {
 		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, message.ShellWord(word))
 	}
-	return fmt.Errorf("%s: no such format; these can be written: %s%s", word, formats.List(formats.Writable()), didYouMean(near(to, word)))
+	return fmt.Errorf(
+		"%s: no such format; these can be written: %s%s",
+		word,
+		formats.List(formats.Writable()),
+		didYouMean(near(to, word)),
+	)
 }
 
 // addSuggestions makes all commands know what they may be called by mistake.
@@ -136,8 +146,8 @@ func wanted(err *pflag.InvalidValueError) error {
 	return fmt.Errorf("invalid argument %q for %q flag: %s", err.GetValue(), name, want)
 }
 
-// misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in their places.
-// err is that of the first flag.
+// misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in
+// their places. err is that of the first flag.
 func misplaced(cmd *cobra.Command, args []string, err error) error {
 	what, missing := "command", noVerb
 	if cmd.HasParent() {
@@ -158,8 +168,8 @@ func misplaced(cmd *cobra.Command, args []string, err error) error {
 	return nil
 }
 
-// flagsNear returns the flags of a verb whose names are near one that it does not have. The library finds what is near among commands
-// only, so flags are made commands for it.
+// flagsNear returns the flags of a verb whose names are near one that it does not have. The library finds what is near
+// among commands only, so flags are made commands for it.
 func flagsNear(cmd *cobra.Command, name string) []string {
 	if len(name) < 2 {
 		return nil
@@ -198,11 +208,15 @@ func wayForSeveral(cmd *cobra.Command, args []string) string {
 	for _, name := range args {
 		in.WriteString(message.ShellWord(name) + " ")
 	}
-	return fmt.Sprintf("to make one of them: ntconv to nettrace %s-o both.nettrace && %s both.nettrace", in.String(), cmd.CommandPath())
+	return fmt.Sprintf(
+		"to make one of them: ntconv to nettrace %s-o both.nettrace && %s both.nettrace",
+		in.String(),
+		cmd.CommandPath(),
+	)
 }
 
-// meantAsOutput reports whether an argument too many looks like the output of a verb: it has the name of one, and is nothing that can
-// be read, or the verb makes what its name says.
+// meantAsOutput reports whether an argument too many looks like the output of a verb: it has the name of one, and is
+// nothing that can be read, or the verb makes what its name says.
 func meantAsOutput(cmd *cobra.Command, name string) bool {
 	f, _ := formats.ByOutput(name)
 	if cmd.Name() == "print" {

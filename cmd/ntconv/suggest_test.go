@@ -85,7 +85,8 @@ func TestFlagValues(t *testing.T) {
 	}
 }
 
-// Times may be given as info prints them, and what is wrong with them is told before the trace is read or with what it holds.
+// Times may be given as info prints them, and what is wrong with them is told before the trace is read or with what it
+// holds.
 func TestTimes(t *testing.T) {
 	cpu, dir := trace(t, "cpu-env"), t.TempDir()
 	_, rest, _ := strings.Cut(invoke(t, dir, nil, "info", cpu).stdout, "recorded")

@@ -57,8 +57,8 @@ func refusesTerminal(t *testing.T, args ...string) {
 	}
 }
 
-// Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show. It leaves nothing before what the
-// command says in the end; TestProgressEnds has more of that.
+// Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show. It leaves nothing
+// before what the command says in the end; TestProgressEnds has more of that.
 func TestProgress(t *testing.T) {
 	shown := strings.ReplaceAll(progressOf(t, "to", "nettrace", "-o", "out", "-"), "\r\n", "\n")
 	if last := shown[strings.LastIndex(shown, "\r")+1:]; !strings.HasPrefix(last, "ntconv: ") {

@@ -18,10 +18,12 @@ import (
 func (a *app) toCmd(from *formats.Format) *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
-		Use:     "to",
-		Short:   "Convert a trace or a profile to a format, with that format's own flags",
-		Long:    "Convert a trace or a profile to a format:\n" + formatLines(table),
-		Example: examples(formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"}),
+		Use:   "to",
+		Short: "Convert a trace or a profile to a format, with that format's own flags",
+		Long:  "Convert a trace or a profile to a format:\n" + formatLines(table),
+		Example: examples(
+			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"},
+		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return noFormat(cmd, args[0])
@@ -132,8 +134,15 @@ func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) err
 
 // longHelp returns the description of the conversion to a format.
 func longHelp(f *formats.Format) string {
-	return fmt.Sprintf("Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
-		"what is read from standard input goes to standard output.", f.Name, f.Out.Doc, f.Exts[0]) + ownHelp(f.Out)
+	return fmt.Sprintf(
+		"Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
+			"what is read from standard input goes to standard output.",
+		f.Name,
+		f.Out.Doc,
+		f.Exts[0],
+	) + ownHelp(
+		f.Out,
+	)
 }
 
 // ownHelp returns what the help of a format says in addition.

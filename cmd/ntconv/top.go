@@ -35,9 +35,18 @@ func (a *app) topCmd() *cobra.Command {
 			"flat is what a function takes itself, cum what it takes with everything that it calls.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{Remark: "with what is called from there, the first 50", Line: "ntconv top --cum -n 50 trace.nettrace"},
-			formats.Example{Remark: "only stacks with a function whose name fits", Line: "ntconv top --focus 'Serializ' trace.nettrace"},
-			formats.Example{Remark: "only what ran in some requests", Line: "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace"},
+			formats.Example{
+				Remark: "with what is called from there, the first 50",
+				Line:   "ntconv top --cum -n 50 trace.nettrace",
+			},
+			formats.Example{
+				Remark: "only stacks with a function whose name fits",
+				Line:   "ntconv top --focus 'Serializ' trace.nettrace",
+			},
+			formats.Example{
+				Remark: "only what ran in some requests",
+				Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
+			},
 			formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
 		),
 		Args:              oneInput,
@@ -52,8 +61,18 @@ func (a *app) topCmd() *cobra.Command {
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.IntVarP(&r.options.Count, "count", "n", 20, "number of `functions`; 0 for all")
 		flags.BoolVar(&r.options.Cum, "cum", false, "sort by what functions take with everything that they call")
-		flags.StringVar(&r.options.Focus, "focus", "", "only samples with a function that fits this regular `expression`")
-		flags.StringVar(&r.options.SampleType, "sample-type", "", "`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)")
+		flags.StringVar(
+			&r.options.Focus,
+			"focus",
+			"",
+			"only samples with a function that fits this regular `expression`",
+		)
+		flags.StringVar(
+			&r.options.SampleType,
+			"sample-type",
+			"",
+			"`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)",
+		)
 		r.bind(flags)
 		flags.Lookup(formats.FlagSpanName).Hidden = true // the report shows no labels
 	})

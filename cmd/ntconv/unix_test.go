@@ -120,7 +120,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Who interrupts is told what became of the output: lines that were printed cannot be taken back. The server of view ends that way.
+// Who interrupts is told what became of the output: lines that were printed cannot be taken back. The server of view
+// ends that way.
 func TestInterruptedWithLines(t *testing.T) {
 	for _, c := range []struct {
 		args []string

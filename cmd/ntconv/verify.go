@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// exitDifferent is the code of two traces that differ: that both could be read is what it has in common with a conversion
-// that is incomplete.
+// exitDifferent is the code of two traces that differ: that both could be read is what it has in common with a
+// conversion that is incomplete.
 const exitDifferent = exitIncomplete
 
 // A verification is a request to compare two traces.
@@ -53,9 +53,18 @@ func (a *app) verifyCmd() *cobra.Command {
 			"ntconv to pprof makes of that trace.\n\n" +
 			"--ignore overlooks:\n" + list.String(),
 		Example: examples(
-			formats.Example{Remark: "was a trace rewritten without loss?", Line: "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace"},
-			formats.Example{Remark: "the same, in the order of the files", Line: "ntconv to nettrace old.nettrace -o - | ntconv verify --order file old.nettrace -"},
-			formats.Example{Remark: "is a selection of events what it should be?", Line: "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace"},
+			formats.Example{
+				Remark: "was a trace rewritten without loss?",
+				Line:   "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace",
+			},
+			formats.Example{
+				Remark: "the same, in the order of the files",
+				Line:   "ntconv to nettrace old.nettrace -o - | ntconv verify --order file old.nettrace -",
+			},
+			formats.Example{
+				Remark: "is a selection of events what it should be?",
+				Line:   "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace",
+			},
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -83,7 +92,8 @@ func (a *app) verifyCmd() *cobra.Command {
 	return cmd
 }
 
-// options returns what the comparison overlooks. It always overlooks errors, so that the traces are compared up to them.
+// options returns what the comparison overlooks. It always overlooks errors, so that the traces are compared up to
+// them.
 func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
 	for _, name := range v.ignore {
@@ -102,7 +112,11 @@ func (a *app) verify(v *verification) error {
 		return err
 	}
 	if plan.Selection.During != nil {
-		return failf(exitUsage, "verify does not take --%s; write both parts with ntconv filter and compare them", flagDuring)
+		return failf(
+			exitUsage,
+			"verify does not take --%s; write both parts with ntconv filter and compare them",
+			flagDuring,
+		)
 	}
 	opts, err := v.options(plan.Read.Order)
 	if err != nil {
@@ -129,12 +143,23 @@ func (a *app) verify(v *verification) error {
 		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
 			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
 		}
-		return failf(exitDifferent, "%s and %s differ: %w", message.Line(sides[0].in.Name()), message.Line(sides[1].in.Name()), err)
+		return failf(
+			exitDifferent,
+			"%s and %s differ: %w",
+			message.Line(sides[0].in.Name()),
+			message.Line(sides[1].in.Name()),
+			err,
+		)
 	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
 			if err := s.damage(); err != nil {
-				return failf(exitIncomplete, "%s equal as far as they can be read, but %w", message.Count(equal, "event is", "events are"), err)
+				return failf(
+					exitIncomplete,
+					"%s equal as far as they can be read, but %w",
+					message.Count(equal, "event is", "events are"),
+					err,
+				)
 			}
 		}
 	}

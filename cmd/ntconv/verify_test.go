@@ -41,8 +41,8 @@ func TestRewriting(t *testing.T) {
 	}
 }
 
-// TestDefaultOrder: what is written as a trace stands in the order of the input unless the user asks for another one, and is no
-// larger than what it was made of: not at all where there are stacks, 2 % elsewhere.
+// TestDefaultOrder: what is written as a trace stands in the order of the input unless the user asks for another one,
+// and is no larger than what it was made of: not at all where there are stacks, 2 % elsewhere.
 func TestDefaultOrder(t *testing.T) {
 	for _, f := range someTraces(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -79,7 +79,8 @@ func TestSizeByDefault(t *testing.T) {
 			original := write(t, dir, "original.nettrace", f.Data)
 			got := convertedBy(t, dir, original, "to", "nettrace", "--allow-prerelease")
 			checkSize(t, f, len(got))
-			// Those are in the order of time in any case, and known to be: memory for their stacks need not grow to the end.
+			// Those are in the order of time in any case, and known to be: memory for their stacks need not grow to the
+			// end.
 			if bytes.Contains(f.Data[:32], []byte("!FastSerialization")) && !bytes.HasPrefix(f.Data, []byte("Nettrace")) {
 				if byTime := convertedBy(t, dir, original, "to", "nettrace", "--order", "time"); !bytes.Equal(got, byTime) {
 					t.Errorf("%d bytes in the order of the file and %d by time are not the same", len(got), len(byTime))
@@ -107,7 +108,8 @@ func checkSize(t *testing.T, f corpus.File, got int) {
 	}
 }
 
-// cutOff are traces that end in the middle. That is told in the comments of their profiles; what is rewritten has an end.
+// cutOff are traces that end in the middle. That is told in the comments of their profiles; what is rewritten has an
+// end.
 var cutOff = map[string]bool{"crash": true, "stress-cut": true}
 
 // convertedBy returns what a verb writes, nil if there is nothing to write.

@@ -54,9 +54,18 @@ func (a *app) viewCmd() *cobra.Command {
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
-			formats.Example{Remark: "a profile of any program, with its source code", Line: "ntconv view --source ~/src/app cpu.pb.gz"},
-			formats.Example{Remark: "a timeline of spans, events, counters and samples", Line: "ntconv view --in perfetto --open trace.nettrace"},
-			formats.Example{Remark: "one process, in the Firefox Profiler", Line: "ntconv view --in firefox --pid 4711 trace.nettrace"},
+			formats.Example{
+				Remark: "a profile of any program, with its source code",
+				Line:   "ntconv view --source ~/src/app cpu.pb.gz",
+			},
+			formats.Example{
+				Remark: "a timeline of spans, events, counters and samples",
+				Line:   "ntconv view --in perfetto --open trace.nettrace",
+			},
+			formats.Example{
+				Remark: "one process, in the Firefox Profiler",
+				Line:   "ntconv view --in firefox --pid 4711 trace.nettrace",
+			},
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
@@ -72,11 +81,25 @@ func (a *app) viewCmd() *cobra.Command {
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.Var(formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...), "in", "what shows the trace: pprof's own pages or a web application")
-		flags.BoolVar(&v.open, "open", false, "open the address in the default browser; other users of this machine may see it in the list of processes")
+		flags.Var(
+			formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...),
+			"in",
+			"what shows the trace: pprof's own pages or a web application",
+		)
+		flags.BoolVar(
+			&v.open,
+			"open",
+			false,
+			"open the address in the default browser; other users of this machine may see it in the list of processes",
+		)
 		flags.StringArrayVar(&v.pages.Sources, flagSource, nil, "show source files below this `directory` (repeatable)")
 		flags.BoolVar(&v.pages.Graph, flagGraph, false, "draw call graphs with the program dot of Graphviz")
-		flags.IntVar(&v.port, "port", 0, "`number` of the port to listen on (default: a free one, or the only one that the application permits)")
+		flags.IntVar(
+			&v.port,
+			"port",
+			0,
+			"`number` of the port to listen on (default: a free one, or the only one that the application permits)",
+		)
 		v.bind(flags)
 	})
 	a.addInputFlags(cmd)
@@ -123,8 +146,8 @@ func (v *viewing) checkPort() error {
 	return nil
 }
 
-// listen listens on the port that the user chose, or else on the one that is given, 0 for a free one. Loopback only: a trace may be
-// confidential.
+// listen listens on the port that the user chose, or else on the one that is given, 0 for a free one. Loopback only: a
+// trace may be confidential.
 func (v *viewing) listen(port int) (net.Listener, error) {
 	if v.port != 0 {
 		port = v.port

@@ -65,7 +65,13 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 		return err
 	}
 	if v.port != 0 && w.Port != 0 && v.port != w.Port {
-		return failf(exitUsage, "--port %d: %s permits connections to port %d only; omit --port", v.port, w.Title, w.Port)
+		return failf(
+			exitUsage,
+			"--port %d: %s permits connections to port %d only; omit --port",
+			v.port,
+			w.Title,
+			w.Port,
+		)
 	}
 	var wrong string
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -87,8 +93,12 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
 	ln, err := v.listen(w.Port)
 	if err != nil && w.Port != 0 {
-		err = failf(exitOutput, "%w; %s can connect to no other port: end the program that uses it, such as trace_processor_shell or another ntconv view",
-			err, w.Title)
+		err = failf(
+			exitOutput,
+			"%w; %s can connect to no other port: end the program that uses it, such as trace_processor_shell or another ntconv view",
+			err,
+			w.Title,
+		)
 	}
 	return ln, err
 }

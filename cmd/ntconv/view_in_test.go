@@ -145,7 +145,8 @@ func free(port int) bool {
 	return ln.Close() == nil
 }
 
-// view --in hands the page of the viewer what ntconv to writes, says the same about it, ends, and leaves nothing behind.
+// view --in hands the page of the viewer what ntconv to writes, says the same about it, ends, and leaves nothing
+// behind.
 func TestViewIn(t *testing.T) {
 	for _, v := range viewer.All() {
 		if v.Port != 0 && !free(v.Port) {
@@ -180,7 +181,8 @@ func TestViewIn(t *testing.T) {
 	}
 }
 
-// The end of a trace may be missing: what there is is shown, and the exit code says so. The summary is JSON if that is asked for.
+// The end of a trace may be missing: what there is is shown, and the exit code says so. The summary is JSON if that is
+// asked for.
 func TestViewInPartial(t *testing.T) {
 	dir := t.TempDir()
 	cut := write(t, dir, "cut.nettrace", unpacked(t, "cpu-env")[:200000])

@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// sampleTimes returns the wall time of the samples of a profile with a value of a label, in nanoseconds by stack and labels.
+// sampleTimes returns the wall time of the samples of a profile with a value of a label, in nanoseconds by stack and
+// labels.
 func sampleTimes(t *testing.T, path, key, value string) (m map[string]int64, total int64) {
 	t.Helper()
 	m = map[string]int64{}
@@ -35,8 +36,8 @@ func sampleTimes(t *testing.T, path, key, value string) (m map[string]int64, tot
 	return m, total
 }
 
-// A selection by state has the times that the whole profile gives to samples of that state, and so has a trace of the selection,
-// however it was written.
+// A selection by state has the times that the whole profile gives to samples of that state, and so has a trace of the
+// selection, however it was written.
 func TestSelectionKeepsWeights(t *testing.T) {
 	const where = `Type == "Managed"`
 	paths := []string{trace(t, "cpu-default"), trace(t, "cpu-netperf3")}

@@ -1,9 +1,11 @@
-// Command duckdb behaves as the duckdb command line program for the arguments that ntconv sql uses, so that tests need no installed DuckDB.
+// Command duckdb behaves as the duckdb command line program for the arguments that ntconv sql uses, so that tests need
+// no installed DuckDB.
 //
-// It is used in place of that program: the SQL is executed by DuckDB itself, linked as a library, but arguments, output modes
-// and exit codes are implemented here, after https://duckdb.org/docs/stable/clients/cli/arguments. It knows -init, -c, -f, -cmd, -bail,
-// -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv, -json, -jsonlines, -markdown, -line and -list, and refuses
-// all others. As the program does since version 1.3, it prints "-- Loading resources from FILE" to standard error for -init.
+// It is used in place of that program: the SQL is executed by DuckDB itself, linked as a library, but arguments, output
+// modes and exit codes are implemented here, after https://duckdb.org/docs/stable/clients/cli/arguments. It knows
+// -init, -c, -f, -cmd, -bail, -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv, -json,
+// -jsonlines, -markdown, -line and -list, and refuses all others. As the program does since version 1.3, it prints "--
+// Loading resources from FILE" to standard error for -init.
 package main
 
 import (
@@ -173,7 +175,12 @@ func (o *options) execute(conn driver.Conn, statement string, out io.Writer) err
 	}
 	defer rows.Close()
 	switch kind {
-	case duckdb.STATEMENT_TYPE_CREATE, duckdb.STATEMENT_TYPE_SET, duckdb.STATEMENT_TYPE_VARIABLE_SET, duckdb.STATEMENT_TYPE_DROP, duckdb.STATEMENT_TYPE_COPY, duckdb.STATEMENT_TYPE_LOAD:
+	case duckdb.STATEMENT_TYPE_CREATE,
+		duckdb.STATEMENT_TYPE_SET,
+		duckdb.STATEMENT_TYPE_VARIABLE_SET,
+		duckdb.STATEMENT_TYPE_DROP,
+		duckdb.STATEMENT_TYPE_COPY,
+		duckdb.STATEMENT_TYPE_LOAD:
 		return nil // they succeed without output
 	}
 	result := &table{null: o.null, names: rows.Columns()}

@@ -1,9 +1,11 @@
-// Speed runs ntconv and dotnet-trace on the same traces, one after the other, and prints how long each takes and how much memory.
+// Speed runs ntconv and dotnet-trace on the same traces, one after the other, and prints how long each takes and how
+// much memory.
 //
 //	go run ./speed [-runs 5] [-shared ../../shared] [FILE ...]
 //
-// Both convert the whole trace to a format that viewers read: ntconv to pprof, dotnet-trace (of Microsoft's reference archive) to
-// speedscope. Times are those of the whole command, of which the median is shown; memory is the largest resident size of any run.
+// Both convert the whole trace to a format that viewers read: ntconv to pprof, dotnet-trace (of Microsoft's reference
+// archive) to speedscope. Times are those of the whole command, of which the median is shown; memory is the largest
+// resident size of any run.
 package main
 
 import (
@@ -17,8 +19,8 @@ import (
 	"time"
 )
 
-// traces are what is measured unless files are named: the first is the one with most samples, and in the others the start of a
-// program weighs more.
+// traces are what is measured unless files are named: the first is the one with most samples, and in the others the
+// start of a program weighs more.
 var traces = []string{
 	"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-heartratemonitor-arm32", "perfview-only-managed-samples",
 	"filtrace-exceptions-net10",
@@ -58,7 +60,9 @@ func measure(root string, runs int, files []string) error {
 			return err
 		}
 	}
-	fmt.Println("| trace | MB | dotnet-trace | ntconv | times faster | times less processor | dotnet-trace peak | ntconv peak |")
+	fmt.Println(
+		"| trace | MB | dotnet-trace | ntconv | times faster | times less processor | dotnet-trace peak | ntconv peak |",
+	)
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, file := range files {
 		if err := compare(root, dir, ntconv, file, runs); err != nil {
@@ -92,12 +96,20 @@ type cost struct {
 	peak            int64 // bytes
 }
 
-// compare runs both commands in turn, so that what else the machine does hits both alike. The first run of each is not measured: the
-// reference unpacks itself then, and files come into memory.
+// compare runs both commands in turn, so that what else the machine does hits both alike. The first run of each is not
+// measured: the reference unpacks itself then, and files come into memory.
 func compare(root, dir, ntconv, file string, runs int) error {
 	var theirs, ours []cost
 	for i := range runs + 1 {
-		a, err := run(filepath.Join(root, "oracle", "traceevent"), "convert", "--format", "Speedscope", "-o", filepath.Join(dir, "out"), file)
+		a, err := run(
+			filepath.Join(root, "oracle", "traceevent"),
+			"convert",
+			"--format",
+			"Speedscope",
+			"-o",
+			filepath.Join(dir, "out"),
+			file,
+		)
 		if err != nil {
 			return err
 		}
@@ -114,9 +126,17 @@ func compare(root, dir, ntconv, file string, runs int) error {
 		return err
 	}
 	a, b := summary(theirs), summary(ours)
-	fmt.Printf("| %s | %.1f | %.0f ms | %.1f ms | %.1f | %.1f | %.0f MB | %.0f MB |\n", strings.TrimSuffix(filepath.Base(file), ".nettrace"),
-		float64(info.Size())/1e6, float64(a.wall)/1e6, float64(b.wall)/1e6, float64(a.wall)/float64(b.wall),
-		float64(a.processor)/float64(b.processor), float64(a.peak)/1e6, float64(b.peak)/1e6)
+	fmt.Printf(
+		"| %s | %.1f | %.0f ms | %.1f ms | %.1f | %.1f | %.0f MB | %.0f MB |\n",
+		strings.TrimSuffix(filepath.Base(file), ".nettrace"),
+		float64(info.Size())/1e6,
+		float64(a.wall)/1e6,
+		float64(b.wall)/1e6,
+		float64(a.wall)/float64(b.wall),
+		float64(a.processor)/float64(b.processor),
+		float64(a.peak)/1e6,
+		float64(b.peak)/1e6,
+	)
 	return nil
 }
 

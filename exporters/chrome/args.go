@@ -109,7 +109,8 @@ func hasUnsigned(fields []ntconv.Field) bool {
 	return false
 }
 
-// label appends a member for a label that says what an event belongs to. Labels that override a property of the type have none.
+// label appends a member for a label that says what an event belongs to. Labels that override a property of the type
+// have none.
 func (a *argEncoder) label(dst []byte, l *ntconv.Label) []byte {
 	switch l.Kind {
 	case ntconv.LabelActivityID:
@@ -178,8 +179,8 @@ func (a *argEncoder) values(dst []byte, values []timeline.Value) []byte {
 	return append(dst, '}')
 }
 
-// span appends the IDs of a span, its kind, source and status where it has them, and its attributes, events and links. Those are members of
-// their own, so that a key cannot be mistaken for one of the others.
+// span appends the IDs of a span, its kind, source and status where it has them, and its attributes, events and links.
+// Those are members of their own, so that a key cannot be mistaken for one of the others.
 func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	dst = append(dst, '{')
 	if !s.MadeID {

@@ -30,7 +30,8 @@ func countsOf(t *testing.T, src ntconv.Source) timeline.Counts {
 	return tl.Counts()
 }
 
-// TestExportedArrows: a trace that is read from this package's output has the slices and arrows of the trace that was exported.
+// TestExportedArrows: a trace that is read from this package's output has the slices and arrows of the trace that was
+// exported.
 func TestExportedArrows(t *testing.T) {
 	arrows := int64(0)
 	traces(t, func(t *testing.T, data []byte) {

@@ -1,9 +1,9 @@
-// Package chrome writes a trace in Chrome's trace event format, the JSON that Perfetto, chrome://tracing, DevTools, speedscope and the
-// Firefox Profiler open. docs/chrome.md specifies what is written.
+// Package chrome writes a trace in Chrome's trace event format, the JSON that Perfetto, chrome://tracing, DevTools,
+// speedscope and the Firefox Profiler open. docs/chrome.md specifies what is written.
 //
-// The sink collects the trace in temporary files and writes it in Close in time order, because a slice is known when it ends and names
-// come last. Memory depends on the number of threads, of distinct stacks and of slices that are open at a time, and not on the number
-// of events. Equal events give equal output.
+// The sink collects the trace in temporary files and writes it in Close in time order, because a slice is known when it
+// ends and names come last. Memory depends on the number of threads, of distinct stacks and of slices that are open at
+// a time, and not on the number of events. Equal events give equal output.
 package chrome
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A Sink writes a trace in Chrome's format. It is not safe for concurrent use. Close or Abort must be called, also after an error: they
-// remove the temporary files.
+// A Sink writes a trace in Chrome's format. It is not safe for concurrent use. Close or Abort must be called, also
+// after an error: they remove the temporary files.
 type Sink struct {
 	o        Options
 	lines    *timeline.Timeline
@@ -29,21 +29,33 @@ type Sink struct {
 
 var _ ntconv.Watcher = (*Sink)(nil)
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the names that stacks carry
-// themselves. o may be nil.
+// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the names that
+// stacks carry themselves. o may be nil.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	create := func(int) (io.WriteCloser, error) { return nopCloser{w}, nil }
 	return newSink(create, 0, info, namer, o)
 }
 
-// NewSplit returns a sink that writes parts of about size bytes, which viewers can open one by one. create is called with the number of
-// each part, from 1, in Close; the sink closes the parts. A slice that lasts beyond the end of a part appears in the next part again,
-// with the arg continued.
-func NewSplit(create func(part int) (io.WriteCloser, error), size int64, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
+// NewSplit returns a sink that writes parts of about size bytes, which viewers can open one by one. create is called
+// with the number of each part, from 1, in Close; the sink closes the parts. A slice that lasts beyond the end of a
+// part appears in the next part again, with the arg continued.
+func NewSplit(
+	create func(part int) (io.WriteCloser, error),
+	size int64,
+	info *ntconv.Info,
+	namer ntconv.Namer,
+	o *Options,
+) *Sink {
 	return newSink(create, max(size, 1), info, namer, o)
 }
 
-func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
+func newSink(
+	create func(part int) (io.WriteCloser, error),
+	limit int64,
+	info *ntconv.Info,
+	namer ntconv.Namer,
+	o *Options,
+) *Sink {
 	s := &Sink{out: output{create: create, limit: limit}, clock: info.Clock}
 	if o != nil {
 		s.o = *o
@@ -56,7 +68,8 @@ func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *n
 		MinDuration: s.o.MinDuration,
 	}
 	s.imported = newImportedEvents(s.o.Report)
-	if s.o.Tracks == 0 && s.o.MinDuration == 0 && !s.o.NoArgs { // they select among what a timeline shows, which events as they were are not
+	if s.o.Tracks == 0 && s.o.MinDuration == 0 &&
+		!s.o.NoArgs { // they select among what a timeline shows, which events as they were are not
 		t.Raw = s.imported.append
 	}
 	t.Show(timeline.Tracks(s.o.Tracks))
@@ -105,12 +118,15 @@ func (s *Sink) write() error {
 	}
 	err := e.write()
 	s.done = Summary{
-		Counts: Counts(s.lines.Counts()), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,
+		Counts: Counts(
+			s.lines.Counts(),
+		), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows, Parts: s.out.parts,
 	}
 	return err
 }
 
-// Abort gives up in place of Close: it closes the part that is open, and removes the temporary files. After Close it does nothing.
+// Abort gives up in place of Close: it closes the part that is open, and removes the temporary files. After Close it
+// does nothing.
 func (s *Sink) Abort() error {
 	if s.ended {
 		return nil

@@ -25,8 +25,8 @@ type encoder struct {
 	trace trace
 	out   *output
 	now   int64 // time of the latest item
-	// imported are the members of an imported file, whole means that the trace is nothing else, and shift is what its times have in
-	// addition to those of the timeline, in nanoseconds.
+	// imported are the members of an imported file, whole means that the trace is nothing else, and shift is what its
+	// times have in addition to those of the timeline, in nanoseconds.
 	imported   *importedEvents
 	whole      bool
 	hasSamples bool // samples are written as profiles of V8
@@ -140,8 +140,8 @@ func (e *encoder) begin() error {
 	return e.out.drain()
 }
 
-// needsNames reports whether all names are written: an imported file has them among its events. speedscope needs a first event with certain
-// members to find samples.
+// needsNames reports whether all names are written: an imported file has them among its events. speedscope needs a
+// first event with certain members to find samples.
 func (e *encoder) needsNames() bool {
 	return !e.whole || e.out.limit > 0 || e.hasSamples && !e.imported.complete
 }

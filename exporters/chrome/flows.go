@@ -7,12 +7,13 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Arrows exist in two forms, and neither fits all slices. Flow events (s and f) lead to the slices of threads that enclose them, and all
-// viewers know them. Perfetto takes bind_id, flow_in and flow_out of any slice, also of asynchronous ones; chrome://tracing takes them of
-// complete slices only, and ignores them elsewhere. So an arrow between threads is a pair of flow events. Any other arrow begins in a
-// slice without duration within the slice that it leads from, and ends at an asynchronous slice with flow_in, or in a slice without duration
-// within a slice of a thread: flow_in needs an event B there, because chrome://tracing warns of it at X, and speedscope warns of slices whose
-// B has args and whose E has none.
+// Arrows exist in two forms, and neither fits all slices. Flow events (s and f) lead to the slices of threads that
+// enclose them, and all viewers know them. Perfetto takes bind_id, flow_in and flow_out of any slice, also of
+// asynchronous ones; chrome://tracing takes them of complete slices only, and ignores them elsewhere. So an arrow
+// between threads is a pair of flow events. Any other arrow begins in a slice without duration within the slice that it
+// leads from, and ends at an asynchronous slice with flow_in, or in a slice without duration within a slice of a
+// thread: flow_in needs an event B there, because chrome://tracing warns of it at X, and speedscope warns of slices
+// whose B has args and whose E has none.
 
 // bindBase is added to the IDs of arrows that are written as bind_id, because Perfetto numbers flow events from 0.
 const bindBase = 1 << 40
@@ -67,8 +68,8 @@ func (e *encoder) flowEvent(phase byte, it *timeline.Item) {
 	e.out.buf = append(b, '}')
 }
 
-// bound writes an end of an arrow as a slice without duration: on a lane an asynchronous instant with the name of the slice that it
-// belongs to, because Perfetto has a track per name. It returns false if no slice is open there.
+// bound writes an end of an arrow as a slice without duration: on a lane an asynchronous instant with the name of the
+// slice that it belongs to, because Perfetto has a track per name. It returns false if no slice is open there.
 func (e *encoder) bound(it *timeline.Item, member string) bool {
 	t := e.trackOf(it.Track)
 	n := len(t.open)

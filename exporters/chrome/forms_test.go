@@ -28,7 +28,8 @@ func TestArray(t *testing.T) {
 	}
 }
 
-// TestStackFrames: the members samples and stackFrames hold every sample with its weight, and IDs of frames that exist and are not 0.
+// TestStackFrames: the members samples and stackFrames hold every sample with its weight, and IDs of frames that exist
+// and are not 0.
 func TestStackFrames(t *testing.T) {
 	traces(t, func(t *testing.T, data []byte) {
 		if len(data) > 1<<20 {
@@ -75,7 +76,8 @@ func mustQuote(t *testing.T, s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestSampleSlices: the slices of samples last as long as the functions of the V8 profile, on threads of their own that have a name.
+// TestSampleSlices: the slices of samples last as long as the functions of the V8 profile, on threads of their own that
+// have a name.
 func TestSampleSlices(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	v8, _ := exported(t, data, chrome.Options{})

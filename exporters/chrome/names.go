@@ -6,11 +6,12 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// metadataCategory is the category that Chrome gives events of metadata. Without one in the first event of a file, speedscope does not
-// find profiles.
+// metadataCategory is the category that Chrome gives events of metadata. Without one in the first event of a file,
+// speedscope does not find profiles.
 const metadataCategory = `"cat":"__metadata"`
 
-// Sort indexes of the tracks of a process that are not threads: they come first. That of thread n is 2n, and that of its samples 2n+1.
+// Sort indexes of the tracks of a process that are not threads: they come first. That of thread n is 2n, and that of
+// its samples 2n+1.
 const (
 	sortGC = iota - 3
 	sortCollections
@@ -37,7 +38,9 @@ func (e *encoder) writeNames() {
 	for i, t := range e.trace.Tracks() {
 		order := 2 * i
 		switch t.Kind {
-		case timeline.CounterTrack, timeline.LaneTrack, timeline.ProcessTrack: // a name would show the track of a process that has nothing on it
+		case timeline.CounterTrack,
+			timeline.LaneTrack,
+			timeline.ProcessTrack: // a name would show the track of a process that has nothing on it
 			continue
 		case timeline.GCTrack:
 			order = sortGC
@@ -67,8 +70,8 @@ func (e *encoder) writeMissingNames() {
 	}
 }
 
-// nameOf returns the name of a track. A thread without one gets its number: speedscope gives the profiles of threads without a name
-// that of the file.
+// nameOf returns the name of a track. A thread without one gets its number: speedscope gives the profiles of threads
+// without a name that of the file.
 func nameOf(t *timeline.Track) string {
 	if t.Name == "" && t.Kind == timeline.ThreadTrack {
 		return "Thread " + strconv.FormatUint(uint64(tidOf(t)), 10)

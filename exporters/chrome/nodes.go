@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A nodeSet is a set of nodes of the tree of stacks. The callers of a node are in it, too. Its memory is a bit per node in the
-// neighborhood of those that it holds.
+// A nodeSet is a set of nodes of the tree of stacks. The callers of a node are in it, too. Its memory is a bit per node
+// in the neighborhood of those that it holds.
 type nodeSet struct{ pages [][]uint64 }
 
 const (

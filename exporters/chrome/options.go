@@ -31,8 +31,8 @@ const (
 type Samples uint8
 
 const (
-	// V8 writes the CPU profile of V8 in chunks (events Profile and ProfileChunk), one profile per thread and kind of samples. All
-	// viewers read it.
+	// V8 writes the CPU profile of V8 in chunks (events Profile and ProfileChunk), one profile per thread and kind of
+	// samples. All viewers read it.
 	V8 Samples = iota
 	// StackFrames writes the members samples and stackFrames of the object form.
 	StackFrames
@@ -47,8 +47,8 @@ type Options struct {
 	// Tracks selects what is shown; 0 means everything.
 	Tracks  Tracks
 	Samples Samples
-	// Array writes the array form: an array of events and nothing else, which viewers can read although its end is missing. It has no
-	// place for metadata, for Stacks and for the samples of StackFrames.
+	// Array writes the array form: an array of events and nothing else, which viewers can read although its end is
+	// missing. It has no place for metadata, for Stacks and for the samples of StackFrames.
 	Array bool
 	// NoArgs omits the args of instants and slices: payloads, labels, attributes.
 	NoArgs bool
@@ -58,13 +58,15 @@ type Options struct {
 	Rundown bool
 	// MinDuration omits slices that are shorter, in nanoseconds.
 	MinDuration int64
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
+	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
+	// to first.
 	SpanIDReversed bool
 	// Source is the name of the input and Version that of the program, for the member metadata.
 	Source, Version string
 	// TempDir is the directory of temporary files; "" means os.TempDir().
 	TempDir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
+	// wraps ntconv.ErrLimit.
 	MaxTemp int64
 	// Report receives what could not be written as it is; it may be nil.
 	Report *ntconv.Report
@@ -91,7 +93,8 @@ type Summary struct {
 	Counts
 	// Invalid is the number of strings that are not Unicode. They have U+FFFD where they are not.
 	Invalid int64
-	// NotNumbers is the number of values of counters that are infinite or not a number, which JSON does not have. They are omitted.
+	// NotNumbers is the number of values of counters that are infinite or not a number, which JSON does not have. They
+	// are omitted.
 	NotNumbers int64
 	// LostFlows is the number of arrows for which the format has no place. They are omitted.
 	LostFlows int64

@@ -37,8 +37,8 @@ func (o *output) open() error {
 	return nil
 }
 
-// full reports whether the part has reached its size. Half of it is for items, also if names and what is continued take more: otherwise
-// there would be a part per item.
+// full reports whether the part has reached its size. Half of it is for items, also if names and what is continued take
+// more: otherwise there would be a part per item.
 func (o *output) full() bool { return o.limit > 0 && o.bytes() >= max(o.limit, o.head+o.limit/2) }
 
 // bytes returns the size of the part so far.

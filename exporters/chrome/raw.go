@@ -11,11 +11,11 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// An importedEvents recognizes events that were imported from this format, and encodes them as they were. It is called while events are
-// written.
+// An importedEvents recognizes events that were imported from this format, and encodes them as they were. It is called
+// while events are written.
 //
-// What it encodes is a byte that says which time the event has, and all other members of its object in JSON, each after a comma. Nothing
-// is encoded of parts of events and of what is invalid.
+// What it encodes is a byte that says which time the event has, and all other members of its object in JSON, each after
+// a comma. Nothing is encoded of parts of events and of what is invalid.
 type importedEvents struct {
 	decoder *chromeevent.Decoder
 	known   map[*ntconv.Type]bool
@@ -31,7 +31,8 @@ type importedEvents struct {
 	named    map[nameKey]bool
 }
 
-// A nameKey is what an imported event names: the event's name, and the numbers as they are in JSON. tid is "" for a process.
+// A nameKey is what an imported event names: the event's name, and the numbers as they are in JSON. tid is "" for a
+// process.
 type nameKey struct{ event, pid, tid string }
 
 // The times of events that were imported.
@@ -51,7 +52,11 @@ type topMember struct {
 const maxTopBytes = 64 << 20
 
 func newImportedEvents(report *ntconv.Report) *importedEvents {
-	return &importedEvents{decoder: chromeevent.NewDecoder(report), known: map[*ntconv.Type]bool{}, named: map[nameKey]bool{}}
+	return &importedEvents{
+		decoder: chromeevent.NewDecoder(report),
+		known:   map[*ntconv.Type]bool{},
+		named:   map[nameKey]bool{},
+	}
 }
 
 // append is timeline.Options.Raw.
@@ -135,8 +140,8 @@ func (r *importedEvents) isWhole(c timeline.Counts) bool {
 	return c.Raw > 0 && c.Slices+c.Instants+c.Counters+c.Losses == 0
 }
 
-// shift returns what times of the file have in addition to those of a timeline that begins at start. The ticks of such a file are
-// nanoseconds.
+// shift returns what times of the file have in addition to those of a timeline that begins at start. The ticks of such
+// a file are nanoseconds.
 func (r *importedEvents) shift(clock *ntconv.Clock, start time.Time) int64 {
 	if start.IsZero() || clock.Freq != int64(time.Second) {
 		return 0
@@ -178,7 +183,8 @@ func (r *importedEvents) has(name string) bool {
 	return slices.ContainsFunc(r.top, func(m topMember) bool { return m.name == name })
 }
 
-// importedHeader writes the members of the outermost object of an imported file. Stack frames and samples are not among them.
+// importedHeader writes the members of the outermost object of an imported file. Stack frames and samples are not among
+// them.
 func (e *encoder) importedHeader() {
 	for _, m := range e.imported.top {
 		b := append(e.text(e.member(), m.name), ':')

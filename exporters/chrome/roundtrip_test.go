@@ -105,7 +105,8 @@ func normal(v any) any {
 	return v
 }
 
-// TestRoundTrip: Chrome to Chrome, also through a nettrace file, keeps every event, its time and the other members of the file.
+// TestRoundTrip: Chrome to Chrome, also through a nettrace file, keeps every event, its time and the other members of
+// the file.
 func TestRoundTrip(t *testing.T) {
 	want, others := eventsOf(t, []byte(phases))
 	slices.Sort(want)
@@ -169,7 +170,8 @@ func TestExportImport(t *testing.T) {
 			if strings.HasSuffix(key, "(root)") || strings.HasSuffix(key, "(idle)") {
 				continue
 			}
-			// Which gaps are too short for an idle sample depends on nanoseconds, which the first file has not: see v8Sampler.end.
+			// Which gaps are too short for an idle sample depends on nanoseconds, which the first file has not: see
+			// v8Sampler.end.
 			if diff := x.weights[key] - w; diff > 200_000 || -diff > 200_000 {
 				t.Errorf("%s: %d ns, want %d ns", key, x.weights[key], w)
 			}

@@ -29,7 +29,8 @@ func (e *encoder) sampleList() {
 	e.out.buf = append(e.out.buf, ']')
 }
 
-// listedSample appends a sample. Its weight is that of its first value; a time is in microseconds, as all times of the format.
+// listedSample appends a sample. Its weight is that of its first value; a time is in microseconds, as all times of the
+// format.
 func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 	track := it.Track
 	if it.Thread != nil {
@@ -55,7 +56,8 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 	return append(b, '}')
 }
 
-// sampleName returns the name of a sample. Readers see from it whether a weight is a time, so imported samples have the name of that time.
+// sampleName returns the name of a sample. Readers see from it whether a weight is a time, so imported samples have the
+// name of that time.
 func sampleName(it *timeline.Item) string {
 	w := it.Weight
 	switch {
@@ -77,8 +79,8 @@ func sampleName(it *timeline.Item) string {
 // stacklessFrame is the ID of the frame of samples without a stack.
 func (e *encoder) stacklessFrame() uint64 { return uint64(e.trace.Nodes()) + 1 }
 
-// stackFrames writes the member of that name: the frames of all nodes that the part refers to. IDs are the numbers of nodes,
-// none of which is 0: speedscope takes 0 for no parent.
+// stackFrames writes the member of that name: the frames of all nodes that the part refers to. IDs are the numbers of
+// nodes, none of which is 0: speedscope takes 0 for no parent.
 func (e *encoder) stackFrames() {
 	e.out.buf = append(e.out.buf, `,"stackFrames":{`...)
 	first := true

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A sliceSampler writes a slice for every run of samples of a thread with the same frame at the same depth, on a track of its own next
-// to the thread.
+// A sliceSampler writes a slice for every run of samples of a thread with the same frame at the same depth, on a track
+// of its own next to the thread.
 type sliceSampler struct {
 	e      *encoder
 	tids   map[*timeline.Process]*tidSet
@@ -29,14 +29,21 @@ type sampleTrack struct {
 	latest   int64           // time of the latest sample
 }
 
-// A pendingEnd is when the slices of a track end unless another sample comes. It is obsolete if the track has another end.
+// A pendingEnd is when the slices of a track end unless another sample comes. It is obsolete if the track has another
+// end.
 type pendingEnd struct {
 	at    int64
 	track *sampleTrack
 }
 
 func newSliceSampler(e *encoder) *sliceSampler {
-	s := &sliceSampler{e: e, tids: tidSets(e.trace.Tracks()), tracks: map[profileKey]*sampleTrack{}, own: map[*timeline.Track]uint32{}, named: map[*timeline.Track]bool{}}
+	s := &sliceSampler{
+		e:      e,
+		tids:   tidSets(e.trace.Tracks()),
+		tracks: map[profileKey]*sampleTrack{},
+		own:    map[*timeline.Track]uint32{},
+		named:  map[*timeline.Track]bool{},
+	}
 	for _, t := range e.trace.Tracks() {
 		if t.Kind == timeline.ThreadTrack {
 			s.tid(t)
@@ -73,7 +80,11 @@ func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
 			s.e.nameThread(key.track.Process.PID, tid, nameOf(key.track)+" samples ("+key.kind.String()+")", 0)
 		}
 		s.named[key.track] = true
-		t = &sampleTrack{number: len(s.list), where: appendWhere(nil, key.track.Process.PID, tid), category: key.kind.String()}
+		t = &sampleTrack{
+			number:   len(s.list),
+			where:    appendWhere(nil, key.track.Process.PID, tid),
+			category: key.kind.String(),
+		}
 		s.tracks[key] = t
 		s.list = append(s.list, t)
 	}

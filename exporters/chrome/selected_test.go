@@ -15,7 +15,8 @@ import (
 const named = `[{"ph":"M","name":"process_name","pid":7,"tid":0,"args":{"name":"build"}},{"ph":"M","name":"thread_name","pid":7,"tid":8,"args":{"name":"worker"}},
 {"ph":"X","cat":"a","name":"compile","pid":7,"tid":8,"ts":1,"dur":5,"args":{"file":"x.c"}},{"ph":"X","cat":"a","name":"load","pid":7,"tid":8,"ts":2,"dur":1}]`
 
-// names returns the names of the events that a sink with options writes of an imported file, without its event of the phase omit.
+// names returns the names of the events that a sink with options writes of an imported file, without its event of the
+// phase omit.
 func names(t *testing.T, o *chrome.Options, omit string) (all []string, text string) {
 	t.Helper()
 	src, err := importer.New(strings.NewReader(named), nil)

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A heldSlice is the latest slice, and the beginning of an arrow to it. They wait until the next item shows whether an arrow ends at the
-// slice, because that decides how it is written.
+// A heldSlice is the latest slice, and the beginning of an arrow to it. They wait until the next item shows whether an
+// arrow ends at the slice, because that decides how it is written.
 type heldSlice struct {
 	active   bool
 	hasSlice bool
@@ -54,8 +54,8 @@ func (e *encoder) release() {
 	h.active, h.hasSlice, h.hasFlow = false, false, false
 }
 
-// sliceBegin writes the beginning of a slice, or all of it. flowIn is the ID of an arrow that ends at it and that is not a pair of flow
-// events, or 0.
+// sliceBegin writes the beginning of a slice, or all of it. flowIn is the ID of an arrow that ends at it and that is
+// not a pair of flow events, or 0.
 func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	t := e.trackOf(it.Track)
 	s := &t.open[t.find(it.ID)]
@@ -104,7 +104,8 @@ func appendLane(b []byte, t *timeline.Track) []byte {
 	return append(b, '"', '}')
 }
 
-// find returns the index of the open slice with an ID, -1 if there is none. It is one of the innermost ones, so the search begins there.
+// find returns the index of the open slice with an ID, -1 if there is none. It is one of the innermost ones, so the
+// search begins there.
 func (t *track) find(id uint64) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].id == id {

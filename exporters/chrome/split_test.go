@@ -75,7 +75,8 @@ func TestSplit(t *testing.T) {
 			if form == chrome.V8 {
 				compare(t, got, s)
 			}
-			// At a cut a sample ends when it ends to count, which may be a tenth of its time before the next one, see v8Sampler.end.
+			// At a cut a sample ends when it ends to count, which may be a tenth of its time before the next one, see
+			// v8Sampler.end.
 			slack := int64(len(parts)) * 101_000
 			for key, w := range want.weights {
 				if strings.HasSuffix(key, "(root)") || strings.HasSuffix(key, "(idle)") {

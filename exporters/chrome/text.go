@@ -10,7 +10,8 @@ import (
 // replacement is U+FFFD in UTF-8.
 const replacement = "\uFFFD"
 
-// appendString appends a JSON string. It returns false if it replaced bytes that are not UTF-8 by U+FFFD. Surrogates are such bytes.
+// appendString appends a JSON string. It returns false if it replaced bytes that are not UTF-8 by U+FFFD. Surrogates
+// are such bytes.
 func appendString(dst []byte, s string) (_ []byte, valid bool) {
 	dst, valid = append(dst, '"'), true
 	from := 0 // s[from:i] is as it should be
@@ -52,8 +53,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
-// appendMicros appends nanoseconds as microseconds with the decimals that they need, and without an exponent: viewers parse it as a
-// float64, which restores the nanosecond for 101 days.
+// appendMicros appends nanoseconds as microseconds with the decimals that they need, and without an exponent: viewers
+// parse it as a float64, which restores the nanosecond for 101 days.
 func appendMicros(dst []byte, ns int64) []byte {
 	if ns < 0 {
 		dst, ns = append(dst, '-'), -ns
@@ -98,7 +99,8 @@ func appendFloat(dst []byte, f float64) []byte {
 // maxInt is the largest integer that Perfetto reads: it loses larger ones.
 const maxInt = "9223372036854775807"
 
-// largeInteger returns the place of the first integer in b[from:] that is larger than maxInt, or len(b). b is JSON from there on.
+// largeInteger returns the place of the first integer in b[from:] that is larger than maxInt, or len(b). b is JSON from
+// there on.
 func largeInteger(b []byte, from int) (start, end int) {
 	for i := from; i < len(b); {
 		c := b[i]
@@ -121,8 +123,8 @@ func largeInteger(b []byte, from int) (start, end int) {
 	return len(b), len(b)
 }
 
-// quoteLarge makes strings of the integers in b[from:] that are larger than maxInt. b is JSON from there on. scratch is a buffer that it
-// uses.
+// quoteLarge makes strings of the integers in b[from:] that are larger than maxInt. b is JSON from there on. scratch is
+// a buffer that it uses.
 func quoteLarge(b []byte, from int, scratch *[]byte) []byte {
 	start, end := largeInteger(b, from)
 	if start == len(b) {
@@ -155,7 +157,9 @@ func isLarge(b []byte, start, end int) bool {
 	if end < len(b) {
 		after = b[end]
 	}
-	return before != '.' && before != '-' && before != '+' && before != 'e' && before != 'E' && after != '.' && after != 'e' && after != 'E'
+	return before != '.' && before != '-' && before != '+' && before != 'e' && before != 'E' && after != '.' &&
+		after != 'e' &&
+		after != 'E'
 }
 
 // endOfString returns the index after the string that begins at i.

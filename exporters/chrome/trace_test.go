@@ -90,7 +90,8 @@ func compare(t testing.TB, f found, s chrome.Summary) {
 	}
 }
 
-// TestTraces: the output for every real trace has the properties that viewers expect, and holds what the timeline holds.
+// TestTraces: the output for every real trace has the properties that viewers expect, and holds what the timeline
+// holds.
 func TestTraces(t *testing.T) {
 	traces(t, func(t *testing.T, data []byte) {
 		out, s := exported(t, data, chrome.Options{})
@@ -110,8 +111,8 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// TestWeights: the times of threads and functions that viewers compute from the V8 profiles are those of the pprof profile, to within
-// 1 µs per sample, because V8 counts microseconds.
+// TestWeights: the times of threads and functions that viewers compute from the V8 profiles are those of the pprof
+// profile, to within 1 µs per sample, because V8 counts microseconds.
 func TestWeights(t *testing.T) {
 	traces(t, func(t *testing.T, data []byte) {
 		var out, wall, cpu bytes.Buffer

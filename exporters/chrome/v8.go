@@ -13,9 +13,9 @@ import (
 // maxChunk is the number of samples of a chunk.
 const maxChunk = 1000
 
-// A v8Sampler writes samples as the profiler of V8 does in a trace: an event Profile per thread, then events ProfileChunk. A node of the
-// tree of stacks is sent once per profile. A sample lasts until the next one of its profile, so a sample of the node (idle) follows one
-// that ends well before the next.
+// A v8Sampler writes samples as the profiler of V8 does in a trace: an event Profile per thread, then events
+// ProfileChunk. A node of the tree of stacks is sent once per profile. A sample lasts until the next one of its
+// profile, so a sample of the node (idle) follows one that ends well before the next.
 type v8Sampler struct {
 	e        *encoder
 	profiles map[profileKey]*v8Profile
@@ -95,7 +95,8 @@ func (s *v8Sampler) sample(it *timeline.Item) {
 	}
 }
 
-// end ends the latest sample of a profile if it ends well before now: a tenth of its time, as intervals of samplers vary.
+// end ends the latest sample of a profile if it ends well before now: a tenth of its time, as intervals of samplers
+// vary.
 func (s *v8Sampler) end(p *v8Profile, now int64) {
 	if p.timed && now-p.until > max((p.until-p.at)/10, 1000) {
 		s.push(p, s.idleNode(), p.until)
@@ -103,7 +104,8 @@ func (s *v8Sampler) end(p *v8Profile, now int64) {
 	p.timed = false
 }
 
-// push appends a sample. Times are rounded down to microseconds before they are subtracted, so that the deltas do not drift.
+// push appends a sample. Times are rounded down to microseconds before they are subtracted, so that the deltas do not
+// drift.
 func (s *v8Sampler) push(p *v8Profile, node uint64, at int64) {
 	micros := floorMicros(at + s.e.shift)
 	if !p.open {

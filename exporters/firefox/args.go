@@ -41,7 +41,8 @@ type key struct {
 	ids  [numFormats]uint32 // number of the field plus 1, 0 if there is none
 	mark uint64             // the object that was the last one with the key
 	next uint32             // the key that takes its place in an object that has it already, 0 if there is none yet
-	// The key was made to take the place of other keys: base is the first of them and copies the number of them, 0 for names of members.
+	// The key was made to take the place of other keys: base is the first of them and copies the number of them, 0 for
+	// names of members.
 	base   string
 	copies int
 	// In the object jumpMark, all keys that would take this key's place are in use up to jump.
@@ -49,8 +50,8 @@ type key struct {
 	jumpMark uint64
 }
 
-// plainCopies is the number of copies of a key that differ only in underscores. Further ones are numbered, because their lengths would add up
-// to the square of their number.
+// plainCopies is the number of copies of a key that differ only in underscores. Further ones are numbered, because
+// their lengths would add up to the square of their number.
 const plainCopies = 8
 
 // copyText returns the text of the key that takes the place of k.
@@ -66,7 +67,8 @@ const numReserved = 6
 
 var reservedKeys = [numReserved]string{"type", "cause", "unfinished", "endThread", "innerWindowID", "stack"}
 
-// Limits of what is kept for the whole trace. Further keys are dropped and counted, further shapes stand in each object.
+// Limits of what is kept for the whole trace. Further keys are dropped and counted, further shapes stand in each
+// object.
 const (
 	maxKeys   = 1 << 16
 	maxShapes = 1 << 16
@@ -76,8 +78,8 @@ const (
 //
 //	uvarint number of the shape, ",\"key\":value,\"key\":value"
 //
-// A shape is the list of the fields in their order, from which the schemas of markers are made. Shape 0 stands before a list of its own:
-// uvarint number of fields, uvarint number of each.
+// A shape is the list of the fields in their order, from which the schemas of markers are made. Shape 0 stands before a
+// list of its own: uvarint number of fields, uvarint number of each.
 type argEncoder struct {
 	table  schema.Table
 	keys   []key
@@ -104,7 +106,9 @@ type column struct {
 
 func newArgEncoder() *argEncoder {
 	a := &argEncoder{
-		byText: make(map[string]uint32), shapes: make(map[string]uint32), lists: make([][]uint32, 1), plans: make(map[*schema.Schema][]column),
+		byText: make(
+			map[string]uint32,
+		), shapes: make(map[string]uint32), lists: make([][]uint32, 1), plans: make(map[*schema.Schema][]column),
 	}
 	for _, text := range reservedKeys {
 		a.key(text)
@@ -208,8 +212,8 @@ func (a *argEncoder) after(n uint32) uint32 {
 	return a.keys[n].next
 }
 
-// free returns the key that a member gets whose name is key n: n, or the first key in its place that the object does not have. Keys on the way
-// are skipped by the next search, so that a member costs no more if many have the same name.
+// free returns the key that a member gets whose name is key n: n, or the first key in its place that the object does
+// not have. Keys on the way are skipped by the next search, so that a member costs no more if many have the same name.
 func (a *argEncoder) free(n uint32) uint32 {
 	first := n
 	for n < numReserved || n < maxKeys && a.keys[n].mark == a.object {

@@ -26,7 +26,11 @@ func (e *encoder) counter(i *timeline.Item) {
 	c := e.counters[i.Track]
 	if c == nil {
 		number := counterKeys + e.number(i.Track)
-		c = &counter{track: i.Track, times: e.set.Column(spool.Key{Time: number}), diff: e.set.Column(spool.Key{Time: number, Rank: 1})}
+		c = &counter{
+			track: i.Track,
+			times: e.set.Column(spool.Key{Time: number}),
+			diff:  e.set.Column(spool.Key{Time: number, Rank: 1}),
+		}
 		c.unit, c.scale = counterUnit(i.Track.Unit)
 		e.counters[i.Track] = c
 		c.add(i.Time, 0) // the viewer ignores the first sample
@@ -62,8 +66,8 @@ func counterUnit(unit string) (string, float64) {
 	return "", 1
 }
 
-// write writes the counter of a process whose first thread has an index. Viewers of version 62 of the format and later read display, older
-// ones show what has the category Memory.
+// write writes the counter of a process whose first thread has an index. Viewers of version 62 of the format and later
+// read display, older ones show what has the category Memory.
 func (c *counter) write(w *jsoncolumns.Writer, index int) {
 	category, color, format := "Counter", "teal", "number"
 	if c.unit == weightBytes {

@@ -67,7 +67,9 @@ type encoder struct {
 func newEncoder(t trace, o *spool.Options, args *argEncoder, m *profile.MainTypes) *encoder {
 	e := &encoder{
 		trace: t, set: jsoncolumns.NewSet(o), args: args, mainTypes: m, order: make(map[*timeline.Track]int64), threads: make(map[threadKey]*thread),
-		counters: make(map[*timeline.Track]*counter), measures: make(map[measureKey]*measure), schemas: make(map[schemaKey]*markerSchema),
+		counters: make(
+			map[*timeline.Track]*counter,
+		), measures: make(map[measureKey]*measure), schemas: make(map[schemaKey]*markerSchema),
 	}
 	for i, track := range t.Tracks() {
 		e.order[track] = int64(i)
@@ -101,7 +103,8 @@ func (e *encoder) number(t *timeline.Track) int64 {
 	return int64(len(e.order)) + int64(t.ID)
 }
 
-// threadOf returns the thread that shows a track: that of a thread is the thread, all others are shown with their process.
+// threadOf returns the thread that shows a track: that of a thread is the thread, all others are shown with their
+// process.
 func (e *encoder) threadOf(t *timeline.Track) *thread {
 	if t.Kind != timeline.ThreadTrack && t.Process != nil && t.Process.Track != nil {
 		t = t.Process.Track

@@ -1,8 +1,10 @@
-// Package firefox writes a trace as a processed profile of the Firefox Profiler (https://profiler.firefox.com): samples, markers, counters
-// and allocations per thread. The file has the shape of version 57 of the format, which the Firefox Profiler upgrades and Perfetto reads, too.
+// Package firefox writes a trace as a processed profile of the Firefox Profiler (https://profiler.firefox.com):
+// samples, markers, counters and allocations per thread. The file has the shape of version 57 of the format, which the
+// Firefox Profiler upgrades and Perfetto reads, too.
 //
-// docs/firefox.md states what is written. The sink writes in Close, because .NET traces usually write symbols last. Memory depends on the
-// number of threads, distinct names and distinct stacks per thread, not on the number of events: those wait in temporary files.
+// docs/firefox.md states what is written. The sink writes in Close, because .NET traces usually write symbols last.
+// Memory depends on the number of threads, distinct names and distinct stacks per thread, not on the number of events:
+// those wait in temporary files.
 package firefox
 
 import (
@@ -55,11 +57,13 @@ type Options struct {
 	MinDuration time.Duration
 	// Rundown includes events that only describe methods and modules.
 	Rundown bool
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
+	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
+	// to first.
 	SpanIDReversed bool
 	// Dir is the directory of temporary files. Empty selects os.TempDir().
 	Dir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
+	// wraps ntconv.ErrLimit.
 	MaxTemp int64
 	// Report receives what could not be written as it is; it may be nil.
 	Report *ntconv.Report
@@ -78,8 +82,8 @@ type Sink struct {
 
 var _ ntconv.Watcher = (*Sink)(nil)
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that stacks carry
-// themselves. opts may be nil. Events must come in time order.
+// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that
+// stacks carry themselves. opts may be nil. Events must come in time order.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w, info: info, args: newArgEncoder()}
 	if opts != nil {
@@ -98,9 +102,9 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	return s
 }
 
-// Watch notes an event that a selection may omit: it may end what a selected event begins. Call it for every event of the trace, and Write
-// with the same event next if the event is selected. If all events are written, it need not be called. It borrows the event until it
-// returns.
+// Watch notes an event that a selection may omit: it may end what a selected event begins. Call it for every event of
+// the trace, and Write with the same event next if the event is selected. If all events are written, it need not be
+// called. It borrows the event until it returns.
 func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 
 // Write adds an event, which it borrows. It fails if a temporary file cannot be written.

@@ -166,8 +166,8 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// FuzzArgs checks that args of any names and values are members of a JSON object with distinct keys that have their values, and that
-// their shape lists the keys.
+// FuzzArgs checks that args of any names and values are members of a JSON object with distinct keys that have their
+// values, and that their shape lists the keys.
 func FuzzArgs(f *testing.F) {
 	f.Add("type", "type_", "\xff\x00\"", int64(1<<60), 1.5)
 	f.Add("a", "a", "b", int64(-5), math.NaN())
@@ -208,7 +208,8 @@ func checkMembers(t *testing.T, a *argEncoder, fields []uint32, members []byte, 
 	}
 }
 
-// TestShapes checks events that never have the same fields again: what is kept for them is limited, and nothing is lost without a word.
+// TestShapes checks events that never have the same fields again: what is kept for them is limited, and nothing is lost
+// without a word.
 func TestShapes(t *testing.T) {
 	a := newArgEncoder()
 	n := 0

@@ -15,7 +15,9 @@ func (h *thread) write(w *jsoncolumns.Writer) {
 	if process != nil {
 		processName = process.Name
 	}
-	w.Text(`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null,"pausedRanges":[]`)
+	w.Text(
+		`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null,"pausedRanges":[]`,
+	)
 	w.Text(`,"showMarkersInTimeline":true,"processName":`)
 	w.String(processName)
 	w.Text(`,"name":`)
@@ -88,7 +90,10 @@ func (h *thread) writeSamples(w *jsoncolumns.Writer) {
 
 func (h *thread) writeMarkers(w *jsoncolumns.Writer) {
 	h.table(w, "markers", h.columns[markerName].Len, "", []member{
-		{"data", markerData}, {"name", markerName}, {"startTime", markerStart}, {"endTime", markerEnd}, {"phase", markerPhase}, {"category", markerCategory},
+		{
+			"data",
+			markerData,
+		}, {"name", markerName}, {"startTime", markerStart}, {"endTime", markerEnd}, {"phase", markerPhase}, {"category", markerCategory},
 	})
 }
 
@@ -97,14 +102,30 @@ func (h *thread) writeStacks(w *jsoncolumns.Writer) {
 	n := len(h.stacks)
 	h.table(w, "stackTable", n, "", []member{{"frame", stackFrame}, {"prefix", stackPrefix}})
 	n = len(h.frames)
-	h.table(w, "frameTable", n, constant("address", "-1", n)+constant("inlineDepth", "0", n)+constant("subcategory", "0", n)+
-		constant("nativeSymbol", "null", n)+constant("innerWindowID", "0", n),
-		[]member{{"category", frameCategory}, {"func", frameFunc}, {"line", frameLine}, {"column", frameColumn}})
+	h.table(
+		w,
+		"frameTable",
+		n,
+		constant("address", "-1", n)+constant("inlineDepth", "0", n)+constant("subcategory", "0", n)+
+			constant("nativeSymbol", "null", n)+constant("innerWindowID", "0", n),
+		[]member{{"category", frameCategory}, {"func", frameFunc}, {"line", frameLine}, {"column", frameColumn}},
+	)
 	n = len(h.funcs)
-	h.table(w, "funcTable", n, constant("isJS", "false", n)+constant("relevantForJS", "false", n)+constant("columnNumber", "null", n),
-		[]member{{"name", funcName}, {"resource", funcResource}, {"fileName", funcFile}, {"lineNumber", funcLine}})
+	h.table(
+		w,
+		"funcTable",
+		n,
+		constant("isJS", "false", n)+constant("relevantForJS", "false", n)+constant("columnNumber", "null", n),
+		[]member{{"name", funcName}, {"resource", funcResource}, {"fileName", funcFile}, {"lineNumber", funcLine}},
+	)
 	n = len(h.resources)
-	h.table(w, "resourceTable", n, constant("lib", "null", n)+constant("host", "null", n)+constant("type", "1", n), []member{{"name", resourceName}})
+	h.table(
+		w,
+		"resourceTable",
+		n,
+		constant("lib", "null", n)+constant("host", "null", n)+constant("type", "1", n),
+		[]member{{"name", resourceName}},
+	)
 	w.Text(`,"nativeSymbols":{"length":0,"libIndex":[],"address":[],"name":[],"functionSize":[]}`)
 }
 

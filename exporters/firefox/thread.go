@@ -36,8 +36,8 @@ const (
 	numColumns
 )
 
-// A thread is an element of the threads of the profile: a thread of the trace, or its process with what concerns all of its threads. The
-// samples of further sample types are threads of their own, because a thread has one table of samples.
+// A thread is an element of the threads of the profile: a thread of the trace, or its process with what concerns all of
+// its threads. The samples of further sample types are threads of their own, because a thread has one table of samples.
 type thread struct {
 	track   *timeline.Track
 	measure *measure // nil unless it is a thread of its own

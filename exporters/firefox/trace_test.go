@@ -361,8 +361,8 @@ func renamed(s stacksums.Sums, types map[string]string) stacksums.Sums {
 	return r
 }
 
-// TestTraces checks for every trace that the file is valid, that it holds what the timeline holds, and that each stack of each thread has
-// the weight that google's library finds in the pprof profile.
+// TestTraces checks for every trace that the file is valid, that it holds what the timeline holds, and that each stack
+// of each thread has the weight that google's library finds in the pprof profile.
 func TestTraces(t *testing.T) {
 	var all counts
 	for _, trace := range stacksums.Files(t) {

@@ -208,7 +208,16 @@ func appendMillis(dst []byte, nanos int64) []byte {
 	if rest == 0 {
 		return dst
 	}
-	dst = append(dst, '.', byte('0'+rest/1e5), byte('0'+rest/1e4%10), byte('0'+rest/1e3%10), byte('0'+rest/100%10), byte('0'+rest/10%10), byte('0'+rest%10))
+	dst = append(
+		dst,
+		'.',
+		byte('0'+rest/1e5),
+		byte('0'+rest/1e4%10),
+		byte('0'+rest/1e3%10),
+		byte('0'+rest/100%10),
+		byte('0'+rest/10%10),
+		byte('0'+rest%10),
+	)
 	for dst[len(dst)-1] == '0' {
 		dst = dst[:len(dst)-1]
 	}

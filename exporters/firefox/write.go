@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Versions of the format: that of raw profiles, which only has to be a recent one, and that of processed profiles. Perfetto does not read
-// processed profiles of version 66 and later; the Firefox Profiler upgrades all.
+// Versions of the format: that of raw profiles, which only has to be a recent one, and that of processed profiles.
+// Perfetto does not read processed profiles of version 66 and later; the Firefox Profiler upgrades all.
 const (
 	rawVersion       = 31
 	processedVersion = 57
@@ -34,7 +34,10 @@ func (s *Sink) write(t trace) error {
 // file writes the file once all columns are complete.
 func (s *Sink) file(e *encoder) error {
 	e.addProcesses()
-	threads := slices.SortedFunc(maps.Values(e.threads), func(a, b *thread) int { return cmp.Compare(a.number, b.number) })
+	threads := slices.SortedFunc(
+		maps.Values(e.threads),
+		func(a, b *thread) int { return cmp.Compare(a.number, b.number) },
+	)
 	w := jsoncolumns.NewWriter(s.w)
 	s.writeMeta(w, e, threads)
 	w.Text(",\"libs\":[],\n\"threads\":[")
@@ -50,7 +53,10 @@ func (s *Sink) file(e *encoder) error {
 		}
 	}
 	w.Text("],\n\"counters\":[")
-	counters := slices.SortedFunc(maps.Values(e.counters), func(a, b *counter) int { return cmp.Compare(e.number(a.track), e.number(b.track)) })
+	counters := slices.SortedFunc(
+		maps.Values(e.counters),
+		func(a, b *counter) int { return cmp.Compare(e.number(a.track), e.number(b.track)) },
+	)
 	for i, c := range counters {
 		if i > 0 {
 			w.Text(",\n")
@@ -70,12 +76,23 @@ func (s *Sink) file(e *encoder) error {
 
 func (s *Sink) report(e *encoder, replaced uint64) {
 	r := s.o.Report
-	r.Note(ntconv.CodeNotCarried, replaced+s.args.replaced, -1, "strings that are not Unicode have replacement characters")
-	r.Note(ntconv.CodeNotCarried, s.args.dropped, -1, "fields of events were dropped, because events have too many different fields")
+	r.Note(
+		ntconv.CodeNotCarried,
+		replaced+s.args.replaced,
+		-1,
+		"strings that are not Unicode have replacement characters",
+	)
+	r.Note(
+		ntconv.CodeNotCarried,
+		s.args.dropped,
+		-1,
+		"fields of events were dropped, because events have too many different fields",
+	)
 	r.Note(ntconv.CodeNotCarried, e.notNumbers, -1, "values of counters that are not finite numbers")
 }
 
-// addProcesses adds the thread that represents a process to each process, and a process if there is none: a profile has a thread.
+// addProcesses adds the thread that represents a process to each process, and a process if there is none: a profile has
+// a thread.
 func (e *encoder) addProcesses() {
 	for _, h := range slices.Collect(maps.Values(e.threads)) {
 		e.addProcess(h.track)
@@ -113,8 +130,16 @@ func (s *Sink) writeMeta(w *jsoncolumns.Writer, e *encoder, threads []*thread) {
 	w.String(cmp.Or(s.o.Name, ".NET"))
 	w.Text(`,"importedFrom":`)
 	w.String(strings.TrimSpace("ntconv " + s.o.Version))
-	w.Text(`,"stackwalk":1,"version":` + strconv.Itoa(rawVersion) + `,"preprocessedProfileVersion":` + strconv.Itoa(processedVersion))
-	w.Text(`,"symbolicated":true,"symbolicationNotSupported":true,"usesOnlyOneStackType":true,"sourceCodeIsNotOnSearchfox":true`)
+	w.Text(
+		`,"stackwalk":1,"version":` + strconv.Itoa(
+			rawVersion,
+		) + `,"preprocessedProfileVersion":` + strconv.Itoa(
+			processedVersion,
+		),
+	)
+	w.Text(
+		`,"symbolicated":true,"symbolicationNotSupported":true,"usesOnlyOneStackType":true,"sourceCodeIsNotOnSearchfox":true`,
+	)
 	w.Text(`,"keepProfileThreadOrder":true,"sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}`)
 	if n, ok := s.info.Attrs.Get("HardwareThreadCount"); ok && number(n) {
 		w.Text(`,"logicalCPUs":` + n)

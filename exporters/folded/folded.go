@@ -1,12 +1,13 @@
-// Package folded writes folded stacks, the text format of Brendan Gregg's flame graph tools: one line per distinct stack, with the
-// frames from the root to the leaf separated by semicolons, a space, and the total of the stack.
+// Package folded writes folded stacks, the text format of Brendan Gregg's flame graph tools: one line per distinct
+// stack, with the frames from the root to the leaf separated by semicolons, a space, and the total of the stack.
 //
 //	Program.Main;Shop.Till.Scan;System.Threading.Monitor.Wait 1500000
 //
 // flamegraph.pl, inferno, speedscope and many profilers read it; docs/folded.md specifies what is written.
 //
-// The sink adds up the samples of a trace by stack as events arrive and writes the lines in Close, because .NET traces usually write
-// symbols last. Memory depends on the number of distinct stacks and not on the number of events. Equal events give equal output.
+// The sink adds up the samples of a trace by stack as events arrive and writes the lines in Close, because .NET traces
+// usually write symbols last. Memory depends on the number of distinct stacks and not on the number of events. Equal
+// events give equal output.
 package folded
 
 import (
@@ -25,8 +26,8 @@ import (
 type Kind uint8
 
 const (
-	// Auto selects Wall if the trace has samples of the .NET sample profiler, else CPU if it has samples of a machine-wide profiler,
-	// else Imported.
+	// Auto selects Wall if the trace has samples of the .NET sample profiler, else CPU if it has samples of a
+	// machine-wide profiler, else Imported.
 	Auto Kind = iota
 	// Wall is the wall-clock time of managed threads, running or waiting.
 	Wall
@@ -58,17 +59,19 @@ func ParseKind(name string) (Kind, error) {
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
 	Kind Kind
-	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". Empty selects the type that a
-	// pprof profile of the same events shows first. If several types have the same name, NAME#2 is the second of them, NAME#3 the third.
+	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". Empty selects
+	// the type that a pprof profile of the same events shows first. If several types have the same name, NAME#2 is the
+	// second of them, NAME#3 the third.
 	SampleType string
-	// Unit is the unit in which times are written: nanoseconds, microseconds, milliseconds or seconds. Empty selects the unit of the
-	// sample type, which is nanoseconds for Wall and CPU. A sample type that is not a time cannot have a unit.
+	// Unit is the unit in which times are written: nanoseconds, microseconds, milliseconds or seconds. Empty selects
+	// the unit of the sample type, which is nanoseconds for Wall and CPU. A sample type that is not a time cannot have
+	// a unit.
 	Unit string
 	// ProcessRoot and ThreadRoot add the process and the thread of a sample as outermost frames, spelled NAME-ID as
 	// stackcollapse-perf.pl spells processes. Samples of different processes or threads then have lines of their own.
 	ProcessRoot, ThreadRoot bool
-	// Annotate appends _[i] to inlined functions, _[k] to functions of the kernel and _[j] to managed functions. The color palettes of
-	// flamegraph.pl use these suffixes.
+	// Annotate appends _[i] to inlined functions, _[k] to functions of the kernel and _[j] to managed functions. The
+	// color palettes of flamegraph.pl use these suffixes.
 	Annotate bool
 	// Report receives what could not be written as it is; it may be nil.
 	Report *ntconv.Report
@@ -88,8 +91,8 @@ var (
 	_ ntconv.Watcher        = (*Sink)(nil)
 )
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that stacks carry
-// themselves. opts may be nil.
+// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that
+// stacks carry themselves. opts may be nil.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w, namer: namer}
 	if opts != nil {
@@ -116,16 +119,18 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, also if that one is not
-// written. Call it for every event of the trace, and Write with the same event next if the event is selected. If all events are
-// written, it changes nothing and need not be called. It borrows the event until it returns.
+// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, also if
+// that one is not written. Call it for every event of the trace, and Write with the same event next if the event is
+// selected. If all events are written, it changes nothing and need not be called. It borrows the event until it
+// returns.
 func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 
-// OrderMatters reports whether events in time order might have given another output. Call it after the last Write and before Close.
+// OrderMatters reports whether events in time order might have given another output. Call it after the last Write and
+// before Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 
-// Close writes all lines. The error is a *SampleTypeError if the samples have no values of Options.SampleType, and a *UnitError if
-// Options.Unit does not fit the sample type.
+// Close writes all lines. The error is a *SampleTypeError if the samples have no values of Options.SampleType, and a
+// *UnitError if Options.Unit does not fit the sample type.
 func (s *Sink) Close() error {
 	p := s.build.Finish()
 	s.done = Summary{Kind: kindOf(p.Kind), Events: p.Events}
@@ -145,7 +150,12 @@ func (s *Sink) Close() error {
 	}
 	s.done.summarize(p)
 	if t.changed > 0 {
-		s.o.Report.Note(ntconv.CodeNotCarried, t.changed, -1, "function names with characters that folded stacks reserve were changed")
+		s.o.Report.Note(
+			ntconv.CodeNotCarried,
+			t.changed,
+			-1,
+			"function names with characters that folded stacks reserve were changed",
+		)
 	}
 	if err := t.write(s.w, scale, s.o.Report); err != nil {
 		var unit *UnitError

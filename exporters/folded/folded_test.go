@@ -145,13 +145,15 @@ func sorted(list ...string) []string {
 	return list
 }
 
-// lineOfFlamegraph and lineOfSpeedscope are how these programs recognize a line: the greedy stack, white space, the value.
+// lineOfFlamegraph and lineOfSpeedscope are how these programs recognize a line: the greedy stack, white space, the
+// value.
 var (
 	lineOfFlamegraph = regexp.MustCompile(`^(.*)\s+?(\d+(?:\.\d*)?)$`)
 	lineOfSpeedscope = regexp.MustCompile(`^(.*) (\d+)$`)
 )
 
-// FuzzNames checks that other readers find in each line the frames and the value that were written, whatever the names are.
+// FuzzNames checks that other readers find in each line the frames and the value that were written, whatever the names
+// are.
 func FuzzNames(f *testing.F) {
 	f.Add("a;b", "c 1", uint16(1))
 	f.Add("\xff\n", " # 12", uint16(7))

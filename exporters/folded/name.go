@@ -17,9 +17,9 @@ const (
 	noStack = "[no stack]"
 )
 
-// escape returns a name that every reader of folded stacks reads as one frame, and whether it differs from the given one. The result
-// does not depend on where in a stack the name appears, so a function has one name in all lines. escape of an escaped name changes
-// nothing.
+// escape returns a name that every reader of folded stacks reads as one frame, and whether it differs from the given
+// one. The result does not depend on where in a stack the name appears, so a function has one name in all lines. escape
+// of an escaped name changes nothing.
 func escape(name string) (escaped string, changed bool) {
 	s := name
 	if !utf8.ValidString(s) {
@@ -40,15 +40,15 @@ func escape(name string) (escaped string, changed bool) {
 	return s, s != name
 }
 
-// isReserved reports whether a character cannot be part of a frame: the separator, and what readers may treat as the end of a line, as
-// the start of a file or not show at all.
+// isReserved reports whether a character cannot be part of a frame: the separator, and what readers may treat as the
+// end of a line, as the start of a file or not show at all.
 func isReserved(r rune) bool {
 	return r == ';' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\uFEFF'
 }
 
-// escapeEdges replaces spaces that have a meaning because of their place: those at either end, which readers trim, one after a
-// number sign at the start, which begins a comment, and the one before a final number, which would be read as a value. Real names of
-// functions have none of these.
+// escapeEdges replaces spaces that have a meaning because of their place: those at either end, which readers trim, one
+// after a number sign at the start, which begins a comment, and the one before a final number, which would be read as a
+// value. Real names of functions have none of these.
 func escapeEdges(s string) string {
 	switch s {
 	case "":
@@ -92,8 +92,8 @@ func numberAt(s string) int {
 	return at + size
 }
 
-// roots returns the names of the process and the thread of a sample, as far as the options ask for them. The result is valid until
-// the next call.
+// roots returns the names of the process and the thread of a sample, as far as the options ask for them. The result is
+// valid until the next call.
 func (s *Sink) roots(t *table, sample *profile.Sample) (ids []uint32) {
 	if s.o.ProcessRoot {
 		name, id := "process", uint64(0)

@@ -19,7 +19,8 @@ type Summary struct {
 // A SampleType is what one value counts, and its unit, as in profile.proto: {"wall", "nanoseconds"}.
 type SampleType struct{ Type, Unit string }
 
-// Unresolved counts the frames without a symbol, which have a placeholder for a name. All counts are 0 if every frame has a symbol.
+// Unresolved counts the frames without a symbol, which have a placeholder for a name. All counts are 0 if every frame
+// has a symbol.
 type Unresolved struct {
 	Frames int64 // of Summary.Frames
 	// The following four add up to Frames.

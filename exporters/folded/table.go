@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A table adds up values by line. A line is a list of IDs of names, so that a stack costs 4 bytes per frame and not its text.
+// A table adds up values by line. A line is a list of IDs of names, so that a stack costs 4 bytes per frame and not its
+// text.
 type table struct {
 	annotate bool
 	texts    map[string]uint32 // IDs by escaped name
@@ -134,8 +135,8 @@ func saturatingAdd(a, b int64) int64 {
 	}
 }
 
-// sorted returns the indexes of the lines in the order of the output: frame by frame from the root, names byte by byte. Keys become
-// lists of ranks, which compare as bytes.
+// sorted returns the indexes of the lines in the order of the output: frame by frame from the root, names byte by byte.
+// Keys become lists of ranks, which compare as bytes.
 func (t *table) sorted() []uint32 {
 	byName := make([]uint32, len(t.names))
 	for i := range byName {

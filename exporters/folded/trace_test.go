@@ -115,8 +115,8 @@ func mainColumn(p *profile.Profile) int {
 	return max(0, len(p.SampleType)-1)
 }
 
-// checkTotals compares totals by stack. slack says by how much a total may exceed the wanted one: both formats convert ticks to
-// nanoseconds and round down, but profiles do so for each of the samples that are one line here.
+// checkTotals compares totals by stack. slack says by how much a total may exceed the wanted one: both formats convert
+// ticks to nanoseconds and round down, but profiles do so for each of the samples that are one line here.
 func checkTotals(t *testing.T, got, want, slack map[string]int64) {
 	t.Helper()
 	for stack, n := range want {
@@ -131,7 +131,8 @@ func checkTotals(t *testing.T, got, want, slack map[string]int64) {
 	}
 }
 
-// TestTracesAgreeWithProfiles checks that each folded stack of a trace has the total that google's library finds in the pprof profile.
+// TestTracesAgreeWithProfiles checks that each folded stack of a trace has the total that google's library finds in the
+// pprof profile.
 func TestTracesAgreeWithProfiles(t *testing.T) {
 	files := corpus.Traces(t)
 	if _, err := corpus.Find("data"); err == nil && !testing.Short() {
@@ -209,7 +210,8 @@ func withoutPlaceholders(sums map[string]int64) map[string]int64 {
 	return replaced
 }
 
-// TestProfilesAgree checks that each sample type of an imported profile folds to what google's library finds in the profile itself.
+// TestProfilesAgree checks that each sample type of an imported profile folds to what google's library finds in the
+// profile itself.
 func TestProfilesAgree(t *testing.T) {
 	checked := 0
 	for name, data := range profiles(t) {

@@ -38,7 +38,11 @@ func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	}
 	to, t := nanosOf(unit), p.Types[column]
 	if to == 0 {
-		return scale{}, fmt.Errorf("folded: unit %q: %w; want nanoseconds, microseconds, milliseconds or seconds", unit, ntconv.ErrUnsupported)
+		return scale{}, fmt.Errorf(
+			"folded: unit %q: %w; want nanoseconds, microseconds, milliseconds or seconds",
+			unit,
+			ntconv.ErrUnsupported,
+		)
 	}
 	from := nanosOf(t.Unit)
 	if from == 0 {
@@ -48,8 +52,8 @@ func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	return scale{unit, from, to}, nil
 }
 
-// convert returns v in the new unit, rounded to the nearest integer, halves up. Values below zero become 0, too large ones the
-// largest integer.
+// convert returns v in the new unit, rounded to the nearest integer, halves up. Values below zero become 0, too large
+// ones the largest integer.
 func (s scale) convert(v int64) int64 {
 	if s.den == 0 || v <= 0 {
 		return max(v, 0)
@@ -64,8 +68,8 @@ func (s scale) convert(v int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// A UnitError reports that values cannot be written in Options.Unit: they are not times, or all totals are less than half a unit. It
-// wraps ntconv.ErrUnsupported.
+// A UnitError reports that values cannot be written in Options.Unit: they are not times, or all totals are less than
+// half a unit. It wraps ntconv.ErrUnsupported.
 type UnitError struct {
 	Unit   string // Options.Unit
 	Values SampleType
@@ -74,9 +78,19 @@ type UnitError struct {
 
 func (e *UnitError) Error() string {
 	if e.Small {
-		return fmt.Sprintf("folded: unit %s: %v for totals of less than half a unit; choose a smaller unit", e.Unit, ntconv.ErrUnsupported)
+		return fmt.Sprintf(
+			"folded: unit %s: %v for totals of less than half a unit; choose a smaller unit",
+			e.Unit,
+			ntconv.ErrUnsupported,
+		)
 	}
-	return fmt.Sprintf("folded: unit %s: %v for values of type %s, which are in %s; omit the unit", e.Unit, ntconv.ErrUnsupported, e.Values.Type, e.Values.Unit)
+	return fmt.Sprintf(
+		"folded: unit %s: %v for values of type %s, which are in %s; omit the unit",
+		e.Unit,
+		ntconv.ErrUnsupported,
+		e.Values.Type,
+		e.Values.Unit,
+	)
 }
 
 // Unwrap returns ntconv.ErrUnsupported.

@@ -5,8 +5,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// An arena owns the messages of one batch. A span costs 30 allocations without it; an arena that is reused for the next batch
-// allocates only what is larger than all batches before.
+// An arena owns the messages of one batch. A span costs 30 allocations without it; an arena that is reused for the next
+// batch allocates only what is larger than all batches before.
 type arena struct {
 	spans     slab[spanNode]
 	attrs     slab[attrNode]
@@ -42,7 +42,8 @@ type attrNode struct {
 	text  commonpb.AnyValue_StringValue
 }
 
-// maxKept is how many attributes, events or links an arena keeps room for: a batch of tiny ones needs 15 times its encoded size.
+// maxKept is how many attributes, events or links an arena keeps room for: a batch of tiny ones needs 15 times its
+// encoded size.
 const maxKept = 1 << 16
 
 // reset makes the arena ready for the next batch. All messages become invalid.

@@ -14,7 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A batch is spans that leave together. One goroutine at a time uses it: that of the caller fills it, a worker delivers it.
+// A batch is spans that leave together. One goroutine at a time uses it: that of the caller fills it, a worker delivers
+// it.
 type batch struct {
 	converter
 	rows  []row
@@ -30,7 +31,8 @@ type row struct {
 	size     int // of the encoded span
 }
 
-// A resourceRow is a distinct resource. Rows are shared by batches. That of a process is set when the first batch with it leaves.
+// A resourceRow is a distinct resource. Rows are shared by batches. That of a process is set when the first batch with
+// it leaves.
 type resourceRow struct {
 	pb        *resourcepb.Resource
 	schemaURL string
@@ -75,8 +77,8 @@ type group[T any] struct {
 	size int
 }
 
-// assemble groups spans by resource and by scope, each in the order of their first span. It also returns the size of the result as
-// the field of a TracesData message.
+// assemble groups spans by resource and by scope, each in the order of their first span. It also returns the size of
+// the result as the field of a TracesData message.
 func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 	type key struct {
 		resource *resourceRow
@@ -90,11 +92,17 @@ func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 		if k := (key{rows[i].resource, rows[i].scope}); k != last {
 			last, current = k, scopes[k]
 			if current == nil {
-				current = &group[tracepb.ScopeSpans]{&tracepb.ScopeSpans{Scope: k.scope.pb, SchemaUrl: k.scope.schemaURL}, k.scope.size}
+				current = &group[tracepb.ScopeSpans]{
+					&tracepb.ScopeSpans{Scope: k.scope.pb, SchemaUrl: k.scope.schemaURL},
+					k.scope.size,
+				}
 				scopes[k] = current
 				r := resources[k.resource]
 				if r == nil {
-					r = &group[tracepb.ResourceSpans]{&tracepb.ResourceSpans{Resource: k.resource.pb, SchemaUrl: k.resource.schemaURL}, k.resource.size}
+					r = &group[tracepb.ResourceSpans]{
+						&tracepb.ResourceSpans{Resource: k.resource.pb, SchemaUrl: k.resource.schemaURL},
+						k.resource.size,
+					}
 					resources[k.resource] = r
 					all = append(all, r.pb)
 				}
@@ -113,15 +121,16 @@ func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 	return all, size
 }
 
-// Limits on the resources and scopes that a table keeps after a batch: their number, and the bytes of their encodings, of which they need
-// a small multiple.
+// Limits on the resources and scopes that a table keeps after a batch: their number, and the bytes of their encodings,
+// of which they need a small multiple.
 const (
 	maxInterned      = 1024
 	maxInternedBytes = 4 << 20
 )
 
-// A table finds equal resources and scopes, because a decoder may return another pointer for each span. It is emptied between
-// batches when it is large: a row that is needed again is another one then, which separates nothing within a batch.
+// A table finds equal resources and scopes, because a decoder may return another pointer for each span. It is emptied
+// between batches when it is large: a row that is needed again is another one then, which separates nothing within a
+// batch.
 type table struct {
 	converter
 	resources    map[*span.Resource]*resourceRow

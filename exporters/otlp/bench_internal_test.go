@@ -35,7 +35,8 @@ func BenchmarkFile(b *testing.B) {
 	}
 }
 
-// BenchmarkTrace converts a generated trace of Activities in memory: decoding, tracking and writing. The time is per span.
+// BenchmarkTrace converts a generated trace of Activities in memory: decoding, tracking and writing. The time is per
+// span.
 func BenchmarkTrace(b *testing.B) {
 	var trace bytes.Buffer
 	stats, err := tracegen.WriteSpans(&trace, tracegen.SpanOptions{Spans: 20_000, Starts: 4})

@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A converter builds messages of spans. The sizes it returns are those of the encoded messages without their own tag and length:
-// they are needed before a message is complete, and proto.Size would walk over every span twice.
+// A converter builds messages of spans. The sizes it returns are those of the encoded messages without their own tag
+// and length: they are needed before a message is complete, and proto.Size would walk over every span twice.
 type converter struct {
 	arena
 	repaired uint64 // strings that were not valid UTF-8, which protobuf does not allow
@@ -35,9 +35,39 @@ func (c *converter) span(s *span.Span, extra []span.Attribute) (*tracepb.Span, i
 	pb.Kind, pb.Flags = tracepb.Span_SpanKind(s.Kind), s.Flags
 	pb.StartTimeUnixNano, pb.EndTimeUnixNano = s.Start, s.End
 	pb.DroppedAttributesCount, pb.DroppedEventsCount, pb.DroppedLinksCount = s.DroppedAttributes, s.DroppedEvents, s.DroppedLinks
-	size += sizeText(3, pb.TraceState) + sizeText(5, pb.Name) + sizeEnum(6, int32(pb.Kind)) + sizeFixed(7, 8, pb.StartTimeUnixNano) +
-		sizeFixed(8, 8, pb.EndTimeUnixNano) + sizeUint(10, pb.DroppedAttributesCount) + sizeUint(12, pb.DroppedEventsCount) +
-		sizeUint(14, pb.DroppedLinksCount) + sizeFixed(16, 4, uint64(pb.Flags))
+	size += sizeText(
+		3,
+		pb.TraceState,
+	) + sizeText(
+		5,
+		pb.Name,
+	) + sizeEnum(
+		6,
+		int32(pb.Kind),
+	) + sizeFixed(
+		7,
+		8,
+		pb.StartTimeUnixNano,
+	) +
+		sizeFixed(
+			8,
+			8,
+			pb.EndTimeUnixNano,
+		) + sizeUint(
+		10,
+		pb.DroppedAttributesCount,
+	) + sizeUint(
+		12,
+		pb.DroppedEventsCount,
+	) +
+		sizeUint(
+			14,
+			pb.DroppedLinksCount,
+		) + sizeFixed(
+		16,
+		4,
+		uint64(pb.Flags),
+	)
 
 	pb.Attributes = c.attrLists.slice(len(s.Attributes) + len(extra))
 	size += c.attributes(pb.Attributes, 9, s.Attributes) + c.attributes(pb.Attributes[len(s.Attributes):], 9, extra)
@@ -65,7 +95,21 @@ func (c *converter) event(e *span.Event) (*tracepb.Span_Event, int) {
 	pb := c.events.take()
 	pb.TimeUnixNano, pb.Name, pb.DroppedAttributesCount = e.Time, c.text(e.Name), e.DroppedAttributes
 	pb.Attributes = c.attrLists.slice(len(e.Attributes))
-	size := sizeFixed(1, 8, e.Time) + sizeText(2, pb.Name) + c.attributes(pb.Attributes, 3, e.Attributes) + sizeUint(4, e.DroppedAttributes)
+	size := sizeFixed(
+		1,
+		8,
+		e.Time,
+	) + sizeText(
+		2,
+		pb.Name,
+	) + c.attributes(
+		pb.Attributes,
+		3,
+		e.Attributes,
+	) + sizeUint(
+		4,
+		e.DroppedAttributes,
+	)
 	return pb, size
 }
 
@@ -78,11 +122,16 @@ func (c *converter) link(l *span.Link) (*tracepb.Span_Link, int) {
 	pb.TraceState, pb.DroppedAttributesCount, pb.Flags = c.text(l.TraceState), l.DroppedAttributes, l.Flags
 	pb.Attributes = c.attrLists.slice(len(l.Attributes))
 	size := sizeMessage(1, len(pb.TraceId)) + sizeMessage(2, len(pb.SpanId)) + sizeText(3, pb.TraceState) +
-		c.attributes(pb.Attributes, 4, l.Attributes) + sizeUint(5, l.DroppedAttributes) + sizeFixed(6, 4, uint64(l.Flags))
+		c.attributes(
+			pb.Attributes,
+			4,
+			l.Attributes,
+		) + sizeUint(5, l.DroppedAttributes) + sizeFixed(6, 4, uint64(l.Flags))
 	return pb, size
 }
 
-// attributes converts a list into dst, which is at least as long, and returns the size as the repeated field num of a message.
+// attributes converts a list into dst, which is at least as long, and returns the size as the repeated field num of a
+// message.
 func (c *converter) attributes(dst []*commonpb.KeyValue, num protowire.Number, list []span.Attribute) (size int) {
 	for i := range list {
 		n := c.attrs.take()
@@ -146,7 +195,10 @@ func (c *converter) resource(r *span.Resource) *resourcepb.Resource {
 	if r.Absent {
 		return nil
 	}
-	pb := &resourcepb.Resource{DroppedAttributesCount: r.DroppedAttributes, Attributes: c.attrLists.slice(len(r.Attributes))}
+	pb := &resourcepb.Resource{
+		DroppedAttributesCount: r.DroppedAttributes,
+		Attributes:             c.attrLists.slice(len(r.Attributes)),
+	}
 	c.attributes(pb.Attributes, 1, r.Attributes)
 	for i := range r.Entities {
 		e := &r.Entities[i]

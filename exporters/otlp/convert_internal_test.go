@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
-// TestConversion checks that a batch contains every field of its spans, also if its memory was used before, and that its size is known
-// without encoding it.
+// TestConversion checks that a batch contains every field of its spans, also if its memory was used before, and that
+// its size is known without encoding it.
 func TestConversion(t *testing.T) {
 	b := new(batch)
 	rapid.Check(t, func(t *rapid.T) {
@@ -55,7 +55,8 @@ func TestConversion(t *testing.T) {
 	})
 }
 
-// TestGrouping checks that equal resources and scopes are one, in the order of their first span, however many pointers they have.
+// TestGrouping checks that equal resources and scopes are one, in the order of their first span, however many pointers
+// they have.
 func TestGrouping(t *testing.T) {
 	var tab table
 	tab.trim()
@@ -88,7 +89,8 @@ func TestGrouping(t *testing.T) {
 	}
 }
 
-// TestResourceKeys checks that resources are distinguished although the bytes of their schema URL and attributes are the same in a row.
+// TestResourceKeys checks that resources are distinguished although the bytes of their schema URL and attributes are
+// the same in a row.
 func TestResourceKeys(t *testing.T) {
 	var tab table
 	tab.trim()

@@ -18,15 +18,15 @@ type carrier interface {
 	carry(ctx context.Context, rows []row) (size int, err error)
 }
 
-// maxTooLarge is how many spans may be too large by themselves before one is received: halving each batch down to its spans would
-// take two requests per span.
+// maxTooLarge is how many spans may be too large by themselves before one is received: halving each batch down to its
+// spans would take two requests per span.
 const maxTooLarge = 64
 
 // grace is how long Close waits for an Uploader after the context is done.
 const grace = time.Second
 
-// A delivery takes batches to a carrier on goroutines of its own. The number of batches is limited, so the caller waits if the carrier
-// is slow. After the first error nothing more is delivered.
+// A delivery takes batches to a carrier on goroutines of its own. The number of batches is limited, so the caller waits
+// if the carrier is slow. After the first error nothing more is delivered.
 type delivery struct {
 	ctx      context.Context
 	to       carrier
@@ -162,7 +162,13 @@ func (d *delivery) count(n int64, size int, err error) {
 		d.explain(err.Error())
 		d.report.Note(ntconv.CodeRejected, 1, -1, err.Error())
 		if d.done.Sent == 0 && d.done.Rejected == maxTooLarge {
-			d.failLocked(fmt.Errorf("%w: the receiver refuses every request as too large, also of one span: %w", ErrNotReceived, err))
+			d.failLocked(
+				fmt.Errorf(
+					"%w: the receiver refuses every request as too large, also of one span: %w",
+					ErrNotReceived,
+					err,
+				),
+			)
 		}
 	case errors.As(err, &partial):
 		d.received(n, min(max(partial.Rejected, 0), n), size)

@@ -153,7 +153,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestBatchBytes checks that no batch exceeds the limit, also not the first one of a process: its resource is made when the batch leaves.
+// TestBatchBytes checks that no batch exceeds the limit, also not the first one of a process: its resource is made when
+// the batch leaves.
 func TestBatchBytes(t *testing.T) {
 	const limit = 20_000
 	r := &receiver{t: t}
@@ -178,8 +179,8 @@ func TestBatchBytes(t *testing.T) {
 	}
 }
 
-// TestTooLarge checks that all spans arrive once and in order however small the requests must be, and that a span that is too large by
-// itself is rejected and no other.
+// TestTooLarge checks that all spans arrive once and in order however small the requests must be, and that a span that
+// is too large by itself is rejected and no other.
 func TestTooLarge(t *testing.T) {
 	tooLarge := fmt.Errorf("413: %w", ErrTooLarge)
 	for _, limit := range []int{1, 2, 7, 100, 300, 511, 512} {
@@ -245,7 +246,8 @@ func TestPartialSuccess(t *testing.T) {
 	}
 }
 
-// TestFailure checks that a failure ends the upload, that the error says what became of each span, and that no span is sent twice.
+// TestFailure checks that a failure ends the upload, that the error says what became of each span, and that no span is
+// sent twice.
 func TestFailure(t *testing.T) {
 	refused, opaque := fmt.Errorf("401: %w", ErrNotReceived), errors.New("connection reset")
 	for _, failure := range []error{refused, opaque} {
@@ -408,7 +410,8 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestSlowReceiver checks that the caller waits, so that memory does not grow, and that uploads run at the same time if asked for.
+// TestSlowReceiver checks that the caller waits, so that memory does not grow, and that uploads run at the same time if
+// asked for.
 func TestSlowReceiver(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {

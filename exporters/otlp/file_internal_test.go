@@ -169,7 +169,8 @@ func TestManyResources(t *testing.T) {
 	}
 }
 
-// TestLargeResources checks that what identifies large resources and scopes is bounded by its size, and not only by its number.
+// TestLargeResources checks that what identifies large resources and scopes is bounded by its size, and not only by its
+// number.
 func TestLargeResources(t *testing.T) {
 	const size = 1 << 20
 	large := strings.Repeat("x", size)

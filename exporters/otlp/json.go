@@ -11,8 +11,9 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// A jsonEncoder appends OTLP/JSON (specification of OTLP, "JSON Protobuf Encoding"). It differs from protojson: IDs are hexadecimal
-// and enumerations are numbers. As in protojson, integers of 64 bits are strings, and fields with their default value are absent.
+// A jsonEncoder appends OTLP/JSON (specification of OTLP, "JSON Protobuf Encoding"). It differs from protojson: IDs are
+// hexadecimal and enumerations are numbers. As in protojson, integers of 64 bits are strings, and fields with their
+// default value are absent.
 type jsonEncoder struct {
 	b     []byte
 	comma bool // a member or an element precedes in the current object or array

@@ -1,17 +1,21 @@
-// Package otlp writes the spans of a trace as OTLP, the protocol of OpenTelemetry: to a receiver through an Uploader, or to a file.
+// Package otlp writes the spans of a trace as OTLP, the protocol of OpenTelemetry: to a receiver through an Uploader,
+// or to a file.
 //
 //	sink := otlp.New(ctx, client, src.Info(), nil, nil)
 //	_, err := ntconv.Copy(sink, src)
 //	err = errors.Join(err, sink.Close())
 //
-// client is an Uploader, such as a client of otlptracegrpc or otlptracehttp. The caller starts it before New and stops it after Close.
-// NewFile writes a file and needs no client. Close completes the Summary, which says how many spans arrived.
+// client is an Uploader, such as a client of otlptracegrpc or otlptracehttp. The caller starts it before New and stops
+// it after Close. NewFile writes a file and needs no client. Close completes the Summary, which says how many spans
+// arrived.
 //
-// Spans come from Activities that a DiagnosticSource recorded, from events with the labels TraceId and SpanId, from Start and Stop
-// events of event sources, and from spans that were imported from OTLP; docs/otlp.md specifies the mapping.
+// Spans come from Activities that a DiagnosticSource recorded, from events with the labels TraceId and SpanId, from
+// Start and Stop events of event sources, and from spans that were imported from OTLP; docs/otlp.md specifies the
+// mapping.
 //
-// The sink sends spans in batches as they end. Its memory depends on the size of a batch and on the number of open spans, and not on
-// the length of the trace. Equal events give equal batches unless Options.FlushEvery sends batches early.
+// The sink sends spans in batches as they end. Its memory depends on the size of a batch and on the number of open
+// spans, and not on the length of the trace. Equal events give equal batches unless Options.FlushEvery sends batches
+// early.
 package otlp
 
 import (
@@ -32,17 +36,19 @@ import (
 type Form uint8
 
 const (
-	// JSONLines is OTLP/JSON: one TracesData object per batch and line, as the file exporter of the OpenTelemetry Collector writes it.
+	// JSONLines is OTLP/JSON: one TracesData object per batch and line, as the file exporter of the OpenTelemetry
+	// Collector writes it.
 	JSONLines Form = iota
-	// Protobuf is one TracesData message. It is written as the concatenation of the batches, which protobuf defines as the merged
-	// message.
+	// Protobuf is one TracesData message. It is written as the concatenation of the batches, which protobuf defines as
+	// the merged message.
 	Protobuf
-	// Delimited is one TracesData message per batch, each after its length in bytes as a big-endian 32-bit number. The file exporter
-	// of the OpenTelemetry Collector writes it with format: proto.
+	// Delimited is one TracesData message per batch, each after its length in bytes as a big-endian 32-bit number. The
+	// file exporter of the OpenTelemetry Collector writes it with format: proto.
 	Delimited
 )
 
-// A Sink writes spans. It is not safe for concurrent use. Call Close even if Write has failed: it ends the goroutines of the sink.
+// A Sink writes spans. It is not safe for concurrent use. Call Close even if Write has failed: it ends the goroutines
+// of the sink.
 type Sink struct {
 	o        Options
 	namer    ntconv.Namer
@@ -73,8 +79,8 @@ var (
 	_ ntconv.Flusher = (*Sink)(nil)
 )
 
-// New returns a sink that sends spans through u. ctx is passed to u; if it is done, the sink stops sending and fails. A nil namer
-// provides no names in addition to those that the sink finds in the events it gets. opts may be nil.
+// New returns a sink that sends spans through u. ctx is passed to u; if it is done, the sink stops sending and fails. A
+// nil namer provides no names in addition to those that the sink finds in the events it gets. opts may be nil.
 func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := newSink(info, namer, opts)
 	s.uploader = u
@@ -105,9 +111,9 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	return s
 }
 
-// Write adds an event to the spans that it belongs to, and borrows it until Write returns. Events must come in time order
-// (reader.ByTime): an event that comes before the Start of its span, or after the Stop, is not a part of it. The error is an *UploadError if a batch
-// could not be sent, which may have been an earlier one.
+// Write adds an event to the spans that it belongs to, and borrows it until Write returns. Events must come in time
+// order (reader.ByTime): an event that comes before the Start of its span, or after the Stop, is not a part of it. The
+// error is an *UploadError if a batch could not be sent, which may have been an earlier one.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.Watch(e)
 	s.tracker.Add(e)
@@ -122,10 +128,10 @@ func (s *Sink) failure() error {
 	return err
 }
 
-// Watch learns about the process of an event that a selection may omit, such as its command line. Call it for every event of the
-// trace, and Write with the same event next if the event is selected. If all events are written, it need not be called. .NET writes
-// the command line last: to have it in all batches, also call Watch for all events of an earlier reading of the trace. Watch borrows
-// the event until it returns.
+// Watch learns about the process of an event that a selection may omit, such as its command line. Call it for every
+// event of the trace, and Write with the same event next if the event is selected. If all events are written, it need
+// not be called. .NET writes the command line last: to have it in all batches, also call Watch for all events of an
+// earlier reading of the trace. Watch borrows the event until it returns.
 func (s *Sink) Watch(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
 		return
@@ -243,8 +249,8 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 	return &p.row
 }
 
-// Attributes of Options.ThreadAttributes and Options.ProfileIDs. The semantic conventions define thread.id as the managed thread ID, which
-// no trace contains.
+// Attributes of Options.ThreadAttributes and Options.ProfileIDs. The semantic conventions define thread.id as the
+// managed thread ID, which no trace contains.
 const (
 	attrThread     = "dotnet.thread.os_id"
 	attrThreadName = "thread.name"
@@ -278,9 +284,10 @@ func (s *Sink) Flush() error {
 	return s.failure()
 }
 
-// Close ends the open spans as Options.Unfinished says, sends everything that is left and waits for it. Call Summary afterwards. If
-// the context of New is done, Close waits at most one second for the Uploader. The error is an *UploadError if not all spans were
-// received, except for those that the receiver rejected individually: Summary and Options.Report count these.
+// Close ends the open spans as Options.Unfinished says, sends everything that is left and waits for it. Call Summary
+// afterwards. If the context of New is done, Close waits at most one second for the Uploader. The error is an
+// *UploadError if not all spans were received, except for those that the receiver rejected individually: Summary and
+// Options.Report count these.
 func (s *Sink) Close() error {
 	if s.closed {
 		return s.err

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A process is what the trace says about a process. .NET writes the command line last, so a process is described when its first batch
-// leaves, and stays so: backends would show a change as another program.
+// A process is what the trace says about a process. .NET writes the command line last, so a process is described when
+// its first batch leaves, and stays so: backends would show a change as another program.
 type process struct {
 	procinfo.Process
 	pid    uint64
@@ -21,7 +21,8 @@ type process struct {
 	spans    int64 // with this resource
 }
 
-// processKey identifies a process. It contains no pointer, so that what Watch learned in an earlier reading of the trace holds.
+// processKey identifies a process. It contains no pointer, so that what Watch learned in an earlier reading of the
+// trace holds.
 type processKey struct {
 	host string
 	pid  uint64
@@ -63,7 +64,8 @@ func (t *processes) of(p *ntconv.Process) *process {
 	return found
 }
 
-// unnamed returns how many spans have no service.name although the trace has one: the event with it came after their first batch.
+// unnamed returns how many spans have no service.name although the trace has one: the event with it came after their
+// first batch.
 func (t *processes) unnamed() (n int64) {
 	for _, p := range t.all {
 		if p.nameless && p.Service() != procinfo.UnknownService {

@@ -10,8 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protoEncoder appends protobuf messages as proto.Marshal does, without reflection: a span takes a third of the time. Nested messages
-// are appended before their length is known; most lengths have one byte, and what follows a longer one is moved.
+// A protoEncoder appends protobuf messages as proto.Marshal does, without reflection: a span takes a third of the time.
+// Nested messages are appended before their length is known; most lengths have one byte, and what follows a longer one
+// is moved.
 type protoEncoder struct{ b []byte }
 
 // appendProto appends a TracesData message.

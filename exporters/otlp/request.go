@@ -10,16 +10,16 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// MarshalRequest returns the body of an OTLP/HTTP request with the spans, an ExportTraceServiceRequest of trace_service.proto with the
-// content type application/x-protobuf. An Uploader that uses it and ParseResponse needs no generated code of the service, which
-// depends on gRPC.
+// MarshalRequest returns the body of an OTLP/HTTP request with the spans, an ExportTraceServiceRequest of
+// trace_service.proto with the content type application/x-protobuf. An Uploader that uses it and ParseResponse needs no
+// generated code of the service, which depends on gRPC.
 func MarshalRequest(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	return proto.Marshal(&tracepb.TracesData{ResourceSpans: spans}) // has the same fields
 }
 
-// ParseResponse reads the body of a successful OTLP/HTTP response, an ExportTraceServiceResponse in protobuf. The error is a
-// *PartialSuccessError if the receiver rejected spans or sent a warning. It wraps ntconv.ErrCorrupt if the body is not such a message:
-// the receiver has accepted the request then, but it is unknown how many spans it took.
+// ParseResponse reads the body of a successful OTLP/HTTP response, an ExportTraceServiceResponse in protobuf. The error
+// is a *PartialSuccessError if the receiver rejected spans or sent a warning. It wraps ntconv.ErrCorrupt if the body is
+// not such a message: the receiver has accepted the request then, but it is unknown how many spans it took.
 func ParseResponse(body []byte) error {
 	const partialSuccess, rejectedSpans, errorMessage = 1, 1, 2
 	var partial PartialSuccessError
@@ -46,7 +46,8 @@ func ParseResponse(body []byte) error {
 	return nil
 }
 
-// eachField calls f for each field of a message: with a number if it is a varint, or with bytes, not nil, if it has a length.
+// eachField calls f for each field of a message: with a number if it is a varint, or with bytes, not nil, if it has a
+// length.
 func eachField(b []byte, f func(num protowire.Number, n uint64, text []byte) error) error {
 	for len(b) > 0 {
 		num, typ, size := protowire.ConsumeTag(b)

@@ -12,8 +12,8 @@ type Summary struct {
 	// Bytes is the size of these batches: in a file the bytes written, else the protobuf encoding before compression.
 	Bytes  int64
 	Halved int64 // batches, and parts of them, that were too large for the receiver and were sent as two
-	// Warnings are batches that the receiver took completely, but with a message. Message is the first message of the receiver: a
-	// warning, or why it rejected spans.
+	// Warnings are batches that the receiver took completely, but with a message. Message is the first message of the
+	// receiver: a warning, or why it rejected spans.
 	Warnings int64
 	Message  string
 
@@ -22,7 +22,8 @@ type Summary struct {
 
 	Intervals int64 // spans that are intervals of the runtime
 	Linked    int64 // of which are children of, or have a link to, the span that was active on their thread
-	// Unnamed are spans whose service.name is unknown_service:dotnet because the trace names the program only after them, see Sink.Watch.
+	// Unnamed are spans whose service.name is unknown_service:dotnet because the trace names the program only after
+	// them, see Sink.Watch.
 	Unnamed int64
 
 	MadeIDs    int64 // spans whose IDs are hashes because the trace contains none; they have the attribute ntconv.synthetic

@@ -72,7 +72,8 @@ func convert(t *testing.T, src ntconv.Source, namer ntconv.Namer, o *Options) *t
 	return data
 }
 
-// TestTraces checks that a trace's spans leave as the tracker makes them, to files and to receivers, and that nothing borrowed is kept.
+// TestTraces checks that a trace's spans leave as the tracker makes them, to files and to receivers, and that nothing
+// borrowed is kept.
 func TestTraces(t *testing.T) {
 	spans := 0
 	for _, f := range corpus.Traces(t) {
@@ -281,7 +282,8 @@ func TestImported(t *testing.T) {
 	})
 }
 
-// Options.ImportedResource replaces and adds attributes of imported resources, also of an absent one, and leaves the others alone.
+// Options.ImportedResource replaces and adds attributes of imported resources, also of an absent one, and leaves the
+// others alone.
 func TestImportedResource(t *testing.T) {
 	old := []span.Attribute{{Key: "service.name", Value: span.String("old")}, {Key: "kept", Value: span.Int(1)}}
 	resources := []*span.Resource{{Attributes: old, SchemaURL: "schema"}, {Absent: true}}

@@ -39,7 +39,9 @@ func (p *counters) add(v *counter.Value) {
 	row := p.rows.row()
 	*row = tables.Counter{
 		EventID: p.it.id, TS: p.it.micros, TSNanos: p.it.nanos, ProcessID: p.it.process, PID: p.it.pid,
-		Provider: valid(v.Provider), Name: valid(v.Name), DisplayName: valid(v.DisplayName), Unit: valid(v.Unit), Kind: v.Kind,
+		Provider: valid(
+			v.Provider,
+		), Name: valid(v.Name), DisplayName: valid(v.DisplayName), Unit: valid(v.Unit), Kind: v.Kind,
 		Statistic: v.Statistic, IntervalSecs: v.Interval,
 	}
 	if v.OK {

@@ -15,7 +15,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// convert writes all tables of a trace to a directory. The table of symbols learns from the events that pass it on their way to the sink.
+// convert writes all tables of a trace to a directory. The table of symbols learns from the events that pass it on
+// their way to the sink.
 func convert(dir string, trace io.Reader) (parquet.Summary, error) {
 	src, err := reader.New(trace, &reader.Options{Order: reader.ByTime})
 	if err != nil {

@@ -18,7 +18,8 @@ type frameTable struct {
 	last   int32
 }
 
-// framePointers is a frame in the process of its stack. The address is that of a recorded frame, otherwise 0: stacks have addresses.
+// framePointers is a frame in the process of its stack. The address is that of a recorded frame, otherwise 0: stacks
+// have addresses.
 type framePointers struct {
 	ntconv.Frame
 	process  int32
@@ -46,7 +47,8 @@ func newFrameTable(files *files, modules *moduleTable) (*frameTable, error) {
 	}, err
 }
 
-// id returns the frame_id of a frame of a stack. recorded means that the source itself has the frame, which then is kept exactly.
+// id returns the frame_id of a frame of a stack. recorded means that the source itself has the frame, which then is
+// kept exactly.
 func (t *frameTable) id(process int32, f *ntconv.Frame, recorded bool) int32 {
 	p := framePointers{*f, process, recorded}
 	hash := f.PC ^ uint64(f.Line)
@@ -71,7 +73,10 @@ func (t *frameTable) id(process int32, f *ntconv.Frame, recorded bool) int32 {
 // find returns the frame_id of a frame whose pointers are new.
 func (t *frameTable) find(p *framePointers) int32 {
 	c := frameContent{
-		module: t.modules.id(p.process, p.Mapping), pc: p.PC, line: p.Line, column: p.Column, flags: p.Flags, recorded: p.recorded,
+		module: t.modules.id(
+			p.process,
+			p.Mapping,
+		), pc: p.PC, line: p.Line, column: p.Column, flags: p.Flags, recorded: p.recorded,
 		noFunction: p.Func == nil,
 	}
 	if p.Func != nil {

@@ -34,8 +34,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// maxNumbered is the number of contents that are remembered. Beyond it they are discarded and numbered again, so that a trace without
-// end needs bounded memory: a content may then have several rows.
+// maxNumbered is the number of contents that are remembered. Beyond it they are discarded and numbered again, so that a
+// trace without end needs bounded memory: a content may then have several rows.
 const maxNumbered = 1 << 20
 
 // A numbering numbers contents from 1. It remembers sums only.

@@ -30,7 +30,11 @@ type labelTable struct {
 
 func newLabelTable(files *files) (*labelTable, error) {
 	rows, err := newTable[tables.Label](files)
-	return &labelTable{rows: rows, hasher: newHasher(), recent: intern.NewCache[*ntconv.Labels, *labelList](labelBits)}, err
+	return &labelTable{
+		rows:   rows,
+		hasher: newHasher(),
+		recent: intern.NewCache[*ntconv.Labels, *labelList](labelBits),
+	}, err
 }
 
 // of returns what the tables say about a list, which may be nil. The result stays valid.

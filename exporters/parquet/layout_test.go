@@ -56,7 +56,8 @@ func openTable(t testing.TB, m memory, name string) *pq.File {
 	return f
 }
 
-// TestTimeFiltersPrune: the page index of ts has bounds by which most pages of a range of time can be skipped, and so have row groups.
+// TestTimeFiltersPrune: the page index of ts has bounds by which most pages of a range of time can be skipped, and so
+// have row groups.
 func TestTimeFiltersPrune(t *testing.T) {
 	const n = 300_000
 	events := make([]*ntconv.Event, n)
@@ -89,7 +90,8 @@ func TestTimeFiltersPrune(t *testing.T) {
 	}
 }
 
-// TestOrderIsStatedWhereItIsTrue: an event that comes late makes the files state no order by time; the rows are all there.
+// TestOrderIsStatedWhereItIsTrue: an event that comes late makes the files state no order by time; the rows are all
+// there.
 func TestOrderIsStatedWhereItIsTrue(t *testing.T) {
 	for _, c := range []struct {
 		times   []ntconv.Ticks
@@ -193,7 +195,8 @@ func (f *fullDisk) Write(b []byte) (int, error) {
 
 func (*fullDisk) Close() error { return nil }
 
-// TestErrorsOfFilesAreReturned: whatever file cannot be created or written, New, Write or Close says so, and nothing hangs.
+// TestErrorsOfFilesAreReturned: whatever file cannot be created or written, New, Write or Close says so, and nothing
+// hangs.
 func TestErrorsOfFilesAreReturned(t *testing.T) {
 	m, _, _, _ := exported(t, corpus.Trace(t, "cpu-env").Data, parquet.Options{})
 	for broken := range m {
@@ -258,8 +261,8 @@ func TestAbortedFileIsIncomplete(t *testing.T) {
 	}
 }
 
-// The bounds of pages are true: a reader that skips pages by them misses no value. parquet-go can leave bounds out, and then writes empty
-// ones, by which readers skip pages that they need.
+// The bounds of pages are true: a reader that skips pages by them misses no value. parquet-go can leave bounds out, and
+// then writes empty ones, by which readers skip pages that they need.
 func TestBoundsOfPages(t *testing.T) {
 	long := &ntconv.Type{Provider: "P", ID: 2, Name: "Long", Fields: []ntconv.Field{{Name: "Text", Type: ntconv.FieldType{Code: ntconv.TypeUTF16String}}}}
 	var events []*ntconv.Event

@@ -112,8 +112,8 @@ func (f *slowFile) Write(b []byte) (int, error) {
 
 func (*slowFile) Close() error { return nil }
 
-// The bytes of a table do not depend on how its goroutine and the one that makes the rows alternate: batches are reused or new, and have
-// the same rows.
+// The bytes of a table do not depend on how its goroutine and the one that makes the rows alternate: batches are reused
+// or new, and have the same rows.
 func TestBytesDoNotDependOnTiming(t *testing.T) {
 	const rows = 60_000
 	written := map[time.Duration]*slowFile{0: {}, 2 * time.Millisecond: {delay: 2 * time.Millisecond}}

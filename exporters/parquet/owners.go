@@ -107,7 +107,8 @@ func (r *threadRow) count(at ntconv.Ticks) {
 
 // learn notes what an event states about its process. The event may be any.
 func (t *ownerTable) learn(e *ntconv.Event) {
-	if e.Kind != ntconv.KindEvent || e.Type == nil || e.Thread == nil || e.Thread.Process == nil || !procinfo.Describes(e.Type) {
+	if e.Kind != ntconv.KindEvent || e.Type == nil || e.Thread == nil || e.Thread.Process == nil ||
+		!procinfo.Describes(e.Type) {
 		return
 	}
 	info := t.infos[e.Thread.Process]

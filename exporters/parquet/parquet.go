@@ -27,18 +27,20 @@ type Options struct {
 	TypedRows int64
 	// Ordered means that events come in time order. Selection means that a selection may omit events.
 	Ordered, Selection bool
-	// Source is the name of the trace, TraceUID a hash of its content, Service the name of its service, and Version the version of the
-	// program that writes the tables: columns of the table trace_info.
+	// Source is the name of the trace, TraceUID a hash of its content, Service the name of its service, and Version the
+	// version of the program that writes the tables: columns of the table trace_info.
 	Source, TraceUID, Service, Version string
 	// TempDir is the directory of temporary files, os.TempDir() if it is empty.
 	TempDir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
+	// wraps ntconv.ErrLimit.
 	MaxTemp int64
-	// Active returns the IDs of the span that was active when an event was recorded, and false if none was: otlp.ActiveSpans.Find
-	// does. Without it samples have the IDs in their labels, and intervals those of spans that earlier events show. Active
-	// borrows the event.
+	// Active returns the IDs of the span that was active when an event was recorded, and false if none was:
+	// otlp.ActiveSpans.Find does. Without it samples have the IDs in their labels, and intervals those of spans that
+	// earlier events show. Active borrows the event.
 	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
-	// Tables lists the tables to write, as package tables and Typed name them. Nil means all tables; the sink creates no others.
+	// Tables lists the tables to write, as package tables and Typed name them. Nil means all tables; the sink creates
+	// no others.
 	Tables []string
 }
 
@@ -106,6 +108,7 @@ type derived interface {
 	write(e *ntconv.Event, it *item) error
 	// close writes the rest and completes the files.
 	close() error
-	// abort releases what close would, other than the files of newTable, and writes nothing. It is called in place of close.
+	// abort releases what close would, other than the files of newTable, and writes nothing. It is called in place of
+	// close.
 	abort() error
 }

@@ -163,8 +163,8 @@ func selections(t testing.TB, data []byte) map[string]func(*ntconv.Event) bool {
 	return list
 }
 
-// The rows of a stack and thread add up to its values in a profile: exactly where a tick is a whole number of nanoseconds, or else to within
-// 1 ns per sample.
+// The rows of a stack and thread add up to its values in a profile: exactly where a tick is a whole number of
+// nanoseconds, or else to within 1 ns per sample.
 func TestSamplesAddUpToProfile(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) {

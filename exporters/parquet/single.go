@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A SingleSink writes one file with a row per event that contains all names, for those who want one table. Losses, marks and definitions
-// have no rows. It is not safe for concurrent use. Close must be called, also after an error.
+// A SingleSink writes one file with a row per event that contains all names, for those who want one table. Losses,
+// marks and definitions have no rows. It is not safe for concurrent use. Close must be called, also after an error.
 type SingleSink struct {
 	namer    ntconv.Namer
 	clock    clock
@@ -56,8 +56,8 @@ const (
 	maxSingleNames  = 1 << 17
 )
 
-// NewSingle returns a sink that writes one file to w. The namer must know all names before the first event; nil means the names that
-// stacks carry themselves. It does not close w.
+// NewSingle returns a sink that writes one file to w. The namer must know all names before the first event; nil means
+// the names that stacks carry themselves. It does not close w.
 func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*SingleSink, error) {
 	if o == nil {
 		o = new(Options)
@@ -95,7 +95,8 @@ func (keepOpen) Close() error { return nil }
 // Spend implements spender.
 func (k keepOpen) Spend(n int) error { return spend(k.Writer, n) }
 
-// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a later call.
+// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a
+// later call.
 func (s *SingleSink) Write(e *ntconv.Event) error {
 	if s.rows.broken != nil {
 		return s.rows.broken
@@ -114,7 +115,11 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	s.nanos = row.TSNanos
 	row.PID, row.TID, row.CPU = thread.pid, thread.tid, e.CPU
 	row.Process, row.Thread = s.processName(e.Thread.Process), s.threadName(e.Thread)
-	row.Provider, row.Event, row.Level, row.Opcode = kind.provider, kind.event, int32(e.Level()), int32(kind.schema.OpcodeOf(e))
+	row.Provider, row.Event, row.Level, row.Opcode = kind.provider, kind.event, int32(
+		e.Level(),
+	), int32(
+		kind.schema.OpcodeOf(e),
+	)
 	row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID = labels.activity, labels.related, labels.trace, labels.span
 	if stack := s.stack(e); stack != nil && len(stack.names) > 0 {
 		row.Method, row.Stack = stack.names[0], stack.names
@@ -133,7 +138,11 @@ func (s *SingleSink) stack(e *ntconv.Event) *singleStack {
 	if e.Stack == nil {
 		return nil
 	}
-	m := singleMemory{stack: e.Stack, process: e.Thread.Process, epoch: s.namer.Epoch(e.Thread.Process, e.Stack, e.Time)}
+	m := singleMemory{
+		stack:   e.Stack,
+		process: e.Thread.Process,
+		epoch:   s.namer.Epoch(e.Thread.Process, e.Stack, e.Time),
+	}
 	for i := range s.last {
 		if l := &s.last[i]; l.stack == m.stack && l.process == m.process && l.epoch == m.epoch {
 			return l.found
@@ -210,8 +219,8 @@ func (s *SingleSink) Close() error {
 	return err
 }
 
-// Abort ends the goroutine that writes the file, in place of Close. The file has no footer, so that no reader takes it for complete. After
-// Close it does nothing.
+// Abort ends the goroutine that writes the file, in place of Close. The file has no footer, so that no reader takes it
+// for complete. After Close it does nothing.
 func (s *SingleSink) Abort() error {
 	if s.ended {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A Sink writes the tables of a trace. It is not safe for concurrent use. Close must be called, also after an error: it ends the
-// goroutines that write the files.
+// A Sink writes the tables of a trace. It is not safe for concurrent use. Close must be called, also after an error: it
+// ends the goroutines that write the files.
 type Sink struct {
 	o     Options
 	info  *ntconv.Info
@@ -36,8 +36,8 @@ type Sink struct {
 	nanos, lossNanos int64        // ts_ns of the event and of the loss before
 	lost             int64
 
-	// typedTables names the typed table of a type. The part that writes typed tables sets it in its close, before the table
-	// event_types is written.
+	// typedTables names the typed table of a type. The part that writes typed tables sets it in its close, before the
+	// table event_types is written.
 	typedTables map[*ntconv.Type]string
 
 	done  Summary
@@ -48,22 +48,36 @@ var _ ntconv.Watcher = (*Sink)(nil)
 
 // Summary is what a Sink has written.
 type Summary struct {
-	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes, because JSON does
-	// not restore it; with Options.Raw it is 0.
+	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes,
+	// because JSON does not restore it; with Options.Raw it is 0.
 	Events, Samples, Spans, Raw int64
 	// Linked is the number of rows of samples with the ID of a span.
 	Linked int64
-	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed tables.
+	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed
+	// tables.
 	Tables      []string
 	TypedTables int
 	// Unmatched are the elements of Options.Typed that match no event with fields.
 	Unmatched []string
 }
 
-// New returns a sink that writes each table to a file that create returns: table is the name of the table, without extension. The sink
-// closes the files. A nil namer knows only the names that stacks carry themselves.
-func New(create func(table string) (io.WriteCloser, error), info *ntconv.Info, namer ntconv.Namer, o *Options) (*Sink, error) {
-	s := &Sink{info: info, namer: namer, clock: newClock(info.Clock), types: newTypeTable(), last: math.MinInt64, nanos: math.MinInt64, lossNanos: math.MinInt64}
+// New returns a sink that writes each table to a file that create returns: table is the name of the table, without
+// extension. The sink closes the files. A nil namer knows only the names that stacks carry themselves.
+func New(
+	create func(table string) (io.WriteCloser, error),
+	info *ntconv.Info,
+	namer ntconv.Namer,
+	o *Options,
+) (*Sink, error) {
+	s := &Sink{
+		info:      info,
+		namer:     namer,
+		clock:     newClock(info.Clock),
+		types:     newTypeTable(),
+		last:      math.MinInt64,
+		nanos:     math.MinInt64,
+		lossNanos: math.MinInt64,
+	}
 	if o != nil {
 		s.o = *o
 	}
@@ -108,8 +122,8 @@ func (s *Sink) open() (err error) {
 	return err
 }
 
-// openParts creates the tables that are made of events. Each part gets its tables from newTable, and omits work for tables that
-// files.has reports not to be written.
+// openParts creates the tables that are made of events. Each part gets its tables from newTable, and omits work for
+// tables that files.has reports not to be written.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
 		newTyped,
@@ -142,8 +156,8 @@ func (s *Sink) thread(t *ntconv.Thread) int32 {
 	return 0
 }
 
-// Watch notes what an event that a selection may omit states about others, as the next sample of a thread does. It implements
-// ntconv.Watcher.
+// Watch notes what an event that a selection may omit states about others, as the next sample of a thread does. It
+// implements ntconv.Watcher.
 func (s *Sink) Watch(e *ntconv.Event) {
 	s.owners.learn(e)
 	for _, p := range s.parts {
@@ -154,7 +168,8 @@ func (s *Sink) Watch(e *ntconv.Event) {
 // errOwner is that of an event whose row would refer to nothing.
 var errOwner = errors.New("event without a type or a thread")
 
-// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a later call.
+// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a
+// later call.
 func (s *Sink) Write(e *ntconv.Event) error {
 	if s.events.broken != nil {
 		return s.events.broken
@@ -198,8 +213,8 @@ func (s *Sink) Close() error {
 	return errors.Join(errs...)
 }
 
-// Abort closes the files without completing the tables, in place of Close. It ends the goroutines that write the files. After Close it
-// does nothing.
+// Abort closes the files without completing the tables, in place of Close. It ends the goroutines that write the files.
+// After Close it does nothing.
 func (s *Sink) Abort() error {
 	if s.ended {
 		return nil

@@ -9,8 +9,8 @@ import (
 const (
 	groupRows  = 1 << 17
 	groupBytes = 24 << 20 // as far as rows state their bytes
-	// sortedPiece is the number of rows of a piece. One slice of all rows would be copied whenever it grows, and leave old copies to the
-	// garbage collector that are as large as what waits.
+	// sortedPiece is the number of rows of a piece. One slice of all rows would be copied whenever it grows, and leave
+	// old copies to the garbage collector that are as large as what waits.
 	sortedPiece = 128
 )
 
@@ -19,8 +19,8 @@ func sortsGroups(table string) bool {
 	return table == "samples" || table == "spans" || table == "intervals"
 }
 
-// A sorted collects the rows of a row group and sorts them by time, for tables whose rows become known in another order. Texts in the
-// rows must stay valid.
+// A sorted collects the rows of a row group and sorts them by time, for tables whose rows become known in another
+// order. Texts in the rows must stay valid.
 type sorted[T any] struct {
 	table  *table[T]
 	pieces []*[sortedPiece]T // used again for the next row group
@@ -39,8 +39,8 @@ func newSorted[T any](files *files) (*sorted[T], error) {
 	return &sorted[T]{table: t}, err
 }
 
-// add adds a row with a time. Rows of the same time are in the order of id, and then in that of the calls. bytes is the memory of what
-// only the row refers to.
+// add adds a row with a time. Rows of the same time are in the order of id, and then in that of the calls. bytes is the
+// memory of what only the row refers to.
 func (s *sorted[T]) add(row *T, nanos, id int64, bytes int) {
 	if s.table.discard {
 		return

@@ -265,8 +265,8 @@ func TestIntervalsAreThoseOfOTLP(t *testing.T) {
 	}
 }
 
-// With Options.Active an interval has the span that was active on its thread, which is the parent or a link of it in OTLP, directly or
-// through an interval that encloses it.
+// With Options.Active an interval has the span that was active on its thread, which is the parent or a link of it in
+// OTLP, directly or through an interval that encloses it.
 func TestIntervalsOfSpans(t *testing.T) {
 	const runtime = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
 	for _, name := range []string{"filtrace-contention-net10", "filtrace-alloc-net10"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A stackTable numbers stacks by content, process and meaning. It keeps sums of them only and writes the stacks to a temporary file; close
-// reads it and asks for the frames, because most names come last.
+// A stackTable numbers stacks by content, process and meaning. It keeps sums of them only and writes the stacks to a
+// temporary file; close reads it and asks for the frames, because most names come last.
 type stackTable struct {
 	rows    *table[tables.Stack]
 	frames  *frameTable
@@ -25,8 +25,8 @@ type stackTable struct {
 	process []*ntconv.Process
 }
 
-// stackMemo is how many of the last stacks are known by pointer: idle threads are sampled with one stack over and over, in turns with
-// others. They are few because a kept *Stack pins its block.
+// stackMemo is how many of the last stacks are known by pointer: idle threads are sampled with one stack over and over,
+// in turns with others. They are few because a kept *Stack pins its block.
 const stackMemo = 4
 
 type stackMemory struct {

@@ -17,7 +17,8 @@ const (
 	textReserve = 1024
 )
 
-// A table writes the rows of one file on a goroutine of its own. row and text are for the goroutine that makes the rows.
+// A table writes the rows of one file on a goroutine of its own. row and text are for the goroutine that makes the
+// rows.
 type table[T any] struct {
 	batch *batch[T]
 	full  chan *batch[T]
@@ -47,7 +48,11 @@ type batch[T any] struct {
 }
 
 func newBatch[T any]() *batch[T] {
-	return &batch[T]{text: slab[byte]{size: batchBytes + batchBytes/8}, int32s: slab[int32]{size: batchRows}, int64s: slab[int64]{size: batchRows}}
+	return &batch[T]{
+		text:   slab[byte]{size: batchBytes + batchBytes/8},
+		int32s: slab[int32]{size: batchRows},
+		int64s: slab[int64]{size: batchRows},
+	}
 }
 
 // reset empties the batch. The rows are cleared, so that they keep nothing alive.
@@ -60,7 +65,8 @@ func (b *batch[T]) reset() {
 // size returns the bytes of the rows before they are encoded, about.
 func (b *batch[T]) size() int { return len(b.rows)*int(unsafe.Sizeof(*new(T))) + b.bytes + b.shared }
 
-// A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one alive.
+// A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one
+// alive.
 type slab[E any] struct {
 	used []E
 	size int // of a piece at most, unless a slice is larger
@@ -212,7 +218,8 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 	t.fail(file.Close())
 }
 
-// A spender is a file that bounds what is written before it is encoded, because some bytes of a file may represent many of its rows.
+// A spender is a file that bounds what is written before it is encoded, because some bytes of a file may represent many
+// of its rows.
 type spender interface{ Spend(bytes int) error }
 
 // spend states to a file how many bytes of rows are about to be encoded.

@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// typed writes a table with one column per field for each frequent event. Which events are frequent, and which versions of them a trace
-// has, is known at its end: until then events are spilled by table.
+// typed writes a table with one column per field for each frequent event. Which events are frequent, and which versions
+// of them a trace has, is known at its end: until then events are spilled by table.
 type typed struct {
 	sink    *Sink
 	choice  typedChoice
@@ -43,13 +43,15 @@ type typedTable struct {
 	flags    recordFlags // that any record has
 	table    string      // the name, once it is known
 
-	// What the table does not hold. Its writer counts it, and it is reported in the order of tables, as the first detail is kept.
+	// What the table does not hold. Its writer counts it, and it is reported in the order of tables, as the first
+	// detail is kept.
 	failed  int64 // payloads that do not decode
 	err     error // why the first of them does not
 	dropped int   // fields without a column
 }
 
-// A variant is one of the schemas of a table's events: a version of the event, or a type that differs in something else.
+// A variant is one of the schemas of a table's events: a version of the event, or a type that differs in something
+// else.
 type variant struct {
 	schema *schema.Schema
 	typ    *ntconv.Type

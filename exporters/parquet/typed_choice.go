@@ -9,8 +9,9 @@ import (
 	"github.com/ntconv/ntconv/internal/glob"
 )
 
-// defaultTypedRows is the number of events from which a type has a typed table by default. Below it a query over the JSON of the
-// events takes as long as opening one more file, and a file of one row has 10 KB of statistics and metadata.
+// defaultTypedRows is the number of events from which a type has a typed table by default. Below it a query over the
+// JSON of the events takes as long as opening one more file, and a file of one row has 10 KB of statistics and
+// metadata.
 const defaultTypedRows = 1000
 
 // Words of Options.Typed that are not names of events.

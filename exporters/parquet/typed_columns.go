@@ -47,12 +47,12 @@ func newFixedColumns() []parquetwriter.ColumnSpec {
 	}
 }
 
-// maxFieldColumns bounds the columns of fields of a table, because the metadata of a trace may describe any number of fields. Fields
-// after them are only in the table events.
+// maxFieldColumns bounds the columns of fields of a table, because the metadata of a trace may describe any number of
+// fields. Fields after them are only in the table events.
 const maxFieldColumns = 2000
 
-// A table has at most maxNulls values per field of its events, and anyCells in addition: types with one name and different fields would make
-// tables that are all NULL.
+// A table has at most maxNulls values per field of its events, and anyCells in addition: types with one name and
+// different fields would make tables that are all NULL.
 const (
 	maxNulls = 32
 	anyCells = 1 << 20
@@ -93,7 +93,8 @@ func formOf(t *ntconv.FieldType) form {
 	return form{kind: parquetwriter.KindString, json: true}
 }
 
-// listForm returns how a list of values of a type is stored. Lists of characters are strings and those of unsigned bytes are bytes.
+// listForm returns how a list of values of a type is stored. Lists of characters are strings and those of unsigned
+// bytes are bytes.
 func listForm(elem *ntconv.FieldType) form {
 	switch elem.Code {
 	case ntconv.TypeUTF16Unit, ntconv.TypeUTF8Unit:
@@ -114,7 +115,12 @@ func scalarKind(code ntconv.TypeCode) parquetwriter.Kind {
 		return parquetwriter.KindBool
 	case ntconv.TypeInt8, ntconv.TypeInt16, ntconv.TypeInt32, ntconv.TypeUint8, ntconv.TypeUint16:
 		return parquetwriter.KindInt32
-	case ntconv.TypeUint32, ntconv.TypeInt64, ntconv.TypeUint64, ntconv.TypePointer, ntconv.TypeVarInt, ntconv.TypeVarUint:
+	case ntconv.TypeUint32,
+		ntconv.TypeInt64,
+		ntconv.TypeUint64,
+		ntconv.TypePointer,
+		ntconv.TypeVarInt,
+		ntconv.TypeVarUint:
 		return parquetwriter.KindInt64
 	case ntconv.TypeFloat32, ntconv.TypeFloat64, ntconv.TypeDecimal:
 		return parquetwriter.KindDouble
@@ -154,7 +160,8 @@ type layoutBuilder struct {
 	known map[fieldKey]int // column
 }
 
-// A fieldKey identifies a column: fields of equal names in different schemas share it. A schema may have a name several times.
+// A fieldKey identifies a column: fields of equal names in different schemas share it. A schema may have a name several
+// times.
 type fieldKey struct {
 	name       string
 	occurrence int
@@ -162,7 +169,8 @@ type fieldKey struct {
 	names      bool
 }
 
-// reserved are names of columns that a dataset, or the views of ntconv sql, add to every table: readers replace columns of these names.
+// reserved are names of columns that a dataset, or the views of ntconv sql, add to every table: readers replace columns
+// of these names.
 var reserved = []string{"trace", "day", "service"}
 
 // newLayout returns the columns for schemas that are in the order of their versions.
@@ -202,12 +210,17 @@ func (b *layoutBuilder) addSchema(s *schema.Schema) {
 		}
 	}
 	if s.IsDynamic() {
-		fields[len(s.Fields)].value = b.column(fieldKey{name: dynamicColumn, version: -1}, int(s.Version), form{kind: parquetwriter.KindString, json: true})
+		fields[len(s.Fields)].value = b.column(
+			fieldKey{name: dynamicColumn, version: -1},
+			int(s.Version),
+			form{kind: parquetwriter.KindString, json: true},
+		)
 	}
 	b.fields = append(b.fields, fields)
 }
 
-// column returns the column of a field, 0 if there are too many. Integers of different sizes share a column of the larger one.
+// column returns the column of a field, 0 if there are too many. Integers of different sizes share a column of the
+// larger one.
 func (b *layoutBuilder) column(key fieldKey, version int, want form) int {
 	i, ok := b.known[key]
 	if !ok {

@@ -85,8 +85,8 @@ func (r *record) append(b []byte, last *fixedValues) []byte {
 	return append(b, r.payload...)
 }
 
-// read sets r to the first record of a chunk, which follows a record with the fixed values of r, and returns the rest of the chunk.
-// The payload refers to the chunk.
+// read sets r to the first record of a chunk, which follows a record with the fixed values of r, and returns the rest
+// of the chunk. The payload refers to the chunk.
 func (r *record) read(b []byte) (rest []byte, err error) {
 	in := recordReader{b: b}
 	r.flags = recordFlags(in.uvarint())

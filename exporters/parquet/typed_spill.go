@@ -3,15 +3,17 @@ package parquet
 import "github.com/ntconv/ntconv/internal/tempfile"
 
 const (
-	// chunkBytes is the size of a full chunk. The first chunk of a type begins with firstChunk and grows: most types are rare.
+	// chunkBytes is the size of a full chunk. The first chunk of a type begins with firstChunk and grows: most types
+	// are rare.
 	chunkBytes, firstChunk = 64 << 10, 256
-	// spillBytes is how much a spill keeps in memory, in chunks that are used again after they were stored: garbage would count twice.
+	// spillBytes is how much a spill keeps in memory, in chunks that are used again after they were stored: garbage
+	// would count twice.
 	spillBytes = 12 << 20
 )
 
-// A typedSpill holds records of many types until each of them is written as a table. It keeps them in chunks per type, and moves all
-// chunks to one temporary file when they have more than a limit. So the memory depends neither on the number of types nor on that of
-// records, and the number of files is one.
+// A typedSpill holds records of many types until each of them is written as a table. It keeps them in chunks per type,
+// and moves all chunks to one temporary file when they have more than a limit. So the memory depends neither on the
+// number of types nor on that of records, and the number of files is one.
 type typedSpill struct {
 	dir   string
 	max   int64 // bytes in the file, 0 for any number
@@ -131,7 +133,8 @@ func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
 	return nil
 }
 
-// each calls f with each chunk of a list in order. The chunk is valid until f returns. Different lists may be read at the same time.
+// each calls f with each chunk of a list in order. The chunk is valid until f returns. Different lists may be read at
+// the same time.
 func (s *typedSpill) each(c *chunks, f func(chunk []byte) error) error {
 	var buf []byte
 	for _, x := range c.stored {

@@ -465,7 +465,8 @@ func FuzzTypedRecord(f *testing.F) {
 	})
 }
 
-// Types with one name and different fields do not make a table that is all NULL: its size is within a factor of the fields that there are.
+// Types with one name and different fields do not make a table that is all NULL: its size is within a factor of the
+// fields that there are.
 func TestTypedSparseColumns(t *testing.T) {
 	var events []*ntconv.Event
 	for i := range 3000 {

@@ -147,7 +147,8 @@ func (w *typedWriter) writeFixed(version uint8) {
 	}
 }
 
-// writeIDs writes the columns of trace, span and activity. In a table without any ID they get no value in any row: they remain NULL.
+// writeIDs writes the columns of trace, span and activity. In a table without any ID they get no value in any row: they
+// remain NULL.
 func (w *typedWriter) writeIDs() {
 	r, c := &w.record, w.columns
 	var text [36]byte
@@ -259,7 +260,8 @@ func (w *typedWriter) writeList(column int, kind parquetwriter.Kind, list ntconv
 	return err
 }
 
-// writeElem writes an element of a list, and the zero value if its kind is not that of the column: elements are not NULL.
+// writeElem writes an element of a list, and the zero value if its kind is not that of the column: elements are not
+// NULL.
 func (w *typedWriter) writeElem(column int, kind parquetwriter.Kind, v ntconv.Value) {
 	switch kind {
 	case parquetwriter.KindInt64:
@@ -327,6 +329,11 @@ func (t *typedTable) report(r *ntconv.Report) {
 		r.Note(ntconv.CodePayload, uint64(t.failed), -1, fmt.Sprintf("table %s: %v", t.table, t.err))
 	}
 	if t.dropped > 0 {
-		r.Note(ntconv.CodeNotCarried, uint64(t.dropped), -1, fmt.Sprintf("fields of the table %s after %d columns", t.table, t.maxColumns()))
+		r.Note(
+			ntconv.CodeNotCarried,
+			uint64(t.dropped),
+			-1,
+			fmt.Sprintf("fields of the table %s after %d columns", t.table, t.maxColumns()),
+		)
 	}
 }

@@ -81,7 +81,15 @@ func eventName(s *schema.Schema) string {
 func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]string, payloads *payload.Encoder) {
 	for _, r := range t.rows {
 		typ, s, row := r.typ, r.schema, rows.row()
-		row.TypeID, row.Provider, row.Number, row.Event, row.Version = r.id, valid(typ.Provider), int64(typ.ID), eventName(s), int32(typ.Version)
+		row.TypeID, row.Provider, row.Number, row.Event, row.Version = r.id, valid(
+			typ.Provider,
+		), int64(
+			typ.ID,
+		), eventName(
+			s,
+		), int32(
+			typ.Version,
+		)
 		if !typ.GUID.IsZero() {
 			row.ProviderGUID = typ.GUID.String()
 		}
@@ -89,7 +97,10 @@ func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]
 		row.Level, row.Keywords = int32(typ.Level), int64(typ.Keywords)
 		row.KeywordNames = valid(string(schema.AppendKeywords(nil, typ.Provider, typ.Keywords)))
 		for i := range s.Fields {
-			row.Fields = append(row.Fields, tables.FieldDescription{Name: valid(s.Fields[i].Name), Type: typeText(&s.Fields[i].Type)})
+			row.Fields = append(
+				row.Fields,
+				tables.FieldDescription{Name: valid(s.Fields[i].Name), Type: typeText(&s.Fields[i].Type)},
+			)
 		}
 		row.TypedTable, row.EventCount, row.PayloadBytes = typed[typ], r.events, r.bytes
 		row.Message, row.Description, row.RecordedName = valid(typ.Message), valid(typ.Description), valid(typ.Name)

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// An argEncoder encodes the args of items as debug annotations while events are written. Names and repeated strings become numbers of
-// its tables. The tables are complete when the first item is encoded, so they are written before it.
+// An argEncoder encodes the args of items as debug annotations while events are written. Names and repeated strings
+// become numbers of its tables. The tables are complete when the first item is encoded, so they are written before it.
 type argEncoder struct {
 	schemas schema.Table
 	report  *ntconv.Report
@@ -108,7 +108,12 @@ func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 					break // the payload was counted
 				}
 				fits = false
-				a.report.Note(ntconv.CodePayload, 1, -1, e.Type.Provider+"/"+e.Type.Name+": "+f.Name+": "+v.Err().Error())
+				a.report.Note(
+					ntconv.CodePayload,
+					1,
+					-1,
+					e.Type.Provider+"/"+e.Type.Name+": "+f.Name+": "+v.Err().Error(),
+				)
 			}
 			var m int
 			dst, m = a.open(dst, eventAnnotation, f.Name)

@@ -6,18 +6,20 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// A deflater compresses packets as Perfetto's own service does: a packet with the field compressed_packets holds others.
+// A deflater compresses packets as Perfetto's own service does: a packet with the field compressed_packets holds
+// others.
 type deflater struct {
 	z      *zlib.Writer
 	packed bytes.Buffer
 	out    []byte
 }
 
-// maxDeflated is the size of packets that are compressed together. Perfetto wants less than 512 KiB after compression, which adds a few
-// bytes to what it cannot compress.
+// maxDeflated is the size of packets that are compressed together. Perfetto wants less than 512 KiB after compression,
+// which adds a few bytes to what it cannot compress.
 const maxDeflated = 448 << 10
 
-// pack returns the compressed form of packets, valid until the next call. Packets with a single huge one among them stay as they are.
+// pack returns the compressed form of packets, valid until the next call. Packets with a single huge one among them
+// stay as they are.
 func (d *deflater) pack(packets []byte) []byte {
 	if len(packets) == 0 || len(packets) > maxDeflated {
 		return packets

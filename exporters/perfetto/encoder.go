@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// An encoder writes items as packets. It keeps the last event packet open until the next item shows whether a flow begins or ends there.
+// An encoder writes items as packets. It keeps the last event packet open until the next item shows whether a flow
+// begins or ends there.
 type encoder struct {
 	w       io.Writer
 	options *Options
@@ -53,7 +54,14 @@ const maxBuffer = 128 << 10
 var errOrder = errors.New("perfetto: items are not in the order of time")
 
 func newEncoder(w io.Writer, t tree, start uint64, o *Options) *encoder {
-	e := &encoder{w: w, options: o, start: start, stacks: newStacks(t), defined: defined{}, described: make(map[*timeline.Track]struct{})}
+	e := &encoder{
+		w:         w,
+		options:   o,
+		start:     start,
+		stacks:    newStacks(t),
+		defined:   defined{},
+		described: make(map[*timeline.Track]struct{}),
+	}
 	e.samples.init()
 	e.names.number(timeline.CategoryFlow)
 	e.categories.number(timeline.CategoryFlow)
@@ -242,8 +250,8 @@ func (e *encoder) joins(it *timeline.Item) bool {
 	return true
 }
 
-// precedes writes the begin of a flow before the open packet, if the slice that begins there may be the flow's end: of events at one time the
-// first in the file is the source.
+// precedes writes the begin of a flow before the open packet, if the slice that begins there may be the flow's end: of
+// events at one time the first in the file is the source.
 func (e *encoder) precedes(it *timeline.Item) bool {
 	if it.Kind != timeline.FlowBegin || !e.open.slice || e.open.time != it.Time {
 		return false
@@ -268,14 +276,15 @@ func appendFlow(b []byte, it *timeline.Item) []byte {
 	return appendFixed64(b, eventTerminatingFlow, it.ID)
 }
 
-// Numbers of the name and of the category of instants of flows. They are defined before all packets, because such an instant may be put
-// before a packet that defines names.
+// Numbers of the name and of the category of instants of flows. They are defined before all packets, because such an
+// instant may be put before a packet that defines names.
 const (
 	nameFlow     = 1
 	categoryFlow = 1
 )
 
-// flow writes an instant for the end of a flow in the middle of a slice: an arrow connects events, and there is none at that time.
+// flow writes an instant for the end of a flow in the middle of a slice: an arrow connects events, and there is none at
+// that time.
 func (e *encoder) flow(it *timeline.Item) {
 	b, packet := e.packet(it.Time)
 	b = appendUint(b, packetSequence, sequenceEvents)

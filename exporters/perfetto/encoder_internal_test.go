@@ -107,8 +107,8 @@ func newScenario(r *rand.Rand) *scenario {
 	return s
 }
 
-// A generator makes items in the order of time whose slices nest: all of them in each other, whatever their tracks are, which is more than
-// they need.
+// A generator makes items in the order of time whose slices nest: all of them in each other, whatever their tracks are,
+// which is more than they need.
 type generator struct {
 	s    *scenario
 	r    *rand.Rand

@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Tracks says what the output shows, a bit set. 0 means everything. Losses are always shown, and samples have an option of their own.
+// Tracks says what the output shows, a bit set. 0 means everything. Losses are always shown, and samples have an option
+// of their own.
 type Tracks uint16
 
 const (
@@ -31,10 +32,12 @@ const (
 type Samples uint8
 
 const (
-	// StreamingSamples writes a StreamingProfilePacket per run of samples of a thread, which all versions of Perfetto read. Times are
-	// rounded down to microseconds, and a sample has no weight. Samples of a second profile kind become StackSamples.
+	// StreamingSamples writes a StreamingProfilePacket per run of samples of a thread, which all versions of Perfetto
+	// read. Times are rounded down to microseconds, and a sample has no weight. Samples of a second profile kind become
+	// StackSamples.
 	StreamingSamples Samples = iota
-	// StackSamples writes a StackSample per sample, with its exact time and its weights. Perfetto reads them since version 58 (2026-08).
+	// StackSamples writes a StackSample per sample, with its exact time and its weights. Perfetto reads them since
+	// version 58 (2026-08).
 	StackSamples
 	// NoSamples omits samples.
 	NoSamples
@@ -52,8 +55,8 @@ type Options struct {
 	NoArgs bool
 	// NoStacks omits the stacks of slices and instants, which recent versions of Perfetto show; older ones ignore them.
 	NoStacks bool
-	// Plain writes packets without compression. Otherwise most packets are in packets with the field compressed_packets, which Perfetto
-	// reads and protoc --decode shows as bytes.
+	// Plain writes packets without compression. Otherwise most packets are in packets with the field
+	// compressed_packets, which Perfetto reads and protoc --decode shows as bytes.
 	Plain bool
 	// SpanIDReversed states that the bytes of the label SpanId are in the reverse of the order of the W3C text form.
 	SpanIDReversed bool
@@ -61,7 +64,8 @@ type Options struct {
 	Report *ntconv.Report
 	// TempDir is the directory of temporary files; "" means os.TempDir().
 	TempDir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
+	// wraps ntconv.ErrLimit.
 	MaxTemp int64
 }
 
@@ -87,14 +91,16 @@ type Summary struct {
 	// Start is the time of the first item, Duration the time from there to the end of the last one.
 	Start    time.Time
 	Duration time.Duration
-	// FlowInstants is the number of instants at which a flow begins or ends in the middle of a slice. They are not part of Counts.
+	// FlowInstants is the number of instants at which a flow begins or ends in the middle of a slice. They are not part
+	// of Counts.
 	FlowInstants int64
 	// StackSamples is the number of Samples that are StackSamples.
 	StackSamples int64
 }
 
-// A Sink writes the events of one trace in the format of Perfetto. It implements [ntconv.Watcher]. Output begins with Close, because names
-// come last; until then what is needed is in memory of a bounded size and a temporary file. It is not safe for concurrent use.
+// A Sink writes the events of one trace in the format of Perfetto. It implements [ntconv.Watcher]. Output begins with
+// Close, because names come last; until then what is needed is in memory of a bounded size and a temporary file. It is
+// not safe for concurrent use.
 type Sink struct {
 	w        io.Writer
 	options  Options
@@ -132,7 +138,8 @@ func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 // Write takes an event, which it borrows. It fails if temporary files cannot be written.
 func (s *Sink) Write(e *ntconv.Event) error { return s.timeline.Write(e) }
 
-// Close writes the trace and removes temporary files. It does not close the writer. After Close and Abort it does nothing.
+// Close writes the trace and removes temporary files. It does not close the writer. After Close and Abort it does
+// nothing.
 func (s *Sink) Close() error {
 	if s.ended {
 		return nil
@@ -155,7 +162,9 @@ func (s *Sink) write() error {
 		err = e.finish()
 	}
 	s.done = Summary{
-		Counts: Counts(t.Counts()), Start: t.Start(), Duration: time.Duration(t.End()), FlowInstants: e.counts.arrows, StackSamples: e.counts.stackSamples,
+		Counts: Counts(
+			t.Counts(),
+		), Start: t.Start(), Duration: time.Duration(t.End()), FlowInstants: e.counts.arrows, StackSamples: e.counts.stackSamples,
 	}
 	return err
 }

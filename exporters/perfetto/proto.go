@@ -35,9 +35,9 @@ const (
 	defaultsClock       = 58 // timestamp_clock_id
 	defaultsStackSample = 100
 
-	// flagStateCleared is SEQ_INCREMENTAL_STATE_CLEARED: earlier interned data and defaults of the sequence are not valid any more.
-	// SEQ_NEEDS_INCREMENTAL_STATE on the packets that refer to them is omitted: it tells readers to skip packets after a loss, and a file
-	// has none.
+	// flagStateCleared is SEQ_INCREMENTAL_STATE_CLEARED: earlier interned data and defaults of the sequence are not
+	// valid any more. SEQ_NEEDS_INCREMENTAL_STATE on the packets that refer to them is omitted: it tells readers to
+	// skip packets after a loss, and a file has none.
 	flagStateCleared = 1
 )
 
@@ -204,15 +204,15 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// openMessage appends the tag of a field that is a message, and one byte for its length. The fields of the message follow; closeMessage
-// completes it with the position that openMessage returned.
+// openMessage appends the tag of a field that is a message, and one byte for its length. The fields of the message
+// follow; closeMessage completes it with the position that openMessage returned.
 func openMessage(dst []byte, field uint64) ([]byte, int) {
 	dst = append(appendTag(dst, field, wireBytes), 0)
 	return dst, len(dst)
 }
 
-// closeMessage sets the length of the message that starts at start and ends with dst. It moves the message if its length needs more than
-// the byte that was left for it.
+// closeMessage sets the length of the message that starts at start and ends with dst. It moves the message if its
+// length needs more than the byte that was left for it.
 func closeMessage(dst []byte, start int) []byte {
 	size := len(dst) - start
 	if size < 0x80 {

@@ -13,7 +13,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// This file reads a trace as the comments of Perfetto's schema describe it. It shares no code and no constants with the encoder.
+// This file reads a trace as the comments of Perfetto's schema describe it. It shares no code and no constants with the
+// encoder.
 
 // A message is the fields of a protobuf message: numbers for varints and fixed64, bytes for what has a length.
 type message map[protowire.Number][]field

@@ -33,8 +33,8 @@ type threadSequence struct {
 	defined defined
 }
 
-// A run is samples of a thread between which no other thread has a sample. It becomes one packet: older versions of trace_processor expect
-// samples in the order of time and add those of a packet together.
+// A run is samples of a thread between which no other thread has a sample. It becomes one packet: older versions of
+// trace_processor expect samples in the order of time and add those of a packet together.
 type run struct {
 	track    *timeline.Track // nil: no run
 	samples  int
@@ -45,15 +45,15 @@ type run struct {
 const (
 	// maxRun is the number of samples after which a run ends.
 	maxRun = 1000
-	// maxDefined limits what the sequences of threads remember together. A thread defines its stacks itself, so many threads with the
-	// same stacks need more memory than the stacks.
+	// maxDefined limits what the sequences of threads remember together. A thread defines its stacks itself, so many
+	// threads with the same stacks need more memory than the stacks.
 	maxDefined = 4 << 20
 )
 
 func (s *sampleEncoder) init() { s.threads = make(map[*timeline.Track]*threadSequence) }
 
-// sample writes a sample. A StreamingProfilePacket does not say what a sample counts, so only those of the first profile kind become
-// such packets: two kinds are two views of the same time.
+// sample writes a sample. A StreamingProfilePacket does not say what a sample counts, so only those of the first
+// profile kind become such packets: two kinds are two views of the same time.
 func (e *encoder) sample(it *timeline.Item) {
 	s := &e.samples
 	if e.options.Samples == StreamingSamples {
@@ -109,8 +109,8 @@ func (e *encoder) forgetThreads() {
 	e.samples.defined = 0
 }
 
-// startThread writes the first packet of the sequence of a thread. The times of its samples count from the one here, which belongs to the
-// monotonic clock of the snapshot.
+// startThread writes the first packet of the sequence of a thread. The times of its samples count from the one here,
+// which belongs to the monotonic clock of the snapshot.
 func (e *encoder) startThread(t *timeline.Track, microseconds uint64) {
 	b, packet := openMessage(e.buf, tracePacket)
 	b = appendUint(b, packetSequence, sequenceThreads+uint64(t.ID))
@@ -166,8 +166,8 @@ func (e *encoder) stackSample(it *timeline.Item) {
 	e.buf = closeMessage(closeMessage(b, m), packet)
 }
 
-// weights appends the values of a sample: the primary one, and the others in the order of the descriptors. Values of imported profiles may
-// be negative, as in a difference of two profiles; Perfetto has no place for these.
+// weights appends the values of a sample: the primary one, and the others in the order of the descriptors. Values of
+// imported profiles may be negative, as in a difference of two profiles; Perfetto has no place for these.
 func (q *kindSequence) weights(b []byte, values []int64) []byte {
 	if len(values) == 0 {
 		return b
@@ -189,8 +189,8 @@ func sameTypes(a, b []profile.ValueType) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// setTypes remembers the types of values, and returns the fields of TracePacketDefaults that describe them. The primary one is a time if
-// there is any, else the last: viewers of profiles show that first.
+// setTypes remembers the types of values, and returns the fields of TracePacketDefaults that describe them. The primary
+// one is a time if there is any, else the last: viewers of profiles show that first.
 func (q *kindSequence) setTypes(w *timeline.Weight) []byte {
 	q.types, q.primary = w.Types, max(len(w.Types)-1, 0)
 	for i := len(w.Types) - 1; i >= 0; i-- {

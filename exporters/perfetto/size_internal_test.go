@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// TestSize: the output has at most a fifth of the bytes of Chrome's JSON for the same trace. Small traces consist of names.
+// TestSize: the output has at most a fifth of the bytes of Chrome's JSON for the same trace. Small traces consist of
+// names.
 func TestSize(t *testing.T) {
 	const small = 100_000
 	traces(t, func(t *testing.T, file corpus.File) {

@@ -16,7 +16,8 @@ type tree interface {
 	Frame(frame uint32) ntconv.Frame
 }
 
-// stacks numbers what callstacks consist of. A number means the same on all sequences, and a sequence says itself what it has defined.
+// stacks numbers what callstacks consist of. A number means the same on all sequences, and a sequence says itself what
+// it has defined.
 type stacks struct {
 	tree      tree
 	frames    []frame // by frame of the tree; zero if it has not been needed yet
@@ -59,7 +60,8 @@ func numberIn(m map[string]uint64, s string) uint64 {
 	return n
 }
 
-// mapping returns the number of a mapping. Frames without a mapping belong to one without a name: a frame needs a mapping.
+// mapping returns the number of a mapping. Frames without a mapping belong to one without a name: a frame needs a
+// mapping.
 func (s *stacks) mapping(m *ntconv.Mapping) uint64 {
 	n, ok := s.mappings[m]
 	if !ok {
@@ -111,8 +113,8 @@ func (s *stacks) define(dst []byte, d defined, n timeline.Node) []byte {
 	return closeMessage(dst, m)
 }
 
-// noStack is the number of the callstack of samples without a stack, and of its only frame: number 0 would be invalid, and readers drop
-// samples without frames.
+// noStack is the number of the callstack of samples without a stack, and of its only frame: number 0 would be invalid,
+// and readers drop samples without frames.
 const noStack = 1 << 32
 
 // stackNumber returns the number of the callstack of a node.
@@ -142,14 +144,19 @@ func (s *stacks) defineNone(dst []byte, d defined) []byte {
 	return closeMessage(appendUint(dst, callstackFrame, noStack), m)
 }
 
-// frame appends the definition of a frame. rel_pc must be set with a mapping. It is 0: a frame of the tree stands for all addresses of
-// its function and line.
+// frame appends the definition of a frame. rel_pc must be set with a mapping. It is 0: a frame of the tree stands for
+// all addresses of its function and line.
 func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
 	f := &s.frames[number]
 	source := s.tree.Frame(number)
 	name, file := functionOf(&source)
 	if f.function == 0 {
-		*f = frame{numberIn(s.functions, name), s.mapping(source.Mapping), numberIn(s.paths, file), uint64(max(source.Line, 0))}
+		*f = frame{
+			numberIn(s.functions, name),
+			s.mapping(source.Mapping),
+			numberIn(s.paths, file),
+			uint64(max(source.Line, 0)),
+		}
 	}
 	if d.add(internedFunctions, f.function) {
 		dst = appendEntry(dst, internedFunctions, f.function, name)
@@ -182,7 +189,8 @@ func functionOf(f *ntconv.Frame) (name, file string) {
 	return valid(f.Func.Name), valid(f.Func.File)
 }
 
-// defineMapping appends the definition of a mapping. Readers put a slash before each part of a path, so the first one is omitted.
+// defineMapping appends the definition of a mapping. Readers put a slash before each part of a path, so the first one
+// is omitted.
 func (s *stacks) defineMapping(dst []byte, d defined, number uint64, source *ntconv.Mapping) []byte {
 	described := s.mapped[number-1]
 	if described.file != 0 && d.add(internedMappingPaths, described.file) {
@@ -202,8 +210,8 @@ func (s *stacks) defineMapping(dst []byte, d defined, number uint64, source *ntc
 	return closeMessage(dst, m)
 }
 
-// rawBuildID returns the bytes of a build ID. A PDB signature with its age has an odd number of digits: readers know it by its length and
-// expect text.
+// rawBuildID returns the bytes of a build ID. A PDB signature with its age has an odd number of digits: readers know it
+// by its length and expect text.
 func rawBuildID(id string) string {
 	if raw, err := hex.DecodeString(id); err == nil {
 		return string(raw)

@@ -1,7 +1,7 @@
 package perfetto
 
-// A textTable numbers strings from 1 for interned data. Its size is limited: strings that do not fit have no number and are written where
-// they are used.
+// A textTable numbers strings from 1 for interned data. Its size is limited: strings that do not fit have no number and
+// are written where they are used.
 type textTable struct {
 	numbers map[string]uint64
 	list    []string // by number - 1
@@ -44,8 +44,9 @@ func (t *textTable) add(s string) (n uint64, added bool) {
 	return n, true
 }
 
-// A repeats recognizes strings that it has seen before, so that only those that repeat are interned. It remembers one hash per slot: a
-// string whose slot another one has taken since counts as new, which costs a few bytes and nothing else.
+// A repeats recognizes strings that it has seen before, so that only those that repeat are interned. It remembers one
+// hash per slot: a string whose slot another one has taken since counts as new, which costs a few bytes and nothing
+// else.
 type repeats [1 << 14]uint32
 
 // seen reports whether s was passed to it recently.

@@ -22,7 +22,8 @@ const (
 	sequenceThreads = 16 // plus the number of a track
 )
 
-// begin writes the first packets: the clock of the sequence of events, the strings that args refer to, and all tracks that are known.
+// begin writes the first packets: the clock of the sequence of events, the strings that args refer to, and all tracks
+// that are known.
 func (e *encoder) begin(tracks []*timeline.Track, args *argEncoder) error {
 	e.startSequence(sequenceEvents, nil)
 	e.strings(internedNames, &e.names)
@@ -35,9 +36,9 @@ func (e *encoder) begin(tracks []*timeline.Track, args *argEncoder) error {
 	return e.flush()
 }
 
-// startSequence writes the first packet of a sequence with a clock of its own. Its timestamps are nanoseconds since the previous packet of
-// the sequence; the snapshot relates them to the clocks of a trace, which all show the time since 1970-01-01 UTC. defaults are fields of
-// TracePacketDefaults.
+// startSequence writes the first packet of a sequence with a clock of its own. Its timestamps are nanoseconds since the
+// previous packet of the sequence; the snapshot relates them to the clocks of a trace, which all show the time since
+// 1970-01-01 UTC. defaults are fields of TracePacketDefaults.
 func (e *encoder) startSequence(id uint64, defaults []byte) {
 	b, packet := openMessage(e.buf, tracePacket)
 	b = appendUint(b, packetSequence, id)
@@ -105,8 +106,8 @@ func (e *encoder) track(t *timeline.Track) {
 	e.described[t] = struct{}{}
 }
 
-// labelOf returns the name of a track that is not a thread, and its place among the tracks of its process. The lanes of a process have one
-// name, because the UI shows tracks with the same name and parent as one.
+// labelOf returns the name of a track that is not a thread, and its place among the tracks of its process. The lanes of
+// a process have one name, because the UI shows tracks with the same name and parent as one.
 func labelOf(t *timeline.Track) (name string, rank uint64) {
 	switch t.Kind {
 	case timeline.GCTrack:
@@ -146,7 +147,8 @@ func appendThread(b []byte, t *timeline.Track) []byte {
 	return b
 }
 
-// appendCounter appends the descriptor of a counter. Perfetto knows three units; others are text, which older versions do not show.
+// appendCounter appends the descriptor of a counter. Perfetto knows three units; others are text, which older versions
+// do not show.
 func appendCounter(b []byte, unit string) []byte {
 	b, m := openMessage(b, trackCounter)
 	switch strings.ToLower(unit) {

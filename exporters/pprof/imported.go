@@ -5,8 +5,8 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// What follows writes profiles that were profiles before. Where others need names for every frame, and system names only where
-// they differ, these get what was there.
+// What follows writes profiles that were profiles before. Where others need names for every frame, and system names
+// only where they differ, these get what was there.
 
 // newMapping returns a mapping that nothing is known of but what it says itself.
 func (t *tables) newMapping(p *ntconv.Mapping) mapping {
@@ -19,8 +19,8 @@ func (t *tables) newMapping(p *ntconv.Mapping) mapping {
 	return m
 }
 
-// importedMappings adds the mappings that no location refers to, and returns the number of the program that has most of the
-// profile, or 0 if no mapping says that it is one.
+// importedMappings adds the mappings that no location refers to, and returns the number of the program that has most of
+// the profile, or 0 if no mapping says that it is one.
 func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Process, namer ntconv.Namer) (first uint32) {
 	type list struct {
 		first **ntconv.Mapping

@@ -63,8 +63,8 @@ const isRun = 1 << 31
 func (l *location) mappingID() uint32 { return l.mapping >> 1 }
 func (l *location) folded() bool      { return l.mapping&1 != 0 }
 
-// A locationTable numbers locations by content from 1. A trace without symbols has one per address, so they are small, and have no
-// pointers.
+// A locationTable numbers locations by content from 1. A trace without symbols has one per address, so they are small,
+// and have no pointers.
 type locationTable struct {
 	list  []location
 	runs  []run

@@ -49,8 +49,8 @@ func TestFirstMappingOfNativeCode(t *testing.T) {
 	}
 }
 
-// A frame that is marked as inlined may have a mapping that differs from that of its location: the profile does not refer to it,
-// and it cannot be the first.
+// A frame that is marked as inlined may have a mapping that differs from that of its location: the profile does not
+// refer to it, and it cannot be the first.
 func TestFirstMappingIsOneOfALocation(t *testing.T) {
 	outer := &ntconv.Mapping{Start: 1, Limit: 2, File: "/srv/Outer.dll"}
 	inner := &ntconv.Mapping{Start: 3, Limit: 4, File: "/srv/Inner.dll"}

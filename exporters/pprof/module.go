@@ -40,10 +40,10 @@ func (m *mainModule) count(s *profile.Sample, value int) {
 	}
 }
 
-// choose returns the number of the mapping in the tables, or 0 if there is none at all. It is the module that the process
-// with most of the profile is named after, else a program that its command line names, else the assembly that most of its
-// managed stacks begin in, which is where Main is (other threads begin in the runtime's library), else the module that
-// most of it ends in.
+// choose returns the number of the mapping in the tables, or 0 if there is none at all. It is the module that the
+// process with most of the profile is named after, else a program that its command line names, else the assembly that
+// most of its managed stacks begin in, which is where Main is (other threads begin in the runtime's library), else the
+// module that most of it ends in.
 func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 	if p := m.process(); p != nil && namer != nil {
 		modules := namer.Mappings(p)
@@ -70,8 +70,9 @@ func (m *mainModule) process() (best *ntconv.Process) {
 	return best
 }
 
-// heaviest returns the number of the mapping with the greatest weight, the first in the tables if there are several, or 0. It
-// ignores mappings that the tables do not have: an inlined frame may have a mapping that differs from that of its location.
+// heaviest returns the number of the mapping with the greatest weight, the first in the tables if there are several, or
+// 0. It ignores mappings that the tables do not have: an inlined frame may have a mapping that differs from that of its
+// location.
 func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
 	sums := make([]int64, len(t.mappings)+1)
 	for p, n := range weights {
@@ -115,7 +116,8 @@ func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 // isProgram reports whether a module is the program of that name: with the same file name, or as an assembly.
 func isProgram(file, name string) bool {
 	base := baseName(file)
-	return base == name || base == name+".dll" || base == name+".exe" || path.Ext(name) == ".exe" && base == strings.TrimSuffix(name, ".exe")+".dll"
+	return base == name || base == name+".dll" || base == name+".exe" ||
+		path.Ext(name) == ".exe" && base == strings.TrimSuffix(name, ".exe")+".dll"
 }
 
 // baseName returns the last element of a path of any system.

@@ -15,8 +15,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// pprof's own symbolizer, which runs over every profile, must leave the names of overloads and of generic instantiations
-// alone: they hold what it takes for C++ parameters and template arguments.
+// pprof's own symbolizer, which runs over every profile, must leave the names of overloads and of generic
+// instantiations alone: they hold what it takes for C++ parameters and template arguments.
 func TestNamesSurviveSymbolizer(t *testing.T) {
 	names := []string{
 		"Shop.Main(string[])", "Shop.Main(string[], int)", "List<int>.Add(int)", "List<string>.Add(string)", "System::Odd(int)",

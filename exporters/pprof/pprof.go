@@ -2,8 +2,8 @@
 // speedscope, Pyroscope and Parca read it.
 //
 // Samples of a trace are summed up by stack, thread and labels while events pass, and written when the sink is closed,
-// because the names of a .NET trace usually come last. Memory follows the number of distinct stacks, never that of events.
-// The output is the same byte for byte whenever the events are.
+// because the names of a .NET trace usually come last. Memory follows the number of distinct stacks, never that of
+// events. The output is the same byte for byte whenever the events are.
 //
 // # Names
 //
@@ -29,14 +29,15 @@ type Options struct {
 	Kind   Kind
 	Report *ntconv.Report // what happened to the trace so far; its entries become comments, but not of an imported profile
 	// DropLabels lists keys of labels to leave out. Samples are not told apart by them, which makes profiles smaller:
-	// host, process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an event's own key.
+	// host, process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an
+	// event's own key.
 	DropLabels []string
 	// Level of gzip from 1, the fastest, to 9; 0 means 1.
 	Level int
 	// Uncompressed leaves out gzip.
 	Uncompressed bool
-	// Span, if not nil, tells on Close from when to when the trace was recorded, of which the events may be a part: the duration
-	// of the profile. Otherwise the events tell it.
+	// Span, if not nil, tells on Close from when to when the trace was recorded, of which the events may be a part: the
+	// duration of the profile. Otherwise the events tell it.
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Comments come first among the profile's comments: what made it, from what.
 	Comments []string
@@ -57,14 +58,18 @@ var (
 	_ ntconv.Watcher        = (*Sink)(nil)
 )
 
-// New returns a sink that writes one profile to w when it is closed. It does not close w. A nil namer knows only the names
-// that stacks carry themselves.
+// New returns a sink that writes one profile to w when it is closed. It does not close w. A nil namer knows only the
+// names that stacks carry themselves.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w, info: info, namer: namer}
 	if opts != nil {
 		s.o = *opts
 	}
-	s.build = profile.New(info, namer, &profile.Options{Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span})
+	s.build = profile.New(
+		info,
+		namer,
+		&profile.Options{Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span},
+	)
 	return s
 }
 
@@ -74,14 +79,15 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, whether or not that one
-// is written. Call it for every event of the trace, and Write with the same event next if the event is selected. Where all events
-// are written it changes nothing and need not be called. It borrows the event until it returns.
+// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, whether
+// or not that one is written. Call it for every event of the trace, and Write with the same event next if the event is
+// selected. Where all events are written it changes nothing and need not be called. It borrows the event until it
+// returns.
 func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 
-// OrderMatters reports whether the events in another order might have given another profile: sums do not depend on it, but the
-// meaning of addresses that are used again does, and so does the time that a sample stands for if samples of its thread came out of
-// the order of time. It is for between the last event and Close.
+// OrderMatters reports whether the events in another order might have given another profile: sums do not depend on it,
+// but the meaning of addresses that are used again does, and so does the time that a sample stands for if samples of
+// its thread came out of the order of time. It is for between the last event and Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 
 // Close writes the profile.
@@ -111,8 +117,8 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// write puts out samples first and what they refer to behind them: the order of a message's fields is free, and so nothing
-// but the tables has to be kept.
+// write puts out samples first and what they refer to behind them: the order of a message's fields is free, and so
+// nothing but the tables has to be kept.
 func (s *Sink) write(w io.Writer) error {
 	p := s.build.Finish()
 	t := newTables()
@@ -153,7 +159,8 @@ func (s *Sink) write(w io.Writer) error {
 	return nil
 }
 
-// comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has its own.
+// comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has
+// its own.
 func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 	if imported != nil {
 		return imported.Comments

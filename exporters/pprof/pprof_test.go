@@ -70,8 +70,8 @@ func (n *table) in(m *ntconv.Mapping, pc uint64, names ...string) *table {
 	return n
 }
 
-// export writes a profile of some events and reads it with pprof's own library. Every event is lent in the same place and
-// overwritten as soon as it was seen.
+// export writes a profile of some events and reads it with pprof's own library. Every event is lent in the same place
+// and overwritten as soon as it was seen.
 func export(t testing.TB, info *ntconv.Info, namer ntconv.Namer, o *pprof.Options, events ...*ntconv.Event) *profile.Profile {
 	t.Helper()
 	p, err := profile.ParseData(encode(t, info, namer, o, events...))
@@ -225,8 +225,8 @@ func TestNoSamplesOfKind(t *testing.T) {
 	}
 }
 
-// The sum of a thread's wall times is the time between its first and last sample and the median interval, and every sample
-// event is counted once.
+// The sum of a thread's wall times is the time between its first and last sample and the median interval, and every
+// sample event is counted once.
 func TestTimesAddUp(t *testing.T) {
 	namer := (&table{}).name(1, "a").name(2, "b").name(3, "c")
 	var events []*ntconv.Event

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A stringTable numbers strings from 1 by content; the empty string is 0. It keeps placeholders of addresses, such as 0x7f00 and
-// libfoo.so+0x12, as numbers: a trace without symbols has one per address.
+// A stringTable numbers strings from 1 by content; the empty string is 0. It keeps placeholders of addresses, such as
+// 0x7f00 and libfoo.so+0x12, as numbers: a trace without symbols has one per address.
 type stringTable struct {
 	n       uint32
 	texts   intern.Table[string]

@@ -19,8 +19,8 @@ type Summary struct {
 // A SampleType is what one value of each sample counts, and its unit, as in profile.proto: {"wall", "nanoseconds"}.
 type SampleType struct{ Type, Unit string }
 
-// Unresolved counts the frames without a symbol. Such a frame has a placeholder for a name. All counts are 0 if every frame has
-// a symbol.
+// Unresolved counts the frames without a symbol. Such a frame has a placeholder for a name. All counts are 0 if every
+// frame has a symbol.
 type Unresolved struct {
 	Frames int64 // of Summary.Frames
 	// The following four add up to Frames.
@@ -40,7 +40,9 @@ func (s *Sink) Summary() Summary { return s.done }
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	u := p.Unresolved
 	return Summary{
-		Kind: kindOf(p.Kind), Events: p.Events, Samples: samples, Functions: len(t.functions.list), Locations: len(t.locations.list),
+		Kind: kindOf(
+			p.Kind,
+		), Events: p.Events, Samples: samples, Functions: len(t.functions.list), Locations: len(t.locations.list),
 		Main: SampleType(p.MainType()), Total: u.Total, Frames: u.Frames,
 		Unresolved: Unresolved{
 			Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],

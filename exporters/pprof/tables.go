@@ -6,8 +6,8 @@ import (
 )
 
 // tables numbers what samples refer to. Everything is told apart by content, so that a definition which a source or a
-// namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when they
-// outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
+// namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when
+// they outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
 type tables struct {
 	verbatim bool // nothing is added to, or left out of, what frames say: see imported.go
 	strings  stringTable
@@ -69,8 +69,8 @@ func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
 
 const recentBits = 13
 
-// maxFrameIDs bounds the frames that are found without a look at their contents. Programs have fewer; a trace without symbols may have one
-// per address, each of which would cost more here than as a location.
+// maxFrameIDs bounds the frames that are found without a look at their contents. Programs have fewer; a trace without
+// symbols may have one per address, each of which would cost more here than as a location.
 const maxFrameIDs = 1 << 16
 
 // frame returns the id of the location of a frame by itself.
@@ -134,8 +134,8 @@ func (t *tables) describe(mapping uint32, run []ntconv.Frame) {
 	}
 }
 
-// function returns the number of a frame's function, counting from 1. Placeholders are not found by pointer: nearly all addresses without
-// a symbol have one of their own.
+// function returns the number of a frame's function, counting from 1. Placeholders are not found by pointer: nearly all
+// addresses without a symbol have one of their own.
 func (t *tables) function(frame *ntconv.Frame) uint32 {
 	p := frame.Func
 	if p == nil {

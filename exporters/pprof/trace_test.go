@@ -92,9 +92,10 @@ func inclusive(p *profile.Profile, tid int64, part string) (sum float64) {
 	return sum
 }
 
-// The time of every thread is the one that the program measured, and that of every method has the share that it measured, to
-// two and a half points. Samples cannot always tell that well: a pause of the sampler hides what happens in it, so each
-// interval may be wrong by about half of itself. The two traces of 50 samples or less are given what that comes to.
+// The time of every thread is the one that the program measured, and that of every method has the share that it
+// measured, to two and a half points. Samples cannot always tell that well: a pause of the sampler hides what happens
+// in it, so each interval may be wrong by about half of itself. The two traces of 50 samples or less are given what
+// that comes to.
 func TestSharesAreTrue(t *testing.T) {
 	for name, points := range map[string]float64{"cpu-default": 2.5, "cpu-env": 2.5, "cpu-netperf3": 0, "cpu-norundown": 0} {
 		p := convert(t, name, reader.ByTime, &pprof.Options{})
@@ -130,8 +131,8 @@ func checkShares(t *testing.T, name string, p *profile.Profile, th truthThread, 
 	}
 }
 
-// tolerance returns by how many points a share may be wrong: twice the deviation of a sum of intervals that are each wrong
-// by up to a half of themselves.
+// tolerance returns by how many points a share may be wrong: twice the deviation of a sum of intervals that are each
+// wrong by up to a half of themselves.
 func tolerance(samples []referenceSample, tid int64) float64 {
 	var sum, squares, last float64
 	for _, s := range samples {

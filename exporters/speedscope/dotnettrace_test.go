@@ -44,8 +44,8 @@ var (
 // unresolved are the names of frames without a symbol.
 var unresolved = regexp.MustCompile(`^(\?|0x[0-9a-f]+|.*\+0x[0-9a-f]+)$`)
 
-// method returns the name of a method without its module and parameters, which the two programs spell differently. Frames without a symbol
-// are one method.
+// method returns the name of a method without its module and parameters, which the two programs spell differently.
+// Frames without a symbol are one method.
 func method(name string) string {
 	name, _, _ = strings.Cut(name, "(")
 	if _, after, ok := strings.Cut(name, "!"); ok {
@@ -114,8 +114,8 @@ func methods(frames []string) (list []string) {
 	return list
 }
 
-// TestDotnetTrace compares the time of each method of each thread with what dotnet-trace convert writes. dotnet-trace gives no time to the
-// last sample of a thread, which has no successor; docs/speedscope.md explains the differences.
+// TestDotnetTrace compares the time of each method of each thread with what dotnet-trace convert writes. dotnet-trace
+// gives no time to the last sample of a thread, which has no successor; docs/speedscope.md explains the differences.
 func TestDotnetTrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short mode: another program converts traces")

@@ -18,7 +18,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A fake is a trace of hand-made items. Its frames are "f0", "f1" and so on, and node n is frame n-1 called by node n-1.
+// A fake is a trace of hand-made items. Its frames are "f0", "f1" and so on, and node n is frame n-1 called by node
+// n-1.
 type fake struct {
 	tracks []*timeline.Track
 	items  []timeline.Item
@@ -80,8 +81,9 @@ func write(t testing.TB, f *fake, o Options) string {
 	return out.String()
 }
 
-// TestItems compares the file of hand-made items with one that was checked by hand: testdata/items.json. It has a thread that waits, a
-// sample without a stack, negative values, two sample types in one file, a lane, and names that are not Unicode.
+// TestItems compares the file of hand-made items with one that was checked by hand: testdata/items.json. It has a
+// thread that waits, a sample without a stack, negative values, two sample types in one file, a lane, and names that
+// are not Unicode.
 func TestItems(t *testing.T) {
 	report := &ntconv.Report{}
 	f := &fake{
@@ -108,8 +110,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestOrder checks that profiles are in the order of tracks regardless of that of the samples, and that the thread that works most is
-// active.
+// TestOrder checks that profiles are in the order of tracks regardless of that of the samples, and that the thread that
+// works most is active.
 func TestOrder(t *testing.T) {
 	f := &fake{frames: frames("Main")}
 	for i := range 50 {

@@ -85,7 +85,9 @@ type encoder struct {
 func newEncoder(t trace, o *spool.Options, report *ntconv.Report, m *profile.MainTypes) *encoder {
 	e := &encoder{
 		trace: t, set: jsoncolumns.NewSet(o), report: report, mainTypes: m, order: make(map[*timeline.Track]int64),
-		byKey: make(map[measureKey]*measure), evented: make(map[*timeline.Track]*eventedProfile), frames: newFrameTable(t), stack: []byte("[]"),
+		byKey: make(
+			map[measureKey]*measure,
+		), evented: make(map[*timeline.Track]*eventedProfile), frames: newFrameTable(t), stack: []byte("[]"),
 	}
 	for i, track := range t.Tracks() {
 		e.order[track] = int64(i)
@@ -122,7 +124,10 @@ func (e *encoder) item(i *timeline.Item) error {
 func (e *encoder) event(i *timeline.Item, begin string) {
 	p := e.evented[i.Track]
 	if p == nil {
-		p = &eventedProfile{track: i.Track, events: e.set.Column(spool.Key{Time: eventedKeys + e.number(i.Track), Rank: columnSamples})}
+		p = &eventedProfile{
+			track:  i.Track,
+			events: e.set.Column(spool.Key{Time: eventedKeys + e.number(i.Track), Rank: columnSamples}),
+		}
 		e.evented[i.Track] = p
 	}
 	b := append(p.events.Begin(), begin...)
@@ -170,7 +175,12 @@ func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
 		key := measureKey{w.Kind, w.Types[i]}
 		m := e.byKey[key]
 		if m == nil {
-			m = &measure{kind: w.Kind, value: w.Types[i], number: int64(len(e.measures)), threads: make(map[*timeline.Track]*sampledProfile)}
+			m = &measure{
+				kind:    w.Kind,
+				value:   w.Types[i],
+				number:  int64(len(e.measures)),
+				threads: make(map[*timeline.Track]*sampledProfile),
+			}
 			m.unit, m.scale = unitOf(m.value.Unit)
 			m.all = e.newProfile(m, nil, m.number*measureKeys)
 			e.measures, e.byKey[key] = append(e.measures, m), m
@@ -192,7 +202,9 @@ func (e *encoder) thread(m *measure, i *timeline.Item) *sampledProfile {
 func (e *encoder) newProfile(m *measure, t *timeline.Track, number int64) *sampledProfile {
 	return &sampledProfile{
 		measure: m, track: t,
-		samples: e.set.Column(spool.Key{Time: number, Rank: columnSamples}), weights: e.set.Column(spool.Key{Time: number, Rank: columnWeights}),
+		samples: e.set.Column(
+			spool.Key{Time: number, Rank: columnSamples},
+		), weights: e.set.Column(spool.Key{Time: number, Rank: columnWeights}),
 	}
 }
 

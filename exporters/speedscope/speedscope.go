@@ -1,11 +1,12 @@
-// Package speedscope writes the samples and slices of a trace in the file format of speedscope (https://www.speedscope.app), a viewer of
-// flame graphs.
+// Package speedscope writes the samples and slices of a trace in the file format of speedscope
+// (https://www.speedscope.app), a viewer of flame graphs.
 //
-// Samples become profiles of type sampled: for each kind of samples one of all threads, and one per thread. Threads and other tracks with
-// slices (spans, garbage collections, compilations, waits) also become profiles of type evented. docs/speedscope.md states what is written.
+// Samples become profiles of type sampled: for each kind of samples one of all threads, and one per thread. Threads and
+// other tracks with slices (spans, garbage collections, compilations, waits) also become profiles of type evented.
+// docs/speedscope.md states what is written.
 //
-// The sink writes in Close, because .NET traces usually write symbols last. Memory depends on the number of threads and of distinct stacks,
-// not on the number of samples: those wait in temporary files.
+// The sink writes in Close, because .NET traces usually write symbols last. Memory depends on the number of threads and
+// of distinct stacks, not on the number of samples: those wait in temporary files.
 package speedscope
 
 import (
@@ -48,11 +49,13 @@ type Options struct {
 	Tracks  Tracks // 0 means all
 	// MinDuration omits slices that are shorter.
 	MinDuration time.Duration
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
+	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
+	// to first.
 	SpanIDReversed bool
 	// Dir is the directory of temporary files. Empty selects os.TempDir().
 	Dir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
+	// wraps ntconv.ErrLimit.
 	MaxTemp int64
 	// Report receives what could not be written as it is; it may be nil.
 	Report *ntconv.Report
@@ -69,8 +72,8 @@ type Sink struct {
 
 var _ ntconv.Watcher = (*Sink)(nil)
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that stacks carry
-// themselves. opts may be nil. Events must come in time order.
+// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that
+// stacks carry themselves. opts may be nil. Events must come in time order.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w}
 	if opts != nil {
@@ -94,9 +97,9 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 // noTracks is not a track: timeline.Options.Show takes an empty set for all tracks.
 const noTracks timeline.Tracks = 1 << 15
 
-// Watch notes an event that a selection may omit: it may end what a selected event begins. Call it for every event of the trace, and Write
-// with the same event next if the event is selected. If all events are written, it need not be called. It borrows the event until it
-// returns.
+// Watch notes an event that a selection may omit: it may end what a selected event begins. Call it for every event of
+// the trace, and Write with the same event next if the event is selected. If all events are written, it need not be
+// called. It borrows the event until it returns.
 func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 
 // Write adds an event, which it borrows. It fails if a temporary file cannot be written.

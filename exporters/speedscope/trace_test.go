@@ -63,8 +63,8 @@ func parse(t testing.TB, data []byte) *file {
 
 var units = map[string]bool{"bytes": true, "microseconds": true, "milliseconds": true, "nanoseconds": true, "none": true, "seconds": true}
 
-// check checks the rules of speedscope's schema and of its importer, and returns the numbers of samples and slices per sample type of
-// threads.
+// check checks the rules of speedscope's schema and of its importer, and returns the numbers of samples and slices per
+// sample type of threads.
 func (f *file) check(t testing.TB) (samples map[string]int64, slices int64) {
 	t.Helper()
 	if f.Schema != "https://www.speedscope.app/file-format-schema.json" || !strings.HasPrefix(f.Exporter, "ntconv@") {
@@ -192,8 +192,8 @@ func export(t testing.TB, src ntconv.Source, names ntconv.Namer, o *speedscope.O
 	return parse(t, out.Bytes()), sink.Summary(), want
 }
 
-// TestTraces checks for every trace that the file is valid, that it holds what the timeline holds, and that each stack of each thread has
-// the weight that google's library finds in the pprof profile.
+// TestTraces checks for every trace that the file is valid, that it holds what the timeline holds, and that each stack
+// of each thread has the weight that google's library finds in the pprof profile.
 func TestTraces(t *testing.T) {
 	samples, slices := int64(0), int64(0)
 	for _, trace := range stacksums.Files(t) {

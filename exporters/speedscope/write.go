@@ -17,7 +17,8 @@ import (
 
 const schemaURL = "https://www.speedscope.app/file-format-schema.json"
 
-// AllThreads is the first part of the name of profiles of all threads. Their samples are those of the profiles of single threads.
+// AllThreads is the first part of the name of profiles of all threads. Their samples are those of the profiles of
+// single threads.
 const AllThreads = "all threads"
 
 // write reads the items of a trace and writes the file.
@@ -63,14 +64,28 @@ func (s *Sink) file(e *encoder) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	s.o.Report.Note(ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope refuses")
-	s.o.Report.Note(ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8 have replacement characters")
-	s.done = Summary{Counts: Counts(e.trace.Counts()), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
+	s.o.Report.Note(
+		ntconv.CodeNotCarried,
+		uint64(e.negative),
+		-1,
+		"samples with a negative value, which speedscope refuses",
+	)
+	s.o.Report.Note(
+		ntconv.CodeNotCarried,
+		uint64(w.Replaced),
+		-1,
+		"names that are not valid UTF-8 have replacement characters",
+	)
+	s.done = Summary{
+		Counts:   Counts(e.trace.Counts()),
+		Profiles: len(sampled) + len(evented),
+		Frames:   len(e.frames.list),
+	}
 	return nil
 }
 
-// sampledProfiles returns the profiles in the order in which they are written, and the index of the thread that worked most. The profile of
-// all threads is omitted if there is only one.
+// sampledProfiles returns the profiles in the order in which they are written, and the index of the thread that worked
+// most. The profile of all threads is omitted if there is only one.
 func (e *encoder) sampledProfiles() (list []*sampledProfile, active int) {
 	var busiest *sampledProfile
 	for _, m := range e.measures {
@@ -81,7 +96,9 @@ func (e *encoder) sampledProfiles() (list []*sampledProfile, active int) {
 			list = append(list, m.all)
 		}
 		for _, p := range threads {
-			if busiest == nil || m == busiest.measure && cmp.Or(cmp.Compare(p.busy, busiest.busy), cmp.Compare(p.total, busiest.total)) > 0 {
+			if busiest == nil ||
+				m == busiest.measure &&
+					cmp.Or(cmp.Compare(p.busy, busiest.busy), cmp.Compare(p.total, busiest.total)) > 0 {
 				busiest, active = p, len(list)
 			}
 			list = append(list, p)

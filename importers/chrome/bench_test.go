@@ -10,7 +10,8 @@ import (
 	"github.com/ntconv/ntconv/importers/chrome"
 )
 
-// generated returns a trace of slices with args, nested and asynchronous, of counters and of instants, as Chrome writes them.
+// generated returns a trace of slices with args, nested and asynchronous, of counters and of instants, as Chrome writes
+// them.
 func generated(events int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer

@@ -1,26 +1,28 @@
-// Package chrome reads files in Chrome's trace event format as a source of events: the array and the object form, the profiles of V8 in
-// them, and files with one such profile (.cpuprofile).
+// Package chrome reads files in Chrome's trace event format as a source of events: the array and the object form, the
+// profiles of V8 in them, and files with one such profile (.cpuprofile).
 //
-// Each event of the file is an event of the trace, in time order, as package chromeevent describes it. Names of processes and threads are
-// those of metadata events, which are events, too. Members of the outermost object other than lists of events, stack frames and samples are
-// events at the start.
+// Each event of the file is an event of the trace, in time order, as package chromeevent describes it. Names of
+// processes and threads are those of metadata events, which are events, too. Members of the outermost object other than
+// lists of events, stack frames and samples are events at the start.
 //
 // # Samples
 //
-// The samples of a profile of V8 (events Profile, ProfileChunk and CpuProfile) and those of the member samples become events
-// Universal.Events/cpu with stacks of names, like those of importers/pprof. The weight of a sample of V8 is the time until the next one. The
-// events that held these profiles are not events of the trace; what is in them apart from samples and stacks is omitted.
+// The samples of a profile of V8 (events Profile, ProfileChunk and CpuProfile) and those of the member samples become
+// events Universal.Events/cpu with stacks of names, like those of importers/pprof. The weight of a sample of V8 is the
+// time until the next one. The events that held these profiles are not events of the trace; what is in them apart from
+// samples and stacks is omitted.
 //
 // # Times
 //
-// Times are exact in nanoseconds; finer ones are rounded and counted. An event whose ts is not a number, or more than 146 years from 0, comes
-// after the event before it and keeps ts as it is. The clock is the one of the file, whose start metadata may state. If not, its start counts
-// as 1970.
+// Times are exact in nanoseconds; finer ones are rounded and counted. An event whose ts is not a number, or more than
+// 146 years from 0, comes after the event before it and keeps ts as it is. The clock is the one of the file, whose
+// start metadata may state. If not, its start counts as 1970.
 //
 // # Memory
 //
-// New reads the file to its end, because names, stacks and the start of the clock may come last, and sorts its events in a temporary file.
-// Memory depends on processes, threads, distinct names, nodes of stacks and open slices, and not on the number of events.
+// New reads the file to its end, because names, stacks and the start of the clock may come last, and sorts its events
+// in a temporary file. Memory depends on processes, threads, distinct names, nodes of stacks and open slices, and not
+// on the number of events.
 package chrome
 
 import (
@@ -47,9 +49,10 @@ type Options struct {
 	Report  *ntconv.Report // may be nil
 }
 
-// New reads decompressed JSON to its end and returns it as events. Errors of the input are returned by Next, after the events before them:
-// an *ntconv.FormatError with line and column, which wraps ntconv.ErrTruncated, ErrCorrupt, ErrFormat or ErrLimit, or the error of r. Errors
-// of temporary files are returned by New or Next. The source is an io.Closer, which removes the temporary files. opts may be nil.
+// New reads decompressed JSON to its end and returns it as events. Errors of the input are returned by Next, after the
+// events before them: an *ntconv.FormatError with line and column, which wraps ntconv.ErrTruncated, ErrCorrupt,
+// ErrFormat or ErrLimit, or the error of r. Errors of temporary files are returned by New or Next. The source is an
+// io.Closer, which removes the temporary files. opts may be nil.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{enc: chromeevent.NewEncoder(), parser: chromeevent.Parser{Valid: true}}
 	if opts != nil {
@@ -165,8 +168,8 @@ func (s *source) Next() (*ntconv.Event, error) {
 	}
 }
 
-// nextSampleType returns the types of samples one after the other, so that exporters know which samples come. A profile is that of the
-// first type: the one of V8 if there is one.
+// nextSampleType returns the types of samples one after the other, so that exporters know which samples come. A profile
+// is that of the first type: the one of V8 if there is one.
 func (s *source) nextSampleType() *ntconv.Type {
 	types := s.l.sampleTypes
 	v8 := slices.IndexFunc(types, func(t sampleType) bool { return t.name == v8Name })

@@ -22,7 +22,8 @@ const maxWall = chromeevent.MaxNanos
 // learn takes what a member of the outermost object says.
 func (e *epoch) learn(name string, value []byte) {
 	if name == "beginningOfTime" { // of clang, in microseconds
-		if n, err := strconv.ParseInt(string(unquoted(value)), 10, 64); err == nil && !e.known && n > 0 && n <= maxWall/int64(time.Microsecond) {
+		if n, err := strconv.ParseInt(string(unquoted(value)), 10, 64); err == nil && !e.known && n > 0 &&
+			n <= maxWall/int64(time.Microsecond) {
 			e.start, e.known = n*int64(time.Microsecond), true
 		}
 		return
@@ -43,12 +44,14 @@ func (e *epoch) learn(name string, value []byte) {
 				e.start, e.known = n, true
 			}
 		case `"profile_start_ts"`: // of Bazel
-			if n, err := strconv.ParseInt(text, 10, 64); err == nil && !e.known && n > 0 && n <= maxWall/int64(time.Millisecond) {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && !e.known && n > 0 &&
+				n <= maxWall/int64(time.Millisecond) {
 				e.start, e.known = n*int64(time.Millisecond), true
 			}
 		case `"startTime"`, `"trace-capture-datetime"`: // of DevTools and of Chrome
 			for _, layout := range [...]string{time.RFC3339Nano, "2006-1-2 15:04:05"} {
-				if t, err := time.Parse(layout, text); err == nil && maxWall/int64(time.Second) >= max(t.Unix(), -t.Unix()) {
+				if t, err := time.Parse(layout, text); err == nil &&
+					maxWall/int64(time.Second) >= max(t.Unix(), -t.Unix()) {
 					e.begin = t
 				}
 			}
@@ -56,8 +59,8 @@ func (e *epoch) learn(name string, value []byte) {
 	}
 }
 
-// wall returns the time at the first tick of the file. Most files do not state a date; their clock counts from 1970 then, and this breaks no
-// rule of the format.
+// wall returns the time at the first tick of the file. Most files do not state a date; their clock counts from 1970
+// then, and this breaks no rule of the format.
 func (e *epoch) wall(first int64) time.Time {
 	switch {
 	case e.known:

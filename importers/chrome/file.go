@@ -60,8 +60,8 @@ func (f *file) array() error {
 	return err
 }
 
-// elements consumes an array and passes its elements on. closed is false if the input ends where a comma, an element or the end of the array can
-// follow. A comma before the end is accepted.
+// elements consumes an array and passes its elements on. closed is false if the input ends where a comma, an element or
+// the end of the array can follow. A comma before the end is accepted.
 func (f *file) elements(element func(value []byte, offset int64) error) (closed bool, err error) {
 	f.pos++ // the bracket
 	for first := true; ; first = false {

@@ -20,8 +20,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// canonical returns an event as it must be again after its way through a trace: JSON with sorted names, numbers as fractions, times rounded to
-// nanoseconds, and without its stack.
+// canonical returns an event as it must be again after its way through a trace: JSON with sorted names, numbers as
+// fractions, times rounded to nanoseconds, and without its stack.
 func canonical(t testing.TB, text []byte) string {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -90,7 +90,8 @@ func fractions(v any) any {
 	return v
 }
 
-// listed returns the events of a file in canonical form, without those that hold profiles and without elements that are not events.
+// listed returns the events of a file in canonical form, without those that hold profiles and without elements that are
+// not events.
 func listed(t testing.TB, text []byte) (list []string) {
 	t.Helper()
 	var events []json.RawMessage
@@ -117,8 +118,8 @@ func listed(t testing.TB, text []byte) (list []string) {
 	return list
 }
 
-// throughNettrace imports a file, writes it as a nettrace file, reads this with the strict reader, and returns the events of Chrome in it in
-// canonical form.
+// throughNettrace imports a file, writes it as a nettrace file, reads this with the strict reader, and returns the
+// events of Chrome in it in canonical form.
 func throughNettrace(t testing.TB, text []byte) (list []string) {
 	t.Helper()
 	src, err := chrome.New(bytes.NewReader(text), nil)

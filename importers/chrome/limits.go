@@ -7,12 +7,13 @@ const (
 	LimitNames = "distinct frames and nodes"    // Limits.Names
 )
 
-// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error
-// that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit ends the
+// source with an error that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost
+// frames (CodeStackCut).
 type Limits struct {
 	Value int // bytes of an event, or of another value that is not a list of events: 256 MiB
-	// Stack limits the frames of a stack: 10,000. If stacks are deep, those after the first 262,144 frames are limited to 256 frames while the
-	// average is above that. TraceEvent reads 8,190 frames of a stack in a nettrace file.
+	// Stack limits the frames of a stack: 10,000. If stacks are deep, those after the first 262,144 frames are limited
+	// to 256 frames while the average is above that. TraceEvent reads 8,190 frames of a stack in a nettrace file.
 	Stack int
 	Names int // nodes of all trees of stacks: 16,000,000
 }

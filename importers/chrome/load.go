@@ -14,7 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// Kinds of records, their first byte. The offset of what they come from in the input follows, as a varint, then the data.
+// Kinds of records, their first byte. The offset of what they come from in the input follows, as a varint, then the
+// data.
 const (
 	recordEvent    = iota // an event of the file, as JSON
 	recordTopLevel        // a member of the outermost object: length of its name, name, value
@@ -56,7 +57,9 @@ type loader struct {
 func newLoader(o *Options) *loader {
 	l := &loader{
 		o: o, events: spool.New(&spool.Options{Dir: o.Dir, Max: o.MaxTemp}), first: math.MaxInt64, threads: map[*ntconv.Thread]uint64{},
-		parser: chromeevent.Parser{Valid: true}, byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
+		parser: chromeevent.Parser{
+			Valid: true,
+		}, byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
 	}
 	l.frames = l.names.tree()
 	return l
@@ -116,10 +119,11 @@ func headOf(value []byte) (h head) {
 	}
 }
 
-// needsParser reports whether the head of an event is not enough: the event has names or may hold a profile, or the head may be spelled in an
-// unusual way.
+// needsParser reports whether the head of an event is not enough: the event has names or may hold a profile, or the
+// head may be spelled in an unusual way.
 func (h *head) needsParser() bool {
-	return len(h.phase) != len(`"X"`) || h.phase[1] == 'M' || h.phase[1] == 'P' || string(h.name) == `"CpuProfile"` || !jsonscan.IsPlain(h.name)
+	return len(h.phase) != len(`"X"`) || h.phase[1] == 'M' || h.phase[1] == 'P' || string(h.name) == `"CpuProfile"` ||
+		!jsonscan.IsPlain(h.name)
 }
 
 // event takes an event of the file.
@@ -243,7 +247,12 @@ func (l *loader) finish() error {
 		err = l.finishCPUProfile()
 	}
 	if n := l.owners.Merged; n > 0 {
-		l.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "events of too many processes or threads became those of others")
+		l.o.Report.Note(
+			ntconv.CodeNotCarried,
+			uint64(n),
+			-1,
+			"events of too many processes or threads became those of others",
+		)
 	}
 	return err
 }

@@ -55,10 +55,16 @@ func (l *loader) sampleType(name string) int {
 	if isTime(name) {
 		unit, weightUnit = "nanoseconds", "microseconds"
 	}
-	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}}}
+	o := origin.Origin{
+		Columns: origin.Columns{Types: []origin.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}},
+	}
 	l.sampleTypes = append(l.sampleTypes, sampleType{name, isTime(name), &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: uint32(len(l.sampleTypes) + 1), Name: "cpu", Fields: o.Fields(),
-		Attrs: append(o.Attrs(), ntconv.Attr{Key: attrWeight, Value: name}, ntconv.Attr{Key: attrWeightUnit, Value: weightUnit}),
+		Attrs: append(
+			o.Attrs(),
+			ntconv.Attr{Key: attrWeight, Value: name},
+			ntconv.Attr{Key: attrWeightUnit, Value: weightUnit},
+		),
 	}})
 	return len(l.sampleTypes) - 1
 }

@@ -32,7 +32,11 @@ func (n *names) frame(name, file, module []byte, line, column int32) int32 {
 	if i, ok := n.byKey[string(n.key)]; ok {
 		return i
 	}
-	f := ntconv.Frame{Func: &ntconv.Function{Name: string(name), File: string(file), StartLine: line}, Line: line, Column: column}
+	f := ntconv.Frame{
+		Func:   &ntconv.Function{Name: string(name), File: string(file), StartLine: line},
+		Line:   line,
+		Column: column,
+	}
 	if len(module) > 0 {
 		if f.Mapping = n.mappings[string(module)]; f.Mapping == nil {
 			f.Mapping = &ntconv.Mapping{File: string(module)}
@@ -102,8 +106,8 @@ func (l *loader) stackFrame(id string, value []byte) error {
 	return nil
 }
 
-// appendFrames appends the frames of a node and its callers, leaf first. cut is true if the outermost ones exceed the limit, which also
-// ends a circle of nodes.
+// appendFrames appends the frames of a node and its callers, leaf first. cut is true if the outermost ones exceed the
+// limit, which also ends a circle of nodes.
 func (t *tree) appendFrames(dst []ntconv.Frame, i int32, limit int) (frames []ntconv.Frame, cut bool) {
 	for steps := 0; i >= 0; i = t.nodes[i].parent {
 		if steps++; len(dst) == limit || steps > 2*limit || steps > len(t.nodes) {
@@ -175,7 +179,8 @@ func addOther(e *chromeevent.Event, name string, value []byte) {
 	e.Other = append(append(other, name...), value...)
 }
 
-// named returns the stack of a list of names, root first, and nil if the value is not such a list. A string with one name per line is accepted, too.
+// named returns the stack of a list of names, root first, and nil if the value is not such a list. A string with one
+// name per line is accepted, too.
 func (s *source) named(value []byte) *ntconv.Stack {
 	var list [][]byte
 	if value[0] == '"' {

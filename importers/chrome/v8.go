@@ -93,7 +93,8 @@ func nanos(value []byte) (n int64, ok bool) {
 	return n, ok && n != 0
 }
 
-// readProfiles makes samples of the events of profiles, in time order. Events that are not part of a profile are kept as they are.
+// readProfiles makes samples of the events of profiles, in time order. Events that are not part of a profile are kept
+// as they are.
 func (l *loader) readProfiles() error {
 	if l.profiles == nil {
 		return nil
@@ -135,7 +136,12 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	}
 	p := l.v8[key]
 	if p == nil {
-		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread(e.PID, e.TID)], now: at}
+		p = &v8Profile{
+			number: len(l.profileList) + 1,
+			tree:   l.names.tree(),
+			thread: l.threads[l.thread(e.PID, e.TID)],
+			now:    at,
+		}
 		l.v8[key] = p
 		l.profileList = append(l.profileList, p)
 	}
@@ -235,6 +241,8 @@ func (l *loader) emit(p *v8Profile, weight int64) error {
 		return nil
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
-		kind: l.sampleType(v8Name), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+		kind: l.sampleType(
+			v8Name,
+		), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
 	})
 }

@@ -24,7 +24,8 @@ func list(n int, element func(i int) string) string {
 	return b.String() + "]"
 }
 
-// randomProfile returns a profile of one thread with that many samples and half as many markers, in 20,000 stacks of 2,000 functions.
+// randomProfile returns a profile of one thread with that many samples and half as many markers, in 20,000 stacks of
+// 2,000 functions.
 func randomProfile(samples int) []byte {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const stacks, functions = 20_000, 2_000

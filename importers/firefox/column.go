@@ -47,8 +47,8 @@ type table struct {
 	bytes int64 // charged for its columns
 }
 
-// readTable reads columns of a table, which may be null. All columns must have as many rows as its length says; columns of null and
-// absent ones are empty.
+// readTable reads columns of a table, which may be null. All columns must have as many rows as its length says; columns
+// of null and absent ones are empty.
 func (f *file) readTable(columns []column) (t table, err error) {
 	names := make([]string, len(columns)+1)
 	for i, c := range columns {

@@ -91,7 +91,10 @@ func (f *file) readGroups(tables []*counterTable) ([]*counterTable, error) {
 
 func (f *file) readCounterTable(t *counterTable) (err error) {
 	t.table, err = f.readTable([]column{
-		{name: "time", times: &t.time}, {name: "timeDeltas", exact: &t.deltas}, {name: "count", exact: &t.count}, {name: "number", exact: &t.number},
+		{
+			name:  "time",
+			times: &t.time,
+		}, {name: "timeDeltas", exact: &t.deltas}, {name: "count", exact: &t.count}, {name: "number", exact: &t.number},
 	})
 	if err != nil || t.rows == 0 {
 		return err

@@ -29,8 +29,8 @@ func causeOf(data []byte) (stack int32, ok bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// legacyTimes returns the times in the data of a marker of the versions before 21, noTime if there are none, and whether it is the start or
-// the end of an interval.
+// legacyTimes returns the times in the data of a marker of the versions before 21, noTime if there are none, and
+// whether it is the start or the end of an interval.
 func legacyTimes(data []byte) (from, to int64, interval string) {
 	time := func(name string) int64 {
 		text := member(data, name)
@@ -55,8 +55,8 @@ func legacyTimes(data []byte) (from, to int64, interval string) {
 	return time("startTime"), time("endTime"), ""
 }
 
-// mergeObjects returns the data of an interval whose start and end have data: the members of both, those of the end where both have them. It
-// is a or b if one of them is no object.
+// mergeObjects returns the data of an interval whose start and end have data: the members of both, those of the end
+// where both have them. It is a or b if one of them is no object.
 func mergeObjects(a, b []byte) []byte {
 	switch {
 	case len(a) == 0 || a[0] != '{':
@@ -93,8 +93,8 @@ func appendMember(dst, name, value []byte) []byte {
 	return append(append(append(dst, name...), ':'), value...)
 }
 
-// appendArgs appends the data of a marker as the args of an event: an object without the stack, which the event has, and with strings in place of
-// their indexes.
+// appendArgs appends the data of a marker as the args of an event: an object without the stack, which the event has,
+// and with strings in place of their indexes.
 func (f *file) appendArgs(dst, data []byte, texts []string) []byte {
 	if data[0] != '{' {
 		return append(append(append(dst, `{"data":`...), data...), '}')
@@ -120,7 +120,8 @@ func (f *file) appendArgs(dst, data []byte, texts []string) []byte {
 		case hasCause && string(key) == "cause":
 			continue
 		case indexes[string(key)]:
-			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 && n < int64(min(len(texts), math.MaxInt32)) {
+			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 &&
+				n < int64(min(len(texts), math.MaxInt32)) {
 				value = jsonscan.AppendQuoted(nil, texts[n])
 			}
 		}

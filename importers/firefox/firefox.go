@@ -1,15 +1,15 @@
-// Package firefox reads processed profiles of the Firefox Profiler (https://profiler.firefox.com), as it saves them, as a source of events.
-// samply, Linux perf's gecko.py and others also write them.
+// Package firefox reads processed profiles of the Firefox Profiler (https://profiler.firefox.com), as it saves them, as
+// a source of events. samply, Linux perf's gecko.py and others also write them.
 //
-// Samples and allocations become events Universal.Events/cpu, as importers/pprof makes them. Markers and counters become events of Chrome's
-// trace event format (package internal/chromeevent): markers that last are complete slices, so exporters of spans and of timelines show
-// them. docs/firefox.md says what is read.
+// Samples and allocations become events Universal.Events/cpu, as importers/pprof makes them. Markers and counters
+// become events of Chrome's trace event format (package internal/chromeevent): markers that last are complete slices,
+// so exporters of spans and of timelines show them. docs/firefox.md says what is read.
 //
 // # Versions
 //
-// The format changes often, and its files state a version. The reader goes by the columns that are there, so it reads all versions in which
-// they mean the same: tables per thread or shared, stackTable.prefix or prefixOffset, times or differences of times, and so on. Profiles
-// as Firefox records them are another format, which New refuses.
+// The format changes often, and its files state a version. The reader goes by the columns that are there, so it reads
+// all versions in which they mean the same: tables per thread or shared, stackTable.prefix or prefixOffset, times or
+// differences of times, and so on. Profiles as Firefox records them are another format, which New refuses.
 //
 // # Names
 //
@@ -34,8 +34,9 @@ const (
 	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
 )
 
-// Limits bound the memory that a profile can make a source hold. Zero selects the default. Exceeding a limit is an error of New that has an
-// *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory that a profile can make a source hold. Zero selects the default. Exceeding a limit is an
+// error of New that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames
+// (CodeStackCut).
 type Limits struct {
 	Tables  int64 // strings, frames, stacks, and the columns of the thread at hand, in bytes: 1 GiB
 	Threads int   // 1,000,000
@@ -57,7 +58,8 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
-	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps
+	// ntconv.ErrLimit.
 	MaxTemp int64
 }
 
@@ -67,9 +69,9 @@ type Source interface {
 	io.Closer
 }
 
-// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are *ntconv.FormatError
-// with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or ntconv.ErrUnsupported or, if the text is JSON
-// of another kind, ntconv.ErrFormat; those of r are returned unchanged.
+// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are
+// *ntconv.FormatError with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or
+// ntconv.ErrUnsupported or, if the text is JSON of another kind, ntconv.ErrFormat; those of r are returned unchanged.
 func New(r io.Reader, opts *Options) (Source, error) {
 	var o Options
 	if opts != nil {
@@ -142,7 +144,10 @@ func (f *file) read() (Source, error) {
 		return nil, err
 	}
 	if f.meta == nil || !hasThreads {
-		return nil, f.Fail(f.Place(), fmt.Errorf("%w: the members meta and threads of a Firefox profile are missing", ntconv.ErrFormat))
+		return nil, f.Fail(
+			f.Place(),
+			fmt.Errorf("%w: the members meta and threads of a Firefox profile are missing", ntconv.ErrFormat),
+		)
 	}
 	return f.source()
 }
@@ -167,7 +172,10 @@ func (f *file) source() (Source, error) {
 	}
 	e := newEvents(f)
 	src, err := f.b.Source(sampled.Profile{
-		Format: fmt.Sprintf("firefox %d", f.meta.version), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
+		Format: fmt.Sprintf(
+			"firefox %d",
+			f.meta.version,
+		), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
 	})
 	e.src = src
 	return src, err

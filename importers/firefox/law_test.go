@@ -241,7 +241,8 @@ func readFile(t testing.TB, version int) []byte {
 	return text
 }
 
-// TestVersions checks that a profile gives the same events in all versions, upgraded by the Firefox Profiler, and their totals.
+// TestVersions checks that a profile gives the same events in all versions, upgraded by the Firefox Profiler, and their
+// totals.
 func TestVersions(t *testing.T) {
 	base := readFile(t, 57)
 	want, totals := lines(t, open(t, base, nil)), model(t, base)

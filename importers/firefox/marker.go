@@ -31,7 +31,10 @@ const (
 func (f *file) readMarkers(m *markerTable) (err error) {
 	m.table, err = f.readTable([]column{
 		{name: "name", ints: &m.name}, {name: "category", ints: &m.category}, {name: "phase", ints: &m.phase},
-		{name: "startTime", times: &m.start}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", texts: &m.data},
+		{
+			name:  "startTime",
+			times: &m.start,
+		}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", texts: &m.data},
 	})
 	if err != nil || m.rows == 0 {
 		return err
@@ -52,8 +55,8 @@ type marker struct {
 	isUnmatched bool
 }
 
-// addMarkers adds the markers of a thread. Rows that begin and rows that end an interval are paired by their names, as in the Firefox
-// Profiler.
+// addMarkers adds the markers of a thread. Rows that begin and rows that end an interval are paired by their names, as
+// in the Firefox Profiler.
 func (f *file) addMarkers(t *thread) error {
 	m := &t.markers
 	begun := map[int32][]int{} // rows by name
@@ -154,7 +157,12 @@ func (f *file) markerAt(m *markerTable, i int) (r marker, err error) {
 	}
 	if r.lasts && r.until < r.at {
 		r.until = r.at
-		f.report.Note(ntconv.CodeRepaired, 1, m.place.Offset, "markers that end before they begin; they have no duration")
+		f.report.Note(
+			ntconv.CodeRepaired,
+			1,
+			m.place.Offset,
+			"markers that end before they begin; they have no duration",
+		)
 	}
 	return r, nil
 }
@@ -169,7 +177,12 @@ const (
 func (f *file) addMarker(t *thread, r *marker) error {
 	m := &t.markers
 	if r.isUnmatched {
-		f.report.Note(ntconv.CodeRepaired, 1, m.place.Offset, "markers without a start or an end; they last from the start or to the end of their thread")
+		f.report.Note(
+			ntconv.CodeRepaired,
+			1,
+			m.place.Offset,
+			"markers without a start or an end; they last from the start or to the end of their thread",
+		)
 	}
 	node := sampled.NoStack
 	if stack, ok := causeOf(r.data); ok {
@@ -207,7 +220,16 @@ func (f *file) highestMarker(t *thread, name int32) {
 func (f *file) checkMarkers() error {
 	for i, t := range f.threads {
 		if n := len(f.textsOf(t.tables)); int(t.markerName) >= n && t.markerPlace.Offset > 0 || t.markerLow < 0 {
-			return f.Fail(t.markerPlace, fmt.Errorf("%w: a marker of thread %d has string %d as its name; there are %d", ntconv.ErrCorrupt, i, t.markerName, n))
+			return f.Fail(
+				t.markerPlace,
+				fmt.Errorf(
+					"%w: a marker of thread %d has string %d as its name; there are %d",
+					ntconv.ErrCorrupt,
+					i,
+					t.markerName,
+					n,
+				),
+			)
 		}
 	}
 	return nil
@@ -230,7 +252,10 @@ func newEvents(f *file) *events { return &events{f: f, encoder: chromeevent.NewE
 func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	if data != nil {
 		e.like = ntconv.Event{Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Offset: -1, Time: at}
-		e.e = chromeevent.Event{Has: chromeevent.HasName | chromeevent.HasCategory | chromeevent.HasTime | chromeevent.HasPID | chromeevent.HasTID, Time: int64(at)}
+		e.e = chromeevent.Event{
+			Has:  chromeevent.HasName | chromeevent.HasCategory | chromeevent.HasTime | chromeevent.HasPID | chromeevent.HasTID,
+			Time: int64(at),
+		}
 		if data[0] == recordMarker {
 			e.marker(data[1:])
 		} else {

@@ -34,7 +34,15 @@ type meta struct {
 	cpuScale   int64                      // values of the column by values of the file
 }
 
-var metaMembers = []string{"startTime", "interval", "preprocessedProfileVersion", "product", "categories", "markerSchema", "sampleUnits"}
+var metaMembers = []string{
+	"startTime",
+	"interval",
+	"preprocessedProfileVersion",
+	"product",
+	"categories",
+	"markerSchema",
+	"sampleUnits",
+}
 
 func (f *file) readMeta() error {
 	m := &meta{schemas: map[string]map[string]bool{}, cpu: cyclesType, cpuScale: 1}
@@ -62,7 +70,10 @@ func (f *file) readMeta() error {
 	}
 	if m.version == 0 {
 		return &ntconv.AdviceError{
-			Err:    f.Fail(f.Place(), fmt.Errorf("%w: a profile as Firefox records it, which is not processed", ntconv.ErrUnsupported)),
+			Err: f.Fail(
+				f.Place(),
+				fmt.Errorf("%w: a profile as Firefox records it, which is not processed", ntconv.ErrUnsupported),
+			),
 			Advice: "open it in profiler.firefox.com, and read the profile that it saves",
 		}
 	}

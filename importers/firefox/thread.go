@@ -104,8 +104,14 @@ func (f *file) readThreadMember(t *thread, o *ownerTexts, name string) (err erro
 
 func (f *file) readSamples(s *sampleTable) (err error) {
 	s.table, err = f.readTable([]column{
-		{name: "stack", ints: &s.stack}, {name: "time", times: &s.time}, {name: "timeDeltas", exact: &s.deltas}, {name: "weight", exact: &s.weight},
-		{name: "duration", exact: &s.duration}, {name: "threadCPUDelta", exact: &s.cpu}, {name: "weightType", text: &s.weightType},
+		{
+			name: "stack",
+			ints: &s.stack,
+		}, {name: "time", times: &s.time}, {name: "timeDeltas", exact: &s.deltas}, {name: "weight", exact: &s.weight},
+		{
+			name:  "duration",
+			exact: &s.duration,
+		}, {name: "threadCPUDelta", exact: &s.cpu}, {name: "weightType", text: &s.weightType},
 	})
 	if err != nil || s.rows == 0 {
 		return err
@@ -127,8 +133,8 @@ func (f *file) readSamples(s *sampleTable) (err error) {
 	return nil
 }
 
-// accumulate returns times from the differences between them, in milliseconds. They are added up in picoseconds, so that rounding does not
-// add up.
+// accumulate returns times from the differences between them, in milliseconds. They are added up in picoseconds, so
+// that rounding does not add up.
 func (f *file) accumulate(deltas []jsonread.Decimal) ([]int64, error) {
 	times := make([]int64, len(deltas))
 	sum := int64(0)
@@ -155,8 +161,8 @@ func (f *file) finishThreadTables(t *thread, s *stackColumns) error {
 	return f.finishTables(t.tables, s)
 }
 
-// node returns the stack with an index in the table of a thread, or in the shared one, which may come later. Then its stacks are the first
-// nodes.
+// node returns the stack with an index in the table of a thread, or in the shared one, which may come later. Then its
+// stacks are the first nodes.
 func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Place) (sampled.Node, error) {
 	if index == none || index == -1 {
 		return sampled.NoStack, nil
@@ -175,7 +181,17 @@ func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Pla
 		return sampled.Node(index) + 1, nil
 	}
 	if index < 0 || int(index) >= tables.stacks {
-		return 0, f.Fail(p, fmt.Errorf("%w: row %d of %s has stack %d; stackTable has %d", ntconv.ErrCorrupt, row, what, index, tables.stacks))
+		return 0, f.Fail(
+			p,
+			fmt.Errorf(
+				"%w: row %d of %s has stack %d; stackTable has %d",
+				ntconv.ErrCorrupt,
+				row,
+				what,
+				index,
+				tables.stacks,
+			),
+		)
 	}
 	return tables.base + sampled.Node(index), nil
 }
@@ -289,8 +305,8 @@ func (f *file) addJSAllocations(t *thread) error {
 	return f.addAllocations(t, &t.js, "jsAllocations", jsObjectsType, jsSpaceType, jsSpaceType)
 }
 
-// addNativeAllocations adds allocations, and as another sample type what was freed: both are sampled independently of each other, so
-// their sum has no meaning.
+// addNativeAllocations adds allocations, and as another sample type what was freed: both are sampled independently of
+// each other, so their sum has no meaning.
 func (f *file) addNativeAllocations(t *thread) error {
 	return f.addAllocations(t, &t.native, "nativeAllocations", nativeObjectsType, nativeSpaceType, nativeFreedType)
 }

@@ -2,11 +2,13 @@
 //
 //	main;scan;memcpy 120
 //
-// Each line becomes one event Universal.Events/cpu, like a sample that importers/pprof reads: its first field, Value, is the weight that
-// PerfView shows, and the second one, named after the sample type, has the same value. Attributes of the event's type describe the
-// sample type. exporters/folded and exporters/pprof restore the stacks and their values. docs/folded.md specifies what is read.
+// Each line becomes one event Universal.Events/cpu, like a sample that importers/pprof reads: its first field, Value,
+// is the weight that PerfView shows, and the second one, named after the sample type, has the same value. Attributes of
+// the event's type describe the sample type. exporters/folded and exporters/pprof restore the stacks and their values.
+// docs/folded.md specifies what is read.
 //
-// The source reads one line at a time. Memory depends on the distinct names of functions and not on the number of lines.
+// The source reads one line at a time. Memory depends on the distinct names of functions and not on the number of
+// lines.
 //
 // # Names
 //
@@ -27,32 +29,42 @@ import (
 type Options struct {
 	// SampleType is the name of the sample type that the values have. Empty means "samples".
 	SampleType string
-	// Unit is the unit of the values as profile.proto spells units, such as "nanoseconds" or "bytes". Empty means "count".
+	// Unit is the unit of the values as profile.proto spells units, such as "nanoseconds" or "bytes". Empty means
+	// "count".
 	Unit string
-	// Decimals is the number of decimal digits of the values that are kept, 0 to 18: values are multiplied by 10 to the power of
-	// Decimals and rounded to the nearest integer. Unit is the unit of the result: for seconds with fractions, set Decimals to 9 and
-	// Unit to "nanoseconds".
+	// Decimals is the number of decimal digits of the values that are kept, 0 to 18: values are multiplied by 10 to the
+	// power of Decimals and rounded to the nearest integer. Unit is the unit of the result: for seconds with fractions,
+	// set Decimals to 9 and Unit to "nanoseconds".
 	Decimals int
-	// Column selects the value of lines with two values, which compare two profiles: 1 is the first profile, 2 the second one. Lines with
-	// one value are then skipped. 0 means that lines have one value; New refuses an input whose first lines all have two.
+	// Column selects the value of lines with two values, which compare two profiles: 1 is the first profile, 2 the
+	// second one. Lines with one value are then skipped. 0 means that lines have one value; New refuses an input whose
+	// first lines all have two.
 	Column int
-	// ProcessRoot and ThreadRoot state that the outermost frame names the process and that the outermost frame, or the next one if
-	// both are set, names the thread, spelled NAME-ID. They become the process, the thread and labels of the event.
+	// ProcessRoot and ThreadRoot state that the outermost frame names the process and that the outermost frame, or the
+	// next one if both are set, names the thread, spelled NAME-ID. They become the process, the thread and labels of
+	// the event.
 	ProcessRoot, ThreadRoot bool
 	Limits                  Limits
 	Report                  *ntconv.Report // may be nil
 }
 
-// New returns a source over decompressed text. It reads the beginning of r. The error wraps ntconv.ErrUnsupported if the lines have two
-// values and Options.Column is 0. Errors of Next wrap ntconv.ErrLimit if the text exceeds a limit and ntconv.ErrFormat if no line has a
-// value; the report counts lines without a value in inputs that also have others. opts may be nil.
+// New returns a source over decompressed text. It reads the beginning of r. The error wraps ntconv.ErrUnsupported if
+// the lines have two values and Options.Column is 0. Errors of Next wrap ntconv.ErrLimit if the text exceeds a limit
+// and ntconv.ErrFormat if no line has a value; the report counts lines without a value in inputs that also have others.
+// opts may be nil.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{in: bufio.NewReaderSize(&sticky{r: r}, peekBytes)}
 	if opts != nil {
 		s.o = *opts
 	}
 	if s.o.Decimals < 0 || s.o.Decimals > maxDecimals || s.o.Column < 0 || s.o.Column > 2 {
-		return nil, fmt.Errorf("folded: %w: %d decimals or column %d; want 0 to %d and 0 to 2", ntconv.ErrUnsupported, s.o.Decimals, s.o.Column, maxDecimals)
+		return nil, fmt.Errorf(
+			"folded: %w: %d decimals or column %d; want 0 to %d and 0 to 2",
+			ntconv.ErrUnsupported,
+			s.o.Decimals,
+			s.o.Column,
+			maxDecimals,
+		)
 	}
 	s.o.Limits = s.o.Limits.Defaults()
 	s.names = newNames(&s.o)
@@ -65,7 +77,14 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		_, _ = s.in.Discard(len(byteOrderMark)) // Peek has read them
 	}
 	if s.o.Column == 0 && isDifferential(head) {
-		return nil, located(1, 0, fmt.Errorf("%w: lines have two values, which compare two profiles; choose column 1 or 2", ntconv.ErrUnsupported))
+		return nil, located(
+			1,
+			0,
+			fmt.Errorf(
+				"%w: lines have two values, which compare two profiles; choose column 1 or 2",
+				ntconv.ErrUnsupported,
+			),
+		)
 	}
 	return s, nil
 }
@@ -156,7 +175,12 @@ func (s *source) Next() (*ntconv.Event, error) {
 		stack, value, ok := s.value(line)
 		if !ok {
 			s.invalid++
-			s.o.Report.Note(ntconv.CodeRowSkipped, 1, at, fmt.Sprintf("line %d does not end in a space and a value", s.number))
+			s.o.Report.Note(
+				ntconv.CodeRowSkipped,
+				1,
+				at,
+				fmt.Sprintf("line %d does not end in a space and a value", s.number),
+			)
 			continue
 		}
 		if s.err = s.fill(stack, value, at); s.err == nil {
@@ -169,7 +193,11 @@ func (s *source) Next() (*ntconv.Event, error) {
 // end returns the final error: io.EOF unless the input has lines, but none that could be read.
 func (s *source) end(err error) error {
 	if err == io.EOF && s.valid == 0 && s.invalid > 0 {
-		return located(s.number, s.offset, fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat))
+		return located(
+			s.number,
+			s.offset,
+			fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat),
+		)
 	}
 	return err
 }
@@ -186,7 +214,11 @@ func (s *source) line() ([]byte, error) {
 		part, err := s.in.ReadSlice('\n')
 		if n := len(s.long) + len(part); n > s.o.Limits.Line {
 			s.number++
-			return nil, located(s.number, s.offset, &ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"})
+			return nil, located(
+				s.number,
+				s.offset,
+				&ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"},
+			)
 		}
 		if err == nil && len(s.long) == 0 {
 			s.number++

@@ -7,8 +7,9 @@ const (
 	LimitNameBytes = "text of distinct frames" // Limits.NameBytes, in bytes
 )
 
-// Limits bound the memory that a text can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error
-// that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory that a text can make a source hold. Zero selects the default. Exceeding a limit ends the
+// source with an error that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost
+// frames (CodeStackCut).
 type Limits struct {
 	Line      int // bytes of a line: 16 MiB
 	Stack     int // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file

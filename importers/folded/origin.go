@@ -17,7 +17,11 @@ func (s *source) describe() {
 	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{t}}}
 	s.typ = &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: 1, Name: "cpu", Fields: o.Fields(),
-		Attrs: append(o.Attrs(), ntconv.Attr{Key: origin.AttrWeight, Value: t.Type}, ntconv.Attr{Key: origin.AttrWeightUnit, Value: t.Unit}),
+		Attrs: append(
+			o.Attrs(),
+			ntconv.Attr{Key: origin.AttrWeight, Value: t.Type},
+			ntconv.Attr{Key: origin.AttrWeightUnit, Value: t.Unit},
+		),
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{PID: 0}}
 	s.info = ntconv.Info{

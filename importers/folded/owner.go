@@ -87,7 +87,10 @@ func (s *source) newOwner(roots string) *owner {
 	if s.o.ProcessRoot {
 		var known bool
 		if t.Process, known = o.processOf(process); known {
-			numbers = append(numbers, ntconv.Label{Kind: ntconv.LabelInt, Key: "pid", Num: int64(t.Process.PID), Unit: "id"})
+			numbers = append(
+				numbers,
+				ntconv.Label{Kind: ntconv.LabelInt, Key: "pid", Num: int64(t.Process.PID), Unit: "id"},
+			)
 		}
 		texts = append(texts, ntconv.Label{Kind: ntconv.LabelString, Key: "process", Str: t.Process.Name})
 	}
@@ -145,8 +148,8 @@ func cutID(text string) (name string, id uint64, ok bool) {
 	return text[:at], id, true
 }
 
-// unused returns the smallest ID from 1 that is not in use. IDs of names without a number are given in the order of the lines, so the
-// search begins where few are.
+// unused returns the smallest ID from 1 that is not in use. IDs of names without a number are given in the order of the
+// lines, so the search begins where few are.
 func unused(ids map[uint64]bool) uint64 {
 	id := uint64(len(ids)) + 1
 	for ids[id] {

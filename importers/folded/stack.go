@@ -97,7 +97,8 @@ func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
 		}
 		frames, name = append(frames, f), next
 	}
-	if n := len(frames); n > 0 && frames[n-1].Flags&ntconv.FrameInlined != 0 { // into no function: the suffix is part of the name
+	if n := len(frames); n > 0 &&
+		frames[n-1].Flags&ntconv.FrameInlined != 0 { // into no function: the suffix is part of the name
 		frames[n-1] = ntconv.Frame{Func: s.names.function(string(name), at)}
 	}
 	return frames, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A decoder has what the decoders of both encodings share: limits, the report, and the span at hand with the memory of its lists.
+// A decoder has what the decoders of both encodings share: limits, the report, and the span at hand with the memory of
+// its lists.
 type decoder struct {
 	limits Limits
 	report *ntconv.Report
@@ -44,7 +45,16 @@ func (d *decoder) room() bool {
 		return true
 	}
 	if d.elements == d.limits.Elements+1 { // there may be millions more
-		d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, fmt.Sprintf("%v: attributes, events, links or elements of arrays after the first %d", d.place, d.limits.Elements))
+		d.report.Note(
+			ntconv.CodeNotCarried,
+			1,
+			d.place.offset,
+			fmt.Sprintf(
+				"%v: attributes, events, links or elements of arrays after the first %d",
+				d.place,
+				d.limits.Elements,
+			),
+		)
 	} else {
 		d.report.Add(ntconv.CodeNotCarried, 1, d.place.offset)
 	}
@@ -57,7 +67,14 @@ func (d *decoder) finish(ids idLengths) bool {
 	s.Attributes = d.own
 	switch {
 	case ids.trace != len(s.TraceID) || ids.span != len(s.ID) || ids.parent != 0 && ids.parent != len(s.ParentID):
-		d.skip(fmt.Sprintf("IDs of %d, %d and %d bytes; want 16 for the trace, 8 for the span, and 0 or 8 for the parent", ids.trace, ids.span, ids.parent))
+		d.skip(
+			fmt.Sprintf(
+				"IDs of %d, %d and %d bytes; want 16 for the trace, 8 for the span, and 0 or 8 for the parent",
+				ids.trace,
+				ids.span,
+				ids.parent,
+			),
+		)
 		return false
 	case s.TraceID.IsZero() || s.ID.IsZero():
 		d.skip("all-zero trace ID or span ID")
@@ -86,7 +103,12 @@ func (d *decoder) unknown(name string) {
 
 // tooDeep counts a value that is replaced by an empty one.
 func (d *decoder) tooDeep() span.Value {
-	d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, fmt.Sprintf("values nested deeper than %d levels", d.limits.Depth))
+	d.report.Note(
+		ntconv.CodeNotCarried,
+		1,
+		d.place.offset,
+		fmt.Sprintf("values nested deeper than %d levels", d.limits.Depth),
+	)
 	return span.Empty()
 }
 

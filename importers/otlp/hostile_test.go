@@ -408,7 +408,8 @@ func TestByTime(t *testing.T) {
 	}
 }
 
-// Distinct resources are processes with the PIDs that they state, unless those are taken; threads are those that attributes state.
+// Distinct resources are processes with the PIDs that they state, unless those are taken; threads are those that
+// attributes state.
 func TestOwners(t *testing.T) {
 	str := func(s string) *commonpb.AnyValue {
 		return &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: s}}

@@ -78,7 +78,12 @@ type limitedReader struct {
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, &ntconv.LimitError{Limit: LimitMessage, Value: int64(l.limit), Asked: int64(l.limit) + 1, Unit: "bytes"}
+		return 0, &ntconv.LimitError{
+			Limit: LimitMessage,
+			Value: int64(l.limit),
+			Asked: int64(l.limit) + 1,
+			Unit:  "bytes",
+		}
 	}
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n
@@ -200,8 +205,8 @@ func (j *jsonReader) openSection(n node) {
 	}
 }
 
-// element returns the text of the next element of resourceSpans, valid until the next call. If the input is truncated within an element,
-// it returns what there is of it and the error.
+// element returns the text of the next element of resourceSpans, valid until the next call. If the input is truncated
+// within an element, it returns what there is of it and the error.
 func (j *jsonReader) element() ([]byte, error) {
 	for {
 		j.in.left = j.limits.Message
@@ -241,7 +246,11 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	case j.inList && kind == 'n':
 		return nil
 	}
-	return located(j.place.offset, pointer(j.dec.StackPointer()), fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()))
+	return located(
+		j.place.offset,
+		pointer(j.dec.StackPointer()),
+		fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()),
+	)
 }
 
 // field begins the value of a field of the outermost object, or skips it.
@@ -282,9 +291,17 @@ func (j *jsonReader) fail(err error) error {
 	case errors.As(err, &limit):
 		return located(j.place.offset, fmt.Sprintf("resourceSpans %d", j.place.message+1), limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return located(j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())), pointer(j.dec.StackPointer()), ntconv.ErrTruncated)
+		return located(
+			j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())),
+			pointer(j.dec.StackPointer()),
+			ntconv.ErrTruncated,
+		)
 	case errors.As(err, &syntax):
-		return located(j.base+syntax.ByteOffset, pointer(syntax.JSONPointer), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
+		return located(
+			j.base+syntax.ByteOffset,
+			pointer(syntax.JSONPointer),
+			fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err),
+		)
 	}
 	return err
 }

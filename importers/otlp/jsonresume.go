@@ -39,8 +39,8 @@ func (w *rewinder) unread(b []byte) {
 // searchSize is how many bytes are searched at a time. It is small because what follows a hit is given back.
 const searchSize = 4 << 10
 
-// seek reads up to the next object of traces and returns the number of bytes before it, or io.EOF. Quotation marks inside of JSON strings
-// are escaped, so no string contains the beginning of such an object.
+// seek reads up to the next object of traces and returns the number of bytes before it, or io.EOF. Quotation marks
+// inside of JSON strings are escaped, so no string contains the beginning of such an object.
 func (w *rewinder) seek() (skipped int64, err error) {
 	buf := make([]byte, searchSize)
 	for held := 0; ; {
@@ -67,8 +67,8 @@ func (w *rewinder) seek() (skipped int64, err error) {
 	}
 }
 
-// resume continues after a corrupt part of the input at the next object of traces, usually the next line. It reports whether there is one.
-// It searches from the place of the error on, so that no byte is decoded twice.
+// resume continues after a corrupt part of the input at the next object of traces, usually the next line. It reports
+// whether there is one. It searches from the place of the error on, so that no byte is decoded twice.
 func (j *jsonReader) resume(damage error) bool {
 	var at *ntconv.FormatError
 	if !errors.As(damage, &at) || !errors.Is(damage, ntconv.ErrCorrupt) {

@@ -105,7 +105,8 @@ func (d *decoder) spanFieldJSON(key string, v node, ids *idLengths) bool {
 	return true
 }
 
-// eachElem calls f for the elements of a list, and reports whether n is one and f returned true for all. A null is an empty list.
+// eachElem calls f for the elements of a list, and reports whether n is one and f returned true for all. A null is an
+// empty list.
 func eachElem(n node, f func(node) bool) bool {
 	ok := n.kind() == '[' || n.kind() == 'n'
 	it := n.elems()
@@ -131,7 +132,8 @@ func eachMember(n node, f func(key string, v node) bool) bool {
 	}
 }
 
-// kindNames and statusNames are the names of the values of enums (trace.proto). OTLP/JSON has numbers only, but protojson writes names.
+// kindNames and statusNames are the names of the values of enums (trace.proto). OTLP/JSON has numbers only, but
+// protojson writes names.
 var (
 	kindNames = []string{
 		"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER",

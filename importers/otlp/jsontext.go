@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A node is a JSON value within b. The syntax of b was checked, unless it is the beginning of a truncated value: then the methods fail at
-// its end. The zero node is null. Strings are substrings of text where they have no escapes.
+// A node is a JSON value within b. The syntax of b was checked, unless it is the beginning of a truncated value: then
+// the methods fail at its end. The zero node is null. Strings are substrings of text where they have no escapes.
 //
-// The end of an object or an array is either known, or found as its iterator reaches it. In the second case all iterators share a
-// scanner, each value must be read before the next one is, and an iterator that has begun must reach its end. So deeply nested values
-// are read once, and not once per level.
+// The end of an object or an array is either known, or found as its iterator reaches it. In the second case all
+// iterators share a scanner, each value must be read before the next one is, and an iterator that has begun must reach
+// its end. So deeply nested values are read once, and not once per level.
 type node struct {
 	b        []byte
 	text     string // the same bytes, or ""
@@ -133,8 +133,8 @@ type iterator struct {
 	first   bool
 	done    bool
 	pending int // position of a value that is read by an iterator of its own or must be skipped, 0 if none
-	// partial means that the value does not end, and that the iterator has yielded what is complete. If the last member or element
-	// has begun, rest is the beginning of its value.
+	// partial means that the value does not end, and that the iterator has yielded what is complete. If the last member
+	// or element has begun, rest is the beginning of its value.
 	partial bool
 	rest    node
 }

@@ -1,5 +1,5 @@
-// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event otlp/Span. A large span
-// also has events otlp/SpanPart before it, see docs/otlp.md. exporters/otlp restores the spans.
+// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event
+// otlp/Span. A large span also has events otlp/SpanPart before it, see docs/otlp.md. exporters/otlp restores the spans.
 //
 // New recognizes the form of the input:
 //
@@ -11,20 +11,22 @@
 //
 // Logs, metrics and profiles are refused with an error that names them and wraps ntconv.ErrUnsupported.
 //
-// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events come in the order of the input unless
-// Options.ByTime is set.
+// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events come in the order
+// of the input unless Options.ByTime is set.
 //
 // # Time
 //
-// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end. It is later if that
-// is before 1970. It is also later if the span is so much out of order that its event would belong before a sequence point, which
-// the source inserts every 65,536 events or more (CodeOutOfOrder). The payload always has the exact times.
+// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end.
+// It is later if that is before 1970. It is also later if the span is so much out of order that its event would belong
+// before a sequence point, which the source inserts every 65,536 events or more (CodeOutOfOrder). The payload always
+// has the exact times.
 //
 // # Processes and threads
 //
-// Each distinct resource is a process. Its PID is the attribute process.pid, or the next free number; its name is service.name or
-// process.executable.name, its host host.name. The attributes thread.id and thread.name of a span are the thread of the event. The
-// capture thread is synthetic: the first thread of the process whose last event is not later.
+// Each distinct resource is a process. Its PID is the attribute process.pid, or the next free number; its name is
+// service.name or process.executable.name, its host host.name. The attributes thread.id and thread.name of a span are
+// the thread of the event. The capture thread is synthetic: the first thread of the process whose last event is not
+// later.
 package otlp
 
 import (
@@ -42,8 +44,8 @@ import (
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	// ByTime delivers the events in time order and not in the order of the input. The source then holds up to 131,072 events or 64 MiB of
-	// their payloads.
+	// ByTime delivers the events in time order and not in the order of the input. The source then holds up to 131,072
+	// events or 64 MiB of their payloads.
 	ByTime bool
 	Limits Limits
 	Report *ntconv.Report // may be nil
@@ -51,10 +53,10 @@ type Options struct {
 
 // New returns a source over decompressed input. It reads up to the first span. opts may be nil.
 //
-// Errors are *ntconv.FormatError with the place, unless r returned them, and wrap ntconv.ErrFormat if the input is not OTLP,
-// ntconv.ErrUnsupported if it holds another signal than traces, ErrCorrupt, ErrLimit, or ErrTruncated. The report counts spans that are
-// skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt parts of JSON that another object of
-// traces follows (CodeCorrupt), fields that the model does not have
+// Errors are *ntconv.FormatError with the place, unless r returned them, and wrap ntconv.ErrFormat if the input is not
+// OTLP, ntconv.ErrUnsupported if it holds another signal than traces, ErrCorrupt, ErrLimit, or ErrTruncated. The report
+// counts spans that are skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt),
+// corrupt parts of JSON that another object of traces follows (CodeCorrupt), fields that the model does not have
 // (CodeNotCarried), and invalid UTF-8 (CodeRepaired).
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{encoder: span.NewEncoder()}
@@ -73,7 +75,11 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	case formJSON:
 		s.spans = newJSONReader(in, d)
 	case formNone:
-		return nil, located(0, "", fmt.Errorf("%w: want OTLP as protobuf or JSON, got % x", ntconv.ErrFormat, head[:min(8, len(head))]))
+		return nil, located(
+			0,
+			"",
+			fmt.Errorf("%w: want OTLP as protobuf or JSON, got % x", ntconv.ErrFormat, head[:min(8, len(head))]),
+		)
 	default:
 		s.spans = newProtoReader(in, form, d)
 	}
@@ -121,7 +127,11 @@ func (s *source) describe() {
 		start = max(0, int64(s.ahead.Start))
 	}
 	wall := time.Unix(0, start).UTC().Truncate(time.Millisecond)
-	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9, Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall}}
+	s.info = ntconv.Info{
+		Format:      "otlp",
+		PointerSize: 8,
+		Clock:       ntconv.Clock{Freq: 1e9, Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall},
+	}
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }
@@ -185,9 +195,10 @@ func formOf(head []byte) form {
 	return formNone
 }
 
-// Recognize reports whether an input that begins with head is OTLP of any signal: protobuf in any form whose beginning holds at least an
-// attribute or an item, or JSON objects with one of the fields resourceSpans, resourceMetrics, resourceLogs and resourceProfiles.
-// 4,096 bytes are usually enough. It is for programs that read several formats: other protobuf messages are not recognized.
+// Recognize reports whether an input that begins with head is OTLP of any signal: protobuf in any form whose beginning
+// holds at least an attribute or an item, or JSON objects with one of the fields resourceSpans, resourceMetrics,
+// resourceLogs and resourceProfiles. 4,096 bytes are usually enough. It is for programs that read several formats:
+// other protobuf messages are not recognized.
 func Recognize(head []byte) bool {
 	if formOf(head) == formJSON {
 		return recognizeJSON(head)

@@ -206,7 +206,8 @@ func TestJSON(t *testing.T) {
 	})
 }
 
-// withSharedOwners returns spans in which equal consecutive scopes and resources are the same pointers, as groups need it.
+// withSharedOwners returns spans in which equal consecutive scopes and resources are the same pointers, as groups need
+// it.
 func withSharedOwners(spans []*span.Span) []*span.Span {
 	for i := 1; i < len(spans); i++ {
 		a, b := spans[i-1], spans[i]
@@ -250,8 +251,8 @@ func examples(messages int) (spans []*span.Span) {
 	return withSharedOwners(withoutNaNs(spans))
 }
 
-// A prefix of an input gives a prefix of the spans, but for schema URLs that follow the spans, and then ErrTruncated unless it ends between
-// messages.
+// A prefix of an input gives a prefix of the spans, but for schema URLs that follow the spans, and then ErrTruncated
+// unless it ends between messages.
 func TestPrefixes(t *testing.T) {
 	data := spangen.Proto(examples(3))
 	for name, input := range map[string][]byte{

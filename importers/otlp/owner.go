@@ -62,7 +62,12 @@ func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
 	p := o.last
 	l := p.lane(max(e.Time, o.floor))
 	if at := max(l.last, o.floor); e.Time < at {
-		o.report.Note(ntconv.CodeOutOfOrder, 1, -1, "spans that are much out of order: their events are later, their payloads exact")
+		o.report.Note(
+			ntconv.CodeOutOfOrder,
+			1,
+			-1,
+			"spans that are much out of order: their events are later, their payloads exact",
+		)
 		e.Time = at
 	}
 	l.last = e.Time
@@ -75,8 +80,8 @@ func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
 	return l
 }
 
-// lane returns the first capture thread whose last event is not later than t. If there is none and none can be added, it returns the
-// thread whose last event is the earliest.
+// lane returns the first capture thread whose last event is not later than t. If there is none and none can be added,
+// it returns the thread whose last event is the earliest.
 func (p *process) lane(t ntconv.Ticks) *lane {
 	i, _ := slices.BinarySearchFunc(p.lanes, t, func(l *lane, t ntconv.Ticks) int {
 		if l.last > t {
@@ -170,8 +175,9 @@ func text(r *span.Resource, key string) (s string) {
 	return s
 }
 
-// markDue returns a sequence point before the span s if enough events have come since the last one. Producers group the spans of a message
-// by scope, so these are out of order, while most messages are in order: if possible, sequence points are between messages.
+// markDue returns a sequence point before the span s if enough events have come since the last one. Producers group the
+// spans of a message by scope, so these are out of order, while most messages are in order: if possible, sequence
+// points are between messages.
 func (o *owners) markDue(s *span.Span) *ntconv.Mark {
 	due := func(windows int) bool { return o.events >= windows*windowEvents || o.bytes >= windows*windowBytes }
 	if !due(1) || s.Resource == o.lastResource && !due(2) {

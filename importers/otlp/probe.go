@@ -29,7 +29,9 @@ func otlpShape() *shape {
 	keyValue := &shape{leaf: true, fields: map[protowire.Number]shapeField{1: str, 2: in(value), 3: number}}
 	value.fields = map[protowire.Number]shapeField{
 		1: str, 2: number, 3: number, 4: {typ: fixed64},
-		5: in(&shape{fields: map[protowire.Number]shapeField{1: in(value)}}), 6: in(&shape{fields: map[protowire.Number]shapeField{1: in(keyValue)}}),
+		5: in(
+			&shape{fields: map[protowire.Number]shapeField{1: in(value)}},
+		), 6: in(&shape{fields: map[protowire.Number]shapeField{1: in(keyValue)}}),
 		7: {typ: lenType}, 8: number,
 	}
 	entity := &shape{fields: map[protowire.Number]shapeField{1: str, 2: str, 3: str, 4: str}}
@@ -38,12 +40,14 @@ func otlpShape() *shape {
 	item := &shape{leaf: true, any: true}
 	scopes := &shape{fields: map[protowire.Number]shapeField{1: in(scope), 2: in(item), 3: str}}
 	resources := &shape{fields: map[protowire.Number]shapeField{1: in(resource), 2: in(scopes), 3: str}}
-	return &shape{fields: map[protowire.Number]shapeField{1: in(resources), 2: in(&shape{any: true})}} // 2 is the dictionary of profiles
+	return &shape{
+		fields: map[protowire.Number]shapeField{1: in(resources), 2: in(&shape{any: true})},
+	} // 2 is the dictionary of profiles
 }
 
-// probe returns the form of protobuf that begins with head, formNone if that is not certain. The forms exclude each other: a message
-// begins with 10, the tag of field 1, a length of at most maxMessage with a smaller byte, and the message after a varint must
-// end with a field where that says.
+// probe returns the form of protobuf that begins with head, formNone if that is not certain. The forms exclude each
+// other: a message begins with 10, the tag of field 1, a length of at most maxMessage with a smaller byte, and the
+// message after a varint must end with a field where that says.
 func probe(head []byte) form {
 	if len(head) < 2 {
 		return formNone
@@ -85,7 +89,9 @@ func (p *prober) match(b []byte, open bool, s *shape, depth int) bool {
 			return open && len(b) < binary.MaxVarintLen32
 		}
 		f, known := s.fields[num]
-		if known && f.typ != typ || !known && !s.any || typ == protowire.StartGroupType || typ == protowire.EndGroupType || typ > fixed32 {
+		if known && f.typ != typ || !known && !s.any || typ == protowire.StartGroupType ||
+			typ == protowire.EndGroupType ||
+			typ > fixed32 {
 			return false
 		}
 		p.budget -= n

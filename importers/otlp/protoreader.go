@@ -75,8 +75,8 @@ func (p *protoReader) endSection() {
 	p.section = nil
 }
 
-// openGroup reads the next ResourceSpans message and decodes what its spans share. If the input is truncated, err is set and the message
-// is what there is of it.
+// openGroup reads the next ResourceSpans message and decodes what its spans share. If the input is truncated, err is
+// set and the message is what there is of it.
 func (p *protoReader) openGroup() {
 	p.group, p.err = p.read(p.group[:0])
 	p.place.message++
@@ -104,7 +104,8 @@ func (p *protoReader) openGroup() {
 		p.corrupt("ResourceSpans is not a valid message")
 	default: // the last field is truncated; it may be a ScopeSpans with complete spans
 		num, typ, n := protowire.ConsumeTag(p.group[m.start:])
-		if _, size := protowire.ConsumeVarint(p.group[m.start+max(n, 0):]); n > 0 && num == 2 && typ == lenType && size > 0 {
+		if _, size := protowire.ConsumeVarint(p.group[m.start+max(n, 0):]); n > 0 && num == 2 && typ == lenType &&
+			size > 0 {
 			p.sections = append(p.sections, section{m.start + n + size, len(p.group)})
 		}
 	}
@@ -203,7 +204,12 @@ func (p *protoReader) body(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if n > uint64(p.limits.Message) {
-		return dst, &ntconv.LimitError{Limit: LimitMessage, Value: int64(p.limits.Message), Asked: int64(min(n, 1<<62)), Unit: "bytes"}
+		return dst, &ntconv.LimitError{
+			Limit: LimitMessage,
+			Value: int64(p.limits.Message),
+			Asked: int64(min(n, 1<<62)),
+			Unit:  "bytes",
+		}
 	}
 	if err := p.take(n); err != nil {
 		return dst, err
@@ -229,7 +235,13 @@ func (p *protoReader) take(n uint64) error {
 		return nil
 	}
 	if n > uint64(p.rest) {
-		return fmt.Errorf("%w: field of %d bytes in the last %d bytes of message %d", ntconv.ErrCorrupt, n, p.rest, p.frames-1)
+		return fmt.Errorf(
+			"%w: field of %d bytes in the last %d bytes of message %d",
+			ntconv.ErrCorrupt,
+			n,
+			p.rest,
+			p.frames-1,
+		)
 	}
 	p.rest -= int64(n)
 	return nil
@@ -315,8 +327,8 @@ func (p *protoReader) discard(n uint64) error {
 	return nil
 }
 
-// fail makes an error of this package of one of the input. io.EOF within a message is ErrTruncated; errors of the reader stay as
-// they are.
+// fail makes an error of this package of one of the input. io.EOF within a message is ErrTruncated; errors of the
+// reader stay as they are.
 func (p *protoReader) fail(where string, err error) error {
 	var limit *ntconv.LimitError
 	switch {

@@ -185,8 +185,8 @@ func (d *decoder) attribute(m *message, depth int) (a span.Attribute) {
 	return a
 }
 
-// anyValue decodes an AnyValue (common.proto) with at most depth levels of arrays and lists. Like any protobuf decoder, it merges a message
-// that occurs again into v.
+// anyValue decodes an AnyValue (common.proto) with at most depth levels of arrays and lists. Like any protobuf decoder,
+// it merges a message that occurs again into v.
 func (d *decoder) anyValue(v span.Value, m *message, depth int) span.Value {
 	if v.Kind() == span.ValueAbsent {
 		v = span.Empty()

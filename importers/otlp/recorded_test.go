@@ -22,7 +22,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// recordings returns the paths of what the official .NET SDK sent, by name: those of testdata, and more if there are any.
+// recordings returns the paths of what the official .NET SDK sent, by name: those of testdata, and more if there are
+// any.
 func recordings(t testing.TB) map[string]string {
 	files := map[string]string{}
 	add := func(dir string) {
@@ -41,7 +42,8 @@ func recordings(t testing.TB) map[string]string {
 	return files
 }
 
-// The importer decodes the same spans from recordings of the SDK as google.golang.org/protobuf, and the same from their JSON.
+// The importer decodes the same spans from recordings of the SDK as google.golang.org/protobuf, and the same from their
+// JSON.
 func TestRecordedSpans(t *testing.T) {
 	for name, path := range recordings(t) {
 		if name == "otel-metrics" {
@@ -114,7 +116,8 @@ func TestRecordedMetrics(t *testing.T) {
 	}
 }
 
-// Recorded spans are equal after they were written to nettrace and read again, and TraceEvent reads that file without complaint.
+// Recorded spans are equal after they were written to nettrace and read again, and TraceEvent reads that file without
+// complaint.
 func TestRecordedSpansSurviveNettrace(t *testing.T) {
 	for name, path := range recordings(t) {
 		if name == "otel-metrics" {

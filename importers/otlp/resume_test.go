@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
-// A recorder that was killed while it wrote a line, and continued the file later, costs at most that line and the next one. The loss is
-// counted, and all other spans are read.
+// A recorder that was killed while it wrote a line, and continued the file later, costs at most that line and the next
+// one. The loss is counted, and all other spans are read.
 func TestDamagedLine(t *testing.T) {
 	var lines []string
 	for i := range 6 {

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A signal is what OTLP data is about. The messages of all signals have the same outer levels: ResourceX{Resource, []ScopeX} and
-// ScopeX{InstrumentationScope, []item}.
+// A signal is what OTLP data is about. The messages of all signals have the same outer levels: ResourceX{Resource,
+// []ScopeX} and ScopeX{InstrumentationScope, []item}.
 type signal uint8
 
 const (
@@ -29,8 +29,8 @@ func unsupported(s signal) error {
 // none is the wire type of fields that a message does not have.
 const none = protowire.Type(-1)
 
-// itemFields are the wire types of the fields of the items from number 1: Span (trace.proto), Metric (metrics.proto), LogRecord
-// (logs.proto), Profile (profiles.proto, v1development).
+// itemFields are the wire types of the fields of the items from number 1: Span (trace.proto), Metric (metrics.proto),
+// LogRecord (logs.proto), Profile (profiles.proto, v1development).
 var itemFields = [numSignals][]protowire.Type{
 	traces: {
 		lenType, lenType, lenType, lenType, lenType, varint, fixed64, fixed64, lenType, varint, lenType, varint, lenType, varint, lenType, fixed32,
@@ -40,9 +40,9 @@ var itemFields = [numSignals][]protowire.Type{
 	profiles: {lenType, lenType, fixed64, varint, lenType, varint, lenType, varint, lenType, lenType, lenType},
 }
 
-// signalOf returns the signal of an item. The wire types of the fields decide wherever they can: every span with a kind or a time, every
-// log record with a time, and every profile with a time has a field that no other item has. For what remains, the content decides
-// (see confirmed). An item that may be anything is a span.
+// signalOf returns the signal of an item. The wire types of the fields decide wherever they can: every span with a kind
+// or a time, every log record with a time, and every profile with a time has a field that no other item has. For what
+// remains, the content decides (see confirmed). An item that may be anything is a span.
 func signalOf(item []byte) signal {
 	possible := [numSignals]bool{true, true, true, true}
 	ids := true // of the lengths that a span has

@@ -30,7 +30,8 @@ func oneSpan(s *tracepb.Span) proto.Message {
 	return &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{s}}}}}}
 }
 
-// profile returns ProfilesData with one profile of the given fields (profiles/v1development, which has no released Go package).
+// profile returns ProfilesData with one profile of the given fields (profiles/v1development, which has no released Go
+// package).
 func profile(fields ...[]byte) []byte {
 	item := bytes.Join(fields, nil)
 	scope := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), item)

@@ -4,8 +4,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A message is a part of an encoded message that is read field by field. Its strings are substrings of text, so that a span costs one
-// string and not one per attribute.
+// A message is a part of an encoded message that is read field by field. Its strings are substrings of text, so that a
+// span costs one string and not one per attribute.
 type message struct {
 	b        []byte
 	text     string // the same bytes, or "" if no string is needed
@@ -63,8 +63,8 @@ func (m *message) next() bool {
 	return true
 }
 
-// is reports whether the field at hand has a number and a type. Like any protobuf decoder, this one treats a field with another type
-// as unknown.
+// is reports whether the field at hand has a number and a type. Like any protobuf decoder, this one treats a field with
+// another type as unknown.
 func (m *message) is(num protowire.Number, typ protowire.Type) bool {
 	return m.num == num && m.typ == typ
 }

@@ -17,7 +17,13 @@ type timeColumn struct {
 }
 
 // textLayouts are the forms of times as text. Times without a zone are UTC.
-var textLayouts = [...]string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly}
+var textLayouts = [...]string{
+	time.RFC3339Nano,
+	"2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02T15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999",
+	time.DateOnly,
+}
 
 // at returns a time in nanoseconds since 1970-01-01, and false if the value is NULL or not a time.
 func (c *timeColumn) at(v parquetreader.Value) (int64, bool) {
@@ -92,7 +98,12 @@ func (s *foreign) scan() error {
 		}
 	}
 	if s.seen.rows > 0 && s.seen.invalid == s.seen.rows {
-		return &MappingError{Role: roleTime, Column: s.time.name, Text: fmt.Sprintf("none of %d rows has a time", s.seen.rows), Columns: s.roles.list()}
+		return &MappingError{
+			Role:    roleTime,
+			Column:  s.time.name,
+			Text:    fmt.Sprintf("none of %d rows has a time", s.seen.rows),
+			Columns: s.roles.list(),
+		}
 	}
 	if s.seen.first == math.MaxInt64 {
 		s.seen.first = 0
@@ -100,7 +111,8 @@ func (s *foreign) scan() error {
 	return nil
 }
 
-// guessUnit chooses the unit of times that are numbers without one: the unit in which the first number is a time from 1973 to 5138.
+// guessUnit chooses the unit of times that are numbers without one: the unit in which the first number is a time from
+// 1973 to 5138.
 func (s *foreign) guessUnit(v parquetreader.Value) {
 	if s.time.unit != 0 || !s.time.isNumber() || v.IsNull() {
 		return
@@ -121,7 +133,8 @@ func (s *foreign) guessUnit(v parquetreader.Value) {
 	s.time.unit, s.roles.unit[roleTime] = unitOf(unit), unit
 }
 
-// timeOf returns the reader of a role whose numbers have a unit or are like those of the time, nil if no column has the role.
+// timeOf returns the reader of a role whose numbers have a unit or are like those of the time, nil if no column has the
+// role.
 func (s *foreign) timeOf(role string) *timeColumn {
 	c := s.roles.of(role)
 	if c == nil {

@@ -21,7 +21,8 @@ type fileColumn struct {
 	parquetreader.Column
 	name string // of the field: the path without the groups of lists
 	kind valueKind
-	// values is the index of the column of values if this is the column of the keys of a map, else -1. The latter column is hidden.
+	// values is the index of the column of values if this is the column of the keys of a map, else -1. The latter
+	// column is hidden.
 	values int
 	hidden bool
 }
@@ -41,7 +42,8 @@ func fileColumns(f *parquetreader.File) []fileColumn {
 		key, value := &columns[i], &columns[i+1]
 		n := len(key.Path) - 1
 		if key.MaxRepetition == 1 && n > 0 && key.Path[n] == "key" && len(value.Path) == n+1 && value.Path[n] == "value" &&
-			value.MaxRepetition == 1 && slices.Equal(key.Path[:n], value.Path[:n]) {
+			value.MaxRepetition == 1 &&
+			slices.Equal(key.Path[:n], value.Path[:n]) {
 			key.values, value.hidden = i+1, true
 			key.name = strings.Join(key.Path[:n-1], ".")
 		}
@@ -100,7 +102,8 @@ func (c *fileColumn) isText() bool {
 	if c.Physical != parquetreader.ByteArray {
 		return false
 	}
-	return c.Logical == parquetreader.String || c.Logical == parquetreader.Enum || c.Logical == parquetreader.JSON || c.Logical == parquetreader.NoLogical
+	return c.Logical == parquetreader.String || c.Logical == parquetreader.Enum || c.Logical == parquetreader.JSON ||
+		c.Logical == parquetreader.NoLogical
 }
 
 // int returns the value of an integer column.
@@ -266,7 +269,8 @@ func (c *fileColumn) jsonValue(dst []byte, v parquetreader.Value) []byte {
 // decimal returns a decimal number in digits.
 func (c *fileColumn) decimal(v parquetreader.Value) string {
 	n := big.NewInt(v.Int64())
-	if c.Physical == parquetreader.ByteArray || c.Physical == parquetreader.FixedLenByteArray { // big-endian, two's complement
+	if c.Physical == parquetreader.ByteArray ||
+		c.Physical == parquetreader.FixedLenByteArray { // big-endian, two's complement
 		b := v.Bytes()
 		n.SetBytes(b)
 		if len(b) > 0 && b[0] >= 0x80 {

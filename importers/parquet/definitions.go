@@ -75,8 +75,8 @@ func (d *definitions) addInfo(row *tables.TraceInfo) error {
 	return nil
 }
 
-// checkEvents finds out whether events are missing, and with them the names that they hold. Their number tells: another program that
-// copies all rows omits the metadata of ntconv, and the copy must give the same trace.
+// checkEvents finds out whether events are missing, and with them the names that they hold. Their number tells: another
+// program that copies all rows omits the metadata of ntconv, and the copy must give the same trace.
 func (d *definitions) checkEvents() error {
 	events, err := d.f.file(tableEvents)
 	if err != nil {
@@ -84,7 +84,12 @@ func (d *definitions) checkEvents() error {
 	}
 	complete := d.hasInfo && events.Rows() == d.info.EventCount
 	if _, original := events.Metadata(tables.VersionKey); d.hasInfo && original && !complete {
-		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("trace_info counts %d events, the table events has %d rows", d.info.EventCount, events.Rows()))
+		d.f.o.Report.Note(
+			ntconv.CodeRepaired,
+			1,
+			-1,
+			fmt.Sprintf("trace_info counts %d events, the table events has %d rows", d.info.EventCount, events.Rows()),
+		)
 	}
 	if !complete {
 		d.info.Selection = true
@@ -109,7 +114,12 @@ func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
 }
 
 func (d *definitions) addProcess(row *tables.Process) error {
-	p := &ntconv.Process{PID: uint64(row.PID), Host: row.Host, Name: row.RecordedName, Attrs: d.attributes(tables.OwnerProcess, row.ProcessID)}
+	p := &ntconv.Process{
+		PID:   uint64(row.PID),
+		Host:  row.Host,
+		Name:  row.RecordedName,
+		Attrs: d.attributes(tables.OwnerProcess, row.ProcessID),
+	}
 	if row.PointerSize == 4 || row.PointerSize == 8 {
 		p.PointerSize = uint8(row.PointerSize)
 	}
@@ -122,7 +132,9 @@ func (d *definitions) addProcess(row *tables.Process) error {
 
 func (d *definitions) addModule(row *tables.Module) error {
 	m := &ntconv.Mapping{
-		Start: uint64(row.Start), Limit: uint64(row.Limit), Offset: uint64(row.FileOffset), File: row.Path, BuildID: row.BuildID,
+		Start: uint64(
+			row.Start,
+		), Limit: uint64(row.Limit), Offset: uint64(row.FileOffset), File: row.Path, BuildID: row.BuildID,
 		Flags: ntconv.MappingFlags(row.Flags),
 	}
 	define(d, &d.modules, row.ModuleID, m)
@@ -133,7 +145,11 @@ func (d *definitions) addModule(row *tables.Module) error {
 }
 
 func (d *definitions) addThread(row *tables.Thread) error {
-	t := &ntconv.Thread{TID: uint64(row.TID), Name: row.RecordedName, Attrs: d.attributes(tables.OwnerThread, row.ThreadID)}
+	t := &ntconv.Thread{
+		TID:   uint64(row.TID),
+		Name:  row.RecordedName,
+		Attrs: d.attributes(tables.OwnerThread, row.ThreadID),
+	}
 	if t.Name == "" && d.info.Selection {
 		t.Name = row.Name
 	}
@@ -141,7 +157,12 @@ func (d *definitions) addThread(row *tables.Thread) error {
 		t.Process = &d.noProcess
 	}
 	if t.Process == &d.noProcess && row.ProcessID != 0 {
-		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("thread_id %d refers to process_id %d, which has no row", row.ThreadID, row.ProcessID))
+		d.f.o.Report.Note(
+			ntconv.CodeRepaired,
+			1,
+			-1,
+			fmt.Sprintf("thread_id %d refers to process_id %d, which has no row", row.ThreadID, row.ProcessID),
+		)
 	}
 	define(d, &d.threads, row.ThreadID, t)
 	return d.memory.add(rowBytes + len(t.Name))
@@ -176,7 +197,17 @@ func (d *definitions) addType(row *tables.EventType) error {
 	}
 	define(d, &d.types, row.TypeID, found)
 	// A field takes more memory than its text.
-	return d.memory.add(2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(row.Message) + len(row.Description) + len(row.Extra) + len(row.OptionalExtra))
+	return d.memory.add(
+		2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(
+			row.Message,
+		) + len(
+			row.Description,
+		) + len(
+			row.Extra,
+		) + len(
+			row.OptionalExtra,
+		),
+	)
 }
 
 // id returns the ID of a row as a key: IDs of rows count from 1, and anything else is a large number.
@@ -198,7 +229,12 @@ const (
 
 // traceInfo returns what the source knows before the first event, and the nanoseconds from 1970-01-01 to Clock.Tick.
 func (d *definitions) traceInfo() (info ntconv.Info, start int64) {
-	info = ntconv.Info{Format: "parquet", PointerSize: defaultPointerSize, Attrs: d.attributes(tables.OwnerTrace, 0), Clock: ntconv.Clock{Freq: defaultFrequency}}
+	info = ntconv.Info{
+		Format:      "parquet",
+		PointerSize: defaultPointerSize,
+		Attrs:       d.attributes(tables.OwnerTrace, 0),
+		Clock:       ntconv.Clock{Freq: defaultFrequency},
+	}
 	if !d.hasInfo { // ticks are the nanoseconds of the column ts_ns
 		info.Clock.Wall = time.Unix(0, 0).UTC()
 		return info, 0

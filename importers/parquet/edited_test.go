@@ -53,8 +53,8 @@ func cpu(t testing.TB) (d directory, data []byte) {
 	return write(t, open(t, data), export.Options{}), data
 }
 
-// TestEditedTables reads tables that another program has changed: what they do not hold any more is missing and counted, and the
-// rest is unchanged.
+// TestEditedTables reads tables that another program has changed: what they do not hold any more is missing and
+// counted, and the rest is unchanged.
 func TestEditedTables(t *testing.T) {
 	original, _ := cpu(t)
 	const events = 1786
@@ -163,7 +163,8 @@ func fileWith(t testing.TB, rows []tables.Event) []byte {
 	return b.Bytes()
 }
 
-// TestCopiedTables checks that tables give the same trace after another program has copied all of their rows, in any order.
+// TestCopiedTables checks that tables give the same trace after another program has copied all of their rows, in any
+// order.
 func TestCopiedTables(t *testing.T) {
 	d, data := cpu(t)
 	for _, sort := range []func(a, b tables.Event) int{

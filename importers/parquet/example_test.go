@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/importers/parquet"
 )
 
-// The rows of any Parquet file become events. Options.Map assigns the columns that have no usual name to roles; the other columns become
-// fields.
+// The rows of any Parquet file become events. Options.Map assigns the columns that have no usual name to roles; the
+// other columns become fields.
 func ExampleNew() {
 	type request struct {
 		Begin  int64  `parquet:"begin"`

@@ -52,7 +52,12 @@ func checkVersion(text string) error {
 		return nil
 	}
 	return &ntconv.AdviceError{
-		Err:    fmt.Errorf("%w: version %q of the tables, want at most %d", ntconv.ErrUnsupported, text, tables.Version),
+		Err: fmt.Errorf(
+			"%w: version %q of the tables, want at most %d",
+			ntconv.ErrUnsupported,
+			text,
+			tables.Version,
+		),
 		Advice: "use a later version of ntconv",
 	}
 }
@@ -89,7 +94,8 @@ func newRows[T any](f *files, table string) (*rows[T], error) {
 	return r, nil
 }
 
-// head returns the next row, which stays the next one until skip, or io.EOF. What it refers to may be kept, the row itself may not.
+// head returns the next row, which stays the next one until skip, or io.EOF. What it refers to may be kept, the row
+// itself may not.
 func (r *rows[T]) head() (*T, error) {
 	for r.next == len(r.batch) {
 		if r.err != nil {

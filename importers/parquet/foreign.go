@@ -105,8 +105,16 @@ func differentColumns(a, b []fileColumn) string {
 		return fmt.Sprintf("%d and %d columns", len(a), len(b))
 	}
 	for i := range a {
-		if a[i].name != b[i].name || a[i].TypeName() != b[i].TypeName() || a[i].MaxRepetition != b[i].MaxRepetition || a[i].Unit != b[i].Unit {
-			return fmt.Sprintf("column %d is %s (%s) and %s (%s)", i+1, a[i].name, a[i].TypeName(), b[i].name, b[i].TypeName())
+		if a[i].name != b[i].name || a[i].TypeName() != b[i].TypeName() || a[i].MaxRepetition != b[i].MaxRepetition ||
+			a[i].Unit != b[i].Unit {
+			return fmt.Sprintf(
+				"column %d is %s (%s) and %s (%s)",
+				i+1,
+				a[i].name,
+				a[i].TypeName(),
+				b[i].name,
+				b[i].TypeName(),
+			)
 		}
 	}
 	return ""
@@ -186,8 +194,8 @@ func (s *foreign) fill(at int64, typ *ntconv.Type, lane *lane, labels *ntconv.La
 	}
 }
 
-// labelsOf returns the labels of a row, nil if it has none. Both events of a row with a duration have an activity ID that is made of the
-// number of the row, because rows of one thread may overlap.
+// labelsOf returns the labels of a row, nil if it has none. Both events of a row with a duration have an activity ID
+// that is made of the number of the row, because rows of one thread may overlap.
 func labelsOf(e *rowEvent) *ntconv.Labels {
 	var list []ntconv.Label
 	if e.types.stop != nil {
@@ -207,8 +215,8 @@ func labelsOf(e *rowEvent) *ntconv.Labels {
 	return ntconv.NewLabels(list)
 }
 
-// activityOf returns the activity ID of a row. The last four bytes are not those that .NET computes from the others, so it is
-// not mistaken for a path of activities.
+// activityOf returns the activity ID of a row. The last four bytes are not those that .NET computes from the others, so
+// it is not mistaken for a path of activities.
 func activityOf(row int64) (id [16]byte) {
 	copy(id[:], "row\x00")
 	bin.AppendU64(id[:4], uint64(row))
@@ -237,7 +245,12 @@ func (s *foreign) readRow(e *rowEvent) error {
 		if ok {
 			return nil
 		}
-		s.o.Report.Note(ntconv.CodeRowSkipped, 1, -1, fmt.Sprintf("table %s: row %d: column %s is not a time", s.reader.table, s.reader.number, s.time.name))
+		s.o.Report.Note(
+			ntconv.CodeRowSkipped,
+			1,
+			-1,
+			fmt.Sprintf("table %s: row %d: column %s is not a time", s.reader.table, s.reader.number, s.time.name),
+		)
 	}
 }
 

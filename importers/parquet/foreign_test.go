@@ -68,8 +68,8 @@ type call struct {
 	Amount   int64  `parquet:"amount"`
 }
 
-// TestDurations compares the events of rows in any order with a model: all starts and ends, sorted. It covers sorting in
-// memory and in runs of a temporary file, several files, and ends that nest and overlap.
+// TestDurations compares the events of rows in any order with a model: all starts and ends, sorted. It covers sorting
+// in memory and in runs of a temporary file, several files, and ends that nest and overlap.
 func TestDurations(t *testing.T) {
 	const base = 1_790_000_000_000_000
 	for _, sorted := range []bool{true, false} {

@@ -16,7 +16,8 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// pack returns a directory as one blob: per table a byte for the length of its name, the name, 4 bytes for the size and the content.
+// pack returns a directory as one blob: per table a byte for the length of its name, the name, 4 bytes for the size and
+// the content.
 func pack(d directory) (b []byte) {
 	for _, name := range slices.Sorted(maps.Keys(d)) {
 		b = append(append(b, byte(len(name))), name...)

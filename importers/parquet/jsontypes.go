@@ -70,7 +70,12 @@ const (
 )
 
 func newJSONTypes(o *Options) jsonTypes {
-	return jsonTypes{o: o, events: map[eventKey]*jsonEvent{}, layouts: layouts{}, memory: memory{limit: o.Limits.TableBytes}}
+	return jsonTypes{
+		o:       o,
+		events:  map[eventKey]*jsonEvent{},
+		layouts: layouts{},
+		memory:  memory{limit: o.Limits.TableBytes},
+	}
 }
 
 // event returns the type of a row, and appends its payload to dst.
@@ -259,14 +264,16 @@ func (s *shape) holds(members []member) bool {
 				return false
 			}
 		}
-		if have != m.kind && have != kindString && !(have == kindFloat && m.kind != kindBool && m.kind != kindString || have == kindUint && m.kind == kindInt) {
+		if have != m.kind && have != kindString &&
+			!(have == kindFloat && m.kind != kindBool && m.kind != kindString || have == kindUint && m.kind == kindInt) {
 			return false
 		}
 	}
 	return true
 }
 
-// widen returns the shape with fields that restore the values of the members, too. Events before have the narrower type.
+// widen returns the shape with fields that restore the values of the members, too. Events before have the narrower
+// type.
 func (t *jsonTypes) widen(s *shape, key eventKey) (*shape, error) {
 	wide := &shape{names: s.names, negative: s.negative}
 	for i, m := range t.members {
@@ -347,7 +354,8 @@ func (l layouts) named(provider, name string) []*clr.Layout {
 		var last *clr.Layout
 		for id := range uint32(layoutIDs) {
 			for version := range uint8(layoutVersions) {
-				if found := clr.Lookup(provider, id, version); found != nil && found != last && found.ID == id && found.Version == version {
+				if found := clr.Lookup(provider, id, version); found != nil && found != last && found.ID == id &&
+					found.Version == version {
 					byName[found.Name()] = append(byName[found.Name()], found)
 					last = found
 				}

@@ -13,8 +13,9 @@ const (
 	LimitPage   = parquetreader.LimitPageBytes        // Limits.PageBytes, in bytes
 )
 
-// Limits bound the memory that an input can make a source hold. Zero selects the default. Exceeding a limit ends the source with an error
-// that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory that an input can make a source hold. Zero selects the default. Exceeding a limit ends the
+// source with an error that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost
+// frames (CodeStackCut).
 type Limits struct {
 	TableBytes int64 // definitions: processes, threads, modules, types, stacks, frames and labels: 1 GiB
 	Stack      int   // frames of a stack: 10,000

@@ -11,8 +11,9 @@ import (
 	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
-// A Mapping assigns columns of foreign tables to roles, by the name of the role: {"time": "ts", "duration": "dur:us"}. The column may be
-// followed by a colon and a unit: ns, us, ms or s for times and durations that are numbers, and any unit of profile.proto for value.
+// A Mapping assigns columns of foreign tables to roles, by the name of the role: {"time": "ts", "duration": "dur:us"}.
+// The column may be followed by a colon and a unit: ns, us, ms or s for times and durations that are numbers, and any
+// unit of profile.proto for value.
 //
 //	time         when the event happened or began: a timestamp, a date, a number, or text as RFC 3339 spells it
 //	duration     how long it took. A row with a duration becomes two events, NAMEStart and NAMEStop
@@ -27,9 +28,10 @@ import (
 //	value        what a sample of a stack weighs; without it each weighs 1
 //	trace_id, span_id  IDs in hexadecimal
 //
-// All other columns become fields of the payload, and so do those of duration, end, category and value, and provider if it is that of no
-// event. A field has the type of its column; a group of columns has one field per column, outer.inner; a list or map is a string of JSON. A
-// field that is NULL is not a field of the event: events that differ in this have different types.
+// All other columns become fields of the payload, and so do those of duration, end, category and value, and provider if
+// it is that of no event. A field has the type of its column; a group of columns has one field per column, outer.inner;
+// a list or map is a string of JSON. A field that is NULL is not a field of the event: events that differ in this have
+// different types.
 type Mapping map[string]string
 
 // Roles returns the names of the roles in the order of the documentation.
@@ -104,20 +106,27 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 	}
 	for _, g := range guesses {
 		_, explicit := m[g.role]
-		if !explicit && (g.role != roleEnd || r.of(roleDuration) == nil) && (g.role != roleValue || r.of(roleStack) != nil) {
+		if !explicit && (g.role != roleEnd || r.of(roleDuration) == nil) &&
+			(g.role != roleValue || r.of(roleStack) != nil) {
 			r.guess(g)
 		}
 	}
 	if _, explicit := m[roleTime]; !explicit && r.of(roleTime) == nil {
 		for i := range columns { // of any name
-			if k := columns[i].Logical; !r.taken(i) && !columns[i].repeated() && (k == parquetreader.Timestamp || columns[i].Physical == parquetreader.Int96) {
+			if k := columns[i].Logical; !r.taken(i) && !columns[i].repeated() &&
+				(k == parquetreader.Timestamp || columns[i].Physical == parquetreader.Int96) {
 				r.at[roleTime] = i
 				break
 			}
 		}
 	}
 	if r.of(roleTime) == nil {
-		return nil, &MappingError{Role: roleTime, Column: m[roleTime], Text: "no column is known to hold the time of the rows, and each event needs one", Columns: r.list()}
+		return nil, &MappingError{
+			Role:    roleTime,
+			Column:  m[roleTime],
+			Text:    "no column is known to hold the time of the rows, and each event needs one",
+			Columns: r.list(),
+		}
 	}
 	return r, nil
 }
@@ -125,7 +134,11 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 // assign gives a role the column that a user names. An empty name leaves the role without a column.
 func (r *roles) assign(role, value string) error {
 	if !slices.Contains(Roles(), role) {
-		return &MappingError{Role: role, Column: value, Text: "unknown role; want one of " + strings.Join(Roles(), ", ")}
+		return &MappingError{
+			Role:   role,
+			Column: value,
+			Text:   "unknown role; want one of " + strings.Join(Roles(), ", "),
+		}
 	}
 	if value == "" {
 		return nil
@@ -199,10 +212,44 @@ type guess struct {
 
 // guesses are compared without case, and without a suffix that is a unit for times and durations.
 var guesses = []guess{
-	{roleTime, []string{"ts_ns", "time_ns", "time", "ts", "timestamp", "@timestamp", "event_time", "eventtime", "start", "start_time", "starttime", "start_ts", "begin", "datetime", "time_unix", "date"}},
+	{
+		roleTime,
+		[]string{
+			"ts_ns",
+			"time_ns",
+			"time",
+			"ts",
+			"timestamp",
+			"@timestamp",
+			"event_time",
+			"eventtime",
+			"start",
+			"start_time",
+			"starttime",
+			"start_ts",
+			"begin",
+			"datetime",
+			"time_unix",
+			"date",
+		},
+	},
 	{roleDuration, []string{"duration", "dur", "elapsed", "latency"}},
 	{roleEnd, []string{"end", "end_time", "endtime", "end_ts", "finish", "stop"}},
-	{roleName, []string{"name", "event", "event_name", "eventname", "span_name", "spanname", "operation", "operation_name", "operationname", "action"}},
+	{
+		roleName,
+		[]string{
+			"name",
+			"event",
+			"event_name",
+			"eventname",
+			"span_name",
+			"spanname",
+			"operation",
+			"operation_name",
+			"operationname",
+			"action",
+		},
+	},
 	{roleProvider, []string{"provider", "provider_name", "source", "logger"}},
 	{roleCategory, []string{"category", "cat"}},
 	{rolePID, []string{"pid", "process_id", "processid"}},

@@ -62,11 +62,17 @@ func (o *owners) lane(key ownerKey) *lane {
 func (o *owners) add(key ownerKey) *lane {
 	if len(o.lanes) >= maxThreads {
 		if o.fallback == nil {
-			o.fallback = &lane{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown, Process: o.process(ownerKey{pid: unknownID})}}
+			o.fallback = &lane{
+				Thread: &ntconv.Thread{TID: ntconv.TIDUnknown, Process: o.process(ownerKey{pid: unknownID})},
+			}
 		}
 		return o.fallback
 	}
-	t := &ntconv.Thread{TID: ntconv.TIDUnknown, Name: key.thread, Process: o.process(ownerKey{pid: key.pid, process: key.process})}
+	t := &ntconv.Thread{
+		TID:     ntconv.TIDUnknown,
+		Name:    key.thread,
+		Process: o.process(ownerKey{pid: key.pid, process: key.process}),
+	}
 	if key.tid >= 0 {
 		t.TID = uint64(key.tid)
 	}

@@ -1,4 +1,5 @@
-// Package parquet reads Parquet files as a source of events: the tables that exporters/parquet writes, and files of other programs.
+// Package parquet reads Parquet files as a source of events: the tables that exporters/parquet writes, and files of
+// other programs.
 //
 // New recognizes three kinds of input:
 //
@@ -9,21 +10,23 @@
 //
 // # Tables of a trace
 //
-// The source holds processes, threads, modules and event types in memory. It reads stacks and labels up to the latest one that an event
-// refers to, because the exporter numbers them in order of first use, and batches of events, losses and marks. Tables may be
-// edited by other programs: columns may have any order, additional columns and missing tables are allowed, and references to missing
-// rows become placeholders, which the report counts as package reader counts them.
+// The source holds processes, threads, modules and event types in memory. It reads stacks and labels up to the latest
+// one that an event refers to, because the exporter numbers them in order of first use, and batches of events, losses
+// and marks. Tables may be edited by other programs: columns may have any order, additional columns and missing tables
+// are allowed, and references to missing rows become placeholders, which the report counts as package reader counts
+// them.
 //
-// Stacks contain only the addresses that the trace recorded, and frames where the trace itself recorded frames. If events are missing, because
-// the trace is a selection or rows were deleted, the symbols may be among the missing events; stacks then also have the frames of the
-// table stacks.
+// Stacks contain only the addresses that the trace recorded, and frames where the trace itself recorded frames. If
+// events are missing, because the trace is a selection or rows were deleted, the symbols may be among the missing
+// events; stacks then also have the frames of the table stacks.
 //
 // # Files of events
 //
-// Payloads have the fields that their JSON has. Each distinct list of field names of an event is a type of its own. A field is a boolean, an
-// int64, a uint64, a float64 or a string: the first of them that restores all values of the field so far. If a later value does not
-// fit, further events have another type. null and missing values are not fields; lists, objects, NaN and infinity are strings, as JSON spells
-// them. Integers among floats are rounded to 53 bits. Events of the .NET runtime have the layouts that the runtime's manifests define.
+// Payloads have the fields that their JSON has. Each distinct list of field names of an event is a type of its own. A
+// field is a boolean, an int64, a uint64, a float64 or a string: the first of them that restores all values of the
+// field so far. If a later value does not fit, further events have another type. null and missing values are not
+// fields; lists, objects, NaN and infinity are strings, as JSON spells them. Integers among floats are rounded to 53
+// bits. Events of the .NET runtime have the layouts that the runtime's manifests define.
 package parquet
 
 import (
@@ -39,12 +42,13 @@ import (
 type Tables interface {
 	// Names returns the names of the tables: those of the files, without directory and extension.
 	Names() []string
-	// Table returns random access to the file of a table, and its size in bytes. The file must stay open until the last use of the
-	// source.
+	// Table returns random access to the file of a table, and its size in bytes. The file must stay open until the last
+	// use of the source.
 	Table(name string) (io.ReaderAt, int64, error)
 }
 
-// File returns Tables of one file. name is that of the file without extension; events of foreign tables are named after it.
+// File returns Tables of one file. name is that of the file without extension; events of foreign tables are named after
+// it.
 func File(name string, r io.ReaderAt, size int64) Tables { return &oneFile{name, r, size} }
 
 type oneFile struct {
@@ -59,25 +63,29 @@ func (f *oneFile) Table(string) (io.ReaderAt, int64, error) { return f.r, f.size
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	// ByTime delivers the events of tables in file order in time order. Events of all other inputs always come in time order.
+	// ByTime delivers the events of tables in file order in time order. Events of all other inputs always come in time
+	// order.
 	ByTime bool
-	// Map assigns roles to columns of foreign tables. Roles without a column are guessed from the names of columns, see Mapping.
+	// Map assigns roles to columns of foreign tables. Roles without a column are guessed from the names of columns, see
+	// Mapping.
 	Map Mapping
 	// Mapped, if not nil, is called by New for foreign tables with the roles that the columns have.
 	Mapped func(Mapping)
 	// TempDir is the directory of temporary files, os.TempDir() if it is empty. Only unsorted foreign tables need one.
 	TempDir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
+	// wraps ntconv.ErrLimit.
 	MaxTemp int64
 	Limits  Limits
 	Report  *ntconv.Report // may be nil
 }
 
-// New returns a source over tables. It reads the definitions of a trace, and the times of foreign tables. opts may be nil. If the source is
-// an io.Closer, closing it releases its temporary file before the end of the input, which releases it, too.
+// New returns a source over tables. It reads the definitions of a trace, and the times of foreign tables. opts may be
+// nil. If the source is an io.Closer, closing it releases its temporary file before the end of the input, which
+// releases it, too.
 //
-// Errors name the table, and wrap ntconv.ErrFormat, ErrTruncated, ErrCorrupt, ErrUnsupported or ErrLimit. An error of a Mapping is a
-// *MappingError.
+// Errors name the table, and wrap ntconv.ErrFormat, ErrTruncated, ErrCorrupt, ErrUnsupported or ErrLimit. An error of a
+// Mapping is a *MappingError.
 func New(in Tables, opts *Options) (ntconv.Source, error) {
 	var o Options
 	if opts != nil {
@@ -139,7 +147,11 @@ func (f *files) kind() (kind, error) {
 		return foreignTables, nil
 	case len(f.names) > 1: // as foreign tables, their threads would be one and their payloads a field
 		return 0, &ntconv.AdviceError{
-			Err:    fmt.Errorf("%w: a directory of %d files of events, which may be of different traces", ntconv.ErrUnsupported, len(f.names)),
+			Err: fmt.Errorf(
+				"%w: a directory of %d files of events, which may be of different traces",
+				ntconv.ErrUnsupported,
+				len(f.names),
+			),
 			Advice: "name one of the files, or all of them with a pattern where several inputs are allowed",
 		}
 	}

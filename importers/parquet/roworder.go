@@ -20,9 +20,9 @@ type rowOrder[T any] struct {
 	texts  func(*T) int // bytes of texts and lists in a row
 }
 
-// sort puts the rows into their order before the first one is read. Files of ntconv are in order, which their metadata shows, and are
-// not touched. Another program may have written its rows in any order, as DuckDB does with ORDER BY and after joins; all rows are then
-// in memory, at most limit bytes.
+// sort puts the rows into their order before the first one is read. Files of ntconv are in order, which their metadata
+// shows, and are not touched. Another program may have written its rows in any order, as DuckDB does with ORDER BY and
+// after joins; all rows are then in memory, at most limit bytes.
 func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
 	if !f.has(r.table) {
 		return nil
@@ -58,8 +58,8 @@ func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
 	return nil
 }
 
-// inOrder reports whether the values of a column never decrease. A file that cannot be read counts as in order: reading its rows gives
-// the error, after the rows before it.
+// inOrder reports whether the values of a column never decrease. A file that cannot be read counts as in order: reading
+// its rows gives the error, after the rows before it.
 func inOrder(file *parquetreader.File, column string) bool {
 	at := columnAt(file, column)
 	if at < 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// A rowSorter sorts the rows of foreign tables by time; rows of equal times keep their order. What does not fit into memory is in a
-// temporary file.
+// A rowSorter sorts the rows of foreign tables by time; rows of equal times keep their order. What does not fit into
+// memory is in a temporary file.
 type rowSorter struct {
 	s            *foreign
 	spool        *spool.Spool

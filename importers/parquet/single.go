@@ -13,7 +13,10 @@ import (
 
 // columnAt returns the position of the column of that name that is not nested, -1 if the file has none.
 func columnAt(f *parquetreader.File, name string) int {
-	return slices.IndexFunc(f.Columns(), func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == name })
+	return slices.IndexFunc(
+		f.Columns(),
+		func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == name },
+	)
 }
 
 func hasColumn(f *parquetreader.File, name string) bool { return columnAt(f, name) >= 0 }
@@ -61,8 +64,8 @@ func newSingle(f *files) (ntconv.Source, error) {
 	return s, nil
 }
 
-// times returns the earliest time of a table of events, 0 if it is empty, and whether its rows are in time order: those that a query has
-// written need not be, and neither are those of a trace in file order.
+// times returns the earliest time of a table of events, 0 if it is empty, and whether its rows are in time order: those
+// that a query has written need not be, and neither are those of a trace in file order.
 func (f *files) times(table string) (first int64, sorted bool, err error) {
 	file, err := f.file(table)
 	if err != nil {
@@ -103,11 +106,15 @@ func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
 	return timesort.New(src, &timesort.Options{Events: 2 << 20, Bytes: 256 << 20, Report: report})
 }
 
-// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the first event, because
-// viewers count from it.
+// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the
+// first event, because viewers count from it.
 func nanosInfo(first int64) ntconv.Info {
 	wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
-	return ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall}}
+	return ntconv.Info{
+		Format:      "parquet",
+		PointerSize: 8,
+		Clock:       ntconv.Clock{Freq: int64(time.Second), Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall},
+	}
 }
 
 func (s *single) Info() *ntconv.Info { return &s.info }

@@ -52,7 +52,8 @@ func named(e *ntconv.Event, s *schema.Schema, frames []ntconv.Frame) string {
 	return b.String()
 }
 
-// TestSortedFileOfEvents checks that a file of events gives the same events after another program has written its rows in another order.
+// TestSortedFileOfEvents checks that a file of events gives the same events after another program has written its rows
+// in another order.
 func TestSortedFileOfEvents(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	want := single(t, data, symbol.New(nil))
@@ -79,8 +80,8 @@ func TestSortedFileOfEvents(t *testing.T) {
 	}
 }
 
-// TestFileOfEvents reads the file of --single of all traces: each event has its time, name, thread, labels, the names of its stack, and
-// fields with the names that it had.
+// TestFileOfEvents reads the file of --single of all traces: each event has its time, name, thread, labels, the names
+// of its stack, and fields with the names that it had.
 func TestFileOfEvents(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -132,8 +133,8 @@ func TestFileOfEvents(t *testing.T) {
 	}
 }
 
-// checkFields compares the fields of events. Fields that are not in the JSON, because the payload ends before them, are no fields of the
-// event that was read.
+// checkFields compares the fields of events. Fields that are not in the JSON, because the payload ends before them, are
+// no fields of the event that was read.
 func checkFields(t *testing.T, s *schema.Schema, e *ntconv.Event, gotSchema *schema.Schema, got *ntconv.Event) {
 	t.Helper()
 	var want, have []string
@@ -202,8 +203,8 @@ func TestInferredTypes(t *testing.T) {
 	}
 }
 
-// TestUnsortedFileOfEvents reads a file of events in file order, as queries and --order file write them: its events come in time order, those
-// of each thread with increasing numbers.
+// TestUnsortedFileOfEvents reads a file of events in file order, as queries and --order file write them: its events
+// come in time order, those of each thread with increasing numbers.
 func TestUnsortedFileOfEvents(t *testing.T) {
 	in := openOrder(t, corpus.Trace(t, "threads").Data, false)
 	var b bytes.Buffer
@@ -253,7 +254,8 @@ func TestUnsortedFileOfEvents(t *testing.T) {
 	}
 }
 
-// TestFileOfEventsLimit checks that types that an input makes a source invent count as definitions: a row can widen any of many fields.
+// TestFileOfEventsLimit checks that types that an input makes a source invent count as definitions: a row can widen any
+// of many fields.
 func TestFileOfEventsLimit(t *testing.T) {
 	var rows []tables.SingleEvent
 	for wide := range 50 {

@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// stacks are the call stacks of a trace by ID. Stacks are numbered in the order of their first use, so they are read as far as the
-// events refer to them.
+// stacks are the call stacks of a trace by ID. Stacks are numbered in the order of their first use, so they are read as
+// far as the events refer to them.
 type stacks struct {
 	d      *definitions
 	rows   *rows[stackRow]
@@ -113,8 +113,8 @@ type frames struct {
 	functions map[ntconv.Function]*ntconv.Function
 }
 
-// list returns the frames of a stack. Frames that are what addresses mean have the address of the stack: one of inlined frames
-// has that of the frame that they are inlined into.
+// list returns the frames of a stack. Frames that are what addresses mean have the address of the stack: one of inlined
+// frames has that of the frame that they are inlined into.
 func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 	if !f.read {
 		f.read = true
@@ -128,8 +128,16 @@ func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 	for _, n := range row.Frames {
 		known := f.ids.Get(id(n))
 		if known == nil {
-			f.d.f.o.Report.Note(ntconv.CodeUnresolved, 1, -1, fmt.Sprintf("stack_id %d refers to frame_id %d, which has no row", row.StackID, n))
-			known = &ntconv.Frame{Func: f.function(ntconv.Function{Name: fmt.Sprintf("frame %d", n)}), Flags: ntconv.FrameUnresolved}
+			f.d.f.o.Report.Note(
+				ntconv.CodeUnresolved,
+				1,
+				-1,
+				fmt.Sprintf("stack_id %d refers to frame_id %d, which has no row", row.StackID, n),
+			)
+			known = &ntconv.Frame{
+				Func:  f.function(ntconv.Function{Name: fmt.Sprintf("frame %d", n)}),
+				Flags: ntconv.FrameUnresolved,
+			}
 		}
 		frame := *known
 		if !row.Recorded && at < len(row.Addresses) {
@@ -146,7 +154,9 @@ func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 func (f *frames) add(row *tables.Frame) error {
 	fn := ntconv.Function{Name: row.Name, SystemName: row.SystemName, File: row.File, StartLine: row.StartLine}
 	frame := &ntconv.Frame{
-		Func: f.function(fn), Mapping: f.d.modules.Get(id(row.ModuleID)), PC: uint64(row.Address), Line: row.Line, Column: row.Column,
+		Func: f.function(
+			fn,
+		), Mapping: f.d.modules.Get(id(row.ModuleID)), PC: uint64(row.Address), Line: row.Line, Column: row.Column,
 		Flags: ntconv.FrameFlags(row.Flags),
 	}
 	if f.ids.Set(id(row.FrameID), frame) != nil {

@@ -11,8 +11,8 @@ type stop struct {
 	labels *ntconv.Labels // those of the begin
 }
 
-// stops are the ends of rows that have begun, the earliest first. Of ends at the same time, that of the latest row comes first, so that
-// rows that nest end from the inside out.
+// stops are the ends of rows that have begun, the earliest first. Of ends at the same time, that of the latest row
+// comes first, so that rows that nest end from the inside out.
 type stops struct {
 	list  []stop // a heap; container/heap would allocate twice per end
 	limit int
@@ -37,8 +37,8 @@ func (s *stops) add(e stop) error {
 	return nil
 }
 
-// due removes and returns the first end that is not later than the next row, nil if there is none. It is valid until the next call. After
-// the last row, next is nil.
+// due removes and returns the first end that is not later than the next row, nil if there is none. It is valid until
+// the next call. After the last row, next is nil.
 func (s *stops) due(next *rowEvent) *stop {
 	if len(s.list) == 0 || next != nil && s.list[0].time > next.time {
 		return nil

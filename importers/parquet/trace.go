@@ -57,7 +57,12 @@ type eventRow struct {
 var required = [...]string{"event_id", "ts_ns", "thread_id", "type_id"}
 
 func newTrace(f *files) (ntconv.Source, error) {
-	t := &trace{o: f.o, d: definitions{f: f}, unknownTypes: map[int32]*typeOf{}, unknownThreads: map[int32]*ntconv.Thread{}}
+	t := &trace{
+		o:              f.o,
+		d:              definitions{f: f},
+		unknownTypes:   map[int32]*typeOf{},
+		unknownThreads: map[int32]*ntconv.Thread{},
+	}
 	events, err := f.file(tableEvents)
 	if err != nil {
 		return nil, err
@@ -220,7 +225,10 @@ func (t *trace) typeOf(n int32) *typeOf {
 		return def
 	}
 	return placeholder(t, t.unknownTypes, n, ntconv.CodeUnknownType, "type_id", func() *typeOf {
-		return &typeOf{unknown: true, Type: &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)}}
+		return &typeOf{
+			unknown: true,
+			Type:    &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)},
+		}
 	})
 }
 
@@ -266,7 +274,12 @@ func (t *trace) lossOf(row *tables.Loss) {
 
 // markOf makes the event of a mark.
 func (t *trace) markOf(row *tables.Mark) error {
-	t.event = ntconv.Event{Flags: ntconv.Flags(row.Flags), CPU: ntconv.CPUUnknown, Time: t.time(row.TSNanos, row.Ticks), Offset: -1}
+	t.event = ntconv.Event{
+		Flags:  ntconv.Flags(row.Flags),
+		CPU:    ntconv.CPUUnknown,
+		Time:   t.time(row.TSNanos, row.Ticks),
+		Offset: -1,
+	}
 	e := &t.event
 	switch row.Kind {
 	case tables.MarkType:
@@ -285,7 +298,10 @@ func (t *trace) markOf(row *tables.Mark) error {
 		}
 		e.Kind, e.Mark = ntconv.KindMark, m
 	default:
-		return inTable("marks", fmt.Errorf("event_id %d: column kind: %w: %q", row.EventID, ntconv.ErrCorrupt, row.Kind))
+		return inTable(
+			"marks",
+			fmt.Errorf("event_id %d: column kind: %w: %q", row.EventID, ntconv.ErrCorrupt, row.Kind),
+		)
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ const (
 	kindTime
 )
 
-// fieldType returns how a payload encodes values of a kind. All types are known to all readers of nettrace: TypeBool8 is not.
+// fieldType returns how a payload encodes values of a kind. All types are known to all readers of nettrace: TypeBool8
+// is not.
 func (k valueKind) fieldType() ntconv.FieldType {
 	switch k {
 	case kindBool:

@@ -17,8 +17,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// largeProfile returns a profile of that many samples with 20 to 39 frames each, of 5,000 functions, and two labels. A stack is that
-// of four samples. It is put together by hand: pprof's library would need gigabytes for that.
+// largeProfile returns a profile of that many samples with 20 to 39 frames each, of 5,000 functions, and two labels. A
+// stack is that of four samples. It is put together by hand: pprof's library would need gigabytes for that.
 func largeProfile(samples int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out, msg, sub []byte
@@ -103,7 +103,8 @@ func BenchmarkToNettrace(b *testing.B) {
 	b.ReportMetric(float64(size.n)/samples, "B/sample")
 }
 
-// BenchmarkRead is the way from an uncompressed profile to events, of profiles that are mostly samples or mostly tables.
+// BenchmarkRead is the way from an uncompressed profile to events, of profiles that are mostly samples or mostly
+// tables.
 func BenchmarkRead(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -153,7 +154,8 @@ func (c *counter) Write(b []byte) (int, error) {
 
 var _ io.Writer = (*counter)(nil)
 
-// A stack is in the file once a window: another sample of it is small if it comes soon, and costs 8 bytes a frame otherwise.
+// A stack is in the file once a window: another sample of it is small if it comes soon, and costs 8 bytes a frame
+// otherwise.
 func TestSizeOfStacks(t *testing.T) {
 	const depth = 24
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, DurationNanos: 1e10, TimeNanos: 1e18}

@@ -18,9 +18,9 @@ import (
 	"github.com/ntconv/ntconv/importers/pprof"
 )
 
-// checkLikeGoogle states the law: what the library of google/pprof accepts as profile.proto is read, with the same contents. There
-// are two exceptions: inputs that exceed a limit, and encodings that protobuf forbids and the library does not check (field number
-// 0, varints of more than 64 bits). Errors have a place in the input.
+// checkLikeGoogle states the law: what the library of google/pprof accepts as profile.proto is read, with the same
+// contents. There are two exceptions: inputs that exceed a limit, and encodings that protobuf forbids and the library
+// does not check (field number 0, varints of more than 64 bits). Errors have a place in the input.
 func checkLikeGoogle(t failer, data []byte) {
 	t.Helper()
 	src, err := pprof.New(bytes.NewReader(data), &pprof.Options{Limits: pprof.Limits{Bytes: 1 << 24, Frames: 1 << 16}})
@@ -188,8 +188,8 @@ func fieldsOf(data []byte) (list [][]byte) {
 	return list
 }
 
-// mutated draws a profile in which fields, at the top and in messages, are in another order, repeated, missing, or changed. Most of
-// what can be wrong in a profile, or is right and unusual, is one of these.
+// mutated draws a profile in which fields, at the top and in messages, are in another order, repeated, missing, or
+// changed. Most of what can be wrong in a profile, or is right and unusual, is one of these.
 func mutated(t *rapid.T, data []byte) []byte {
 	fields := slices.Clone(fieldsOf(data))
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {

@@ -55,7 +55,11 @@ func (f *field) read(data []byte, at int) (next int, err error) {
 		var size uint64
 		if size, n = number(data[at:]); n >= 0 {
 			if size > uint64(len(data)-at-n) {
-				return 0, located(f.at, fmt.Sprintf("field %d", f.number), fmt.Errorf("%w: %d bytes of %d", ntconv.ErrTruncated, len(data)-at-n, size))
+				return 0, located(
+					f.at,
+					fmt.Sprintf("field %d", f.number),
+					fmt.Errorf("%w: %d bytes of %d", ntconv.ErrTruncated, len(data)-at-n, size),
+				)
 			}
 			f.from = at + n
 			n += int(size)
@@ -72,7 +76,8 @@ func (f *field) read(data []byte, at int) (next int, err error) {
 	return f.to, nil
 }
 
-// number decodes the varint at the start of b and returns its length, or a negative error of protowire. Most have one byte.
+// number decodes the varint at the start of b and returns its length, or a negative error of protowire. Most have one
+// byte.
 func number(b []byte) (v uint64, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -89,7 +94,8 @@ func wireError(at, code int) error {
 	return located(at, "field", fmt.Errorf("%w: %w", errWire, err))
 }
 
-// A cursor visits the fields of a message one after the other. Its methods record the first error, which ends the visit.
+// A cursor visits the fields of a message one after the other. Its methods record the first error, which ends the
+// visit.
 type cursor struct {
 	field          // the current one
 	m     *message // whose data holds the message
@@ -101,7 +107,8 @@ type cursor struct {
 	err   error
 }
 
-// open returns a cursor at the first field of the message whose length is at an offset. The scan has checked the length.
+// open returns a cursor at the first field of the message whose length is at an offset. The scan has checked the
+// length.
 func (m *message) open(what string, n int, at uint32) cursor {
 	size, k := number(m.data[at:])
 	from := int(at) + k

@@ -17,12 +17,12 @@ const (
 	LimitLabelText = "label text of a sample" // Limits.LabelText, in bytes
 	LimitFrames    = "frames in all stacks"   // Limits.Frames
 
-	// LimitLookups limits the mappings of a profile in one of the older formats times its addresses, because each is compared with each. No
-	// member of Limits changes it.
+	// LimitLookups limits the mappings of a profile in one of the older formats times its addresses, because each is
+	// compared with each. No member of Limits changes it.
 	LimitLookups = "mappings times addresses"
 
-	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond 64 MiB, 16 GiB of
-	// decompressed data, and a zstd window of 64 MiB.
+	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond
+	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 64 MiB.
 	LimitRatio  = iox.LimitRatio  // "decompression ratio"
 	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
 	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
@@ -31,9 +31,9 @@ const (
 // maxLookups is within two seconds. Profiles with 10,000 mappings and 100,000 addresses are within it.
 const maxLookups = 1 << 30
 
-// Limits bound what a profile can make the importer hold. Zero is the default of a field. If a profile exceeds a limit, New returns an
-// error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member; stacks are truncated to Stack
-// frames instead, and the report counts them.
+// Limits bound what a profile can make the importer hold. Zero is the default of a field. If a profile exceeds a limit,
+// New returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member;
+// stacks are truncated to Stack frames instead, and the report counts them.
 type Limits struct {
 	Bytes     int   // decompressed size: 1 GiB
 	Strings   int   // entries of the string table: 4,000,000
@@ -49,7 +49,8 @@ type Limits struct {
 	Frames    int64 // of all stacks as they are cut: 1,048,576, and 2 for each byte of the decompressed profile
 }
 
-// Defaults returns the limits with the default where a field is zero, but for Frames, whose default goes by the profile.
+// Defaults returns the limits with the default where a field is zero, but for Frames, whose default goes by the
+// profile.
 func (l Limits) Defaults() Limits {
 	set := func(v *int, n int) {
 		if *v <= 0 {
@@ -70,9 +71,9 @@ func (l Limits) Defaults() Limits {
 	return l
 }
 
-// frames returns how many frames all stacks of a profile of that many bytes may have. To name a location again costs a byte, whatever
-// is inlined there, and those who read the source may keep every frame: internal/profile keeps 4 bytes of each. Real profiles have
-// less than one for each byte.
+// frames returns how many frames all stacks of a profile of that many bytes may have. To name a location again costs a
+// byte, whatever is inlined there, and those who read the source may keep every frame: internal/profile keeps 4 bytes
+// of each. Real profiles have less than one for each byte.
 func (l Limits) frames(size int) int64 {
 	if l.Frames > 0 {
 		return l.Frames

@@ -42,8 +42,8 @@ type threadKey struct {
 	byName   bool // no label tells the id
 }
 
-// What is not real is as good as any number. Samples of further processes and threads are said to be of the process without a
-// label, and of its first thread; their labels stay what they are.
+// What is not real is as good as any number. Samples of further processes and threads are said to be of the process
+// without a label, and of its first thread; their labels stay what they are.
 const (
 	mostProcesses = 10_000
 	mostThreads   = 100_000
@@ -59,8 +59,8 @@ func newOwners(m *message) owners {
 	}
 }
 
-// ownerOf returns what the labels of a sample say. A thread of which nothing is known has the id of its process, and one that has
-// only a name has none.
+// ownerOf returns what the labels of a sample say. A thread of which nothing is known has the id of its process, and
+// one that has only a name has none.
 func ownerOf(s *sample) (k threadKey, process string) {
 	k.pid = defaultPID
 	tid, hasTID := uint64(0), false
@@ -146,7 +146,8 @@ func (o *owners) name() {
 	for pid, p := range o.processes {
 		var best *ntconv.Mapping
 		for m, n := range p.roots {
-			if m != nil && m.File != "" && !isOuter(m.File) && (best == nil || n > p.roots[best] || n == p.roots[best] && before(m, best)) {
+			if m != nil && m.File != "" && !isOuter(m.File) &&
+				(best == nil || n > p.roots[best] || n == p.roots[best] && before(m, best)) {
 				best = m
 			}
 		}
@@ -168,7 +169,9 @@ func (o *owners) name() {
 // isOuter reports whether PerfView takes a stack that begins in a file for whole, whatever the process is called.
 func isOuter(file string) bool {
 	name := strings.ToLower(baseName(file))
-	return name == "libc" || name == "ntdll.dll" || strings.HasPrefix(name, "libc.") || strings.HasPrefix(name, "libc-") || strings.HasPrefix(name, "ld-musl-")
+	return name == "libc" || name == "ntdll.dll" || strings.HasPrefix(name, "libc.") ||
+		strings.HasPrefix(name, "libc-") ||
+		strings.HasPrefix(name, "ld-musl-")
 }
 
 // before orders mappings of equal weight, so that a profile always gives the same trace.

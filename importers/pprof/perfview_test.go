@@ -126,8 +126,8 @@ func no(bad bool, format string, args ...any) error {
 	return nil
 }
 
-// perfViewRules are in the order of what a reader meets. That threads, types and label lists are defined once and before their
-// use is what the strict reader checks.
+// perfViewRules are in the order of what a reader meets. That threads, types and label lists are defined once and
+// before their use is what the strict reader checks.
 var perfViewRules = []perfViewRule{
 	{"blocks are of known kinds", "they are passed over", func(w *written) error {
 		for _, k := range w.kinds {
@@ -143,7 +143,8 @@ var perfViewRules = []perfViewRule{
 				continue
 			}
 			for _, f := range e.Type.Fields {
-				// Universal.System has the first two. Signed numbers, which values can be, came into the format with the unsigned ones.
+				// Universal.System has the first two. Signed numbers, which values can be, came into the format with
+				// the unsigned ones.
 				text := f.Type.Code == ntconv.TypeArray && f.Type.Elem.Code == ntconv.TypeUTF8Unit
 				if f.Type.Code != ntconv.TypeVarUint && !text && f.Type.Code != ntconv.TypeVarInt {
 					return fmt.Errorf("event %d (%s/%s): field %s is %v", i, e.Type.Provider, e.Type.Name, f.Name, f.Type.Code)
@@ -336,7 +337,8 @@ func attr(list ntconv.Attrs, key string) string {
 	return s
 }
 
-// TestPerfViewRules checks what is made of a Go program's profile, with and without labels as frames, and of one without mappings.
+// TestPerfViewRules checks what is made of a Go program's profile, with and without labels as frames, and of one
+// without mappings.
 func TestPerfViewRules(t *testing.T) {
 	goProfile, err := os.ReadFile(corpus.Path("go-cpu.pb.gz"))
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package pprof reads profiles in the format of profile.proto, and the older text and binary formats that google/pprof reads,
-// as a source of events.
+// Package pprof reads profiles in the format of profile.proto, and the older text and binary formats that google/pprof
+// reads, as a source of events.
 //
-// Every sample becomes one event Universal.Events/cpu, which PerfView knows. Its first field, Value, is the weight: the value of
-// one type of the profile, in milliseconds where it is a time. A field for every type follows, with the value as it is. What else
-// a profile says about itself stands in the attributes of the event's type (docs/pprof.md lists them), and exporters/pprof makes
-// the same profile of it again.
+// Every sample becomes one event Universal.Events/cpu, which PerfView knows. Its first field, Value, is the weight: the
+// value of one type of the profile, in milliseconds where it is a time. A field for every type follows, with the value
+// as it is. What else a profile says about itself stands in the attributes of the event's type (docs/pprof.md lists
+// them), and exporters/pprof makes the same profile of it again.
 //
 // # Names
 //
@@ -12,14 +12,14 @@
 //
 // # Time
 //
-// A sample with a label end_timestamp_ns, timestamp_ns or timestamp (nanoseconds since 1970) has that time. All others are spread
-// evenly over the profile's duration, in their order.
+// A sample with a label end_timestamp_ns, timestamp_ns or timestamp (nanoseconds since 1970) has that time. All others
+// are spread evenly over the profile's duration, in their order.
 //
 // # Processes and threads
 //
-// Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one process with id 1
-// and one thread. Threads that have only names get ids of their own. A process is named after the file that most of its stacks begin
-// in, because PerfView takes other stacks for broken.
+// Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one
+// process with id 1 and one thread. Threads that have only names get ids of their own. A process is named after the
+// file that most of its stacks begin in, because PerfView takes other stacks for broken.
 package pprof
 
 import (
@@ -38,24 +38,25 @@ import (
 
 // Options change how a profile is read. The zero value is a good choice.
 type Options struct {
-	// SampleType is the type of value that becomes the weight of an event, by name. Empty: the one that the profile shows first. If
-	// several types have the same name, NAME#2 is the second of them, NAME#3 the third.
+	// SampleType is the type of value that becomes the weight of an event, by name. Empty: the one that the profile
+	// shows first. If several types have the same name, NAME#2 is the second of them, NAME#3 the third.
 	SampleType string
-	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no labels.
+	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no
+	// labels.
 	LabelFrames []string
-	// OnLabel, if not nil, is called by New for every label of every sample, in their order, with the key of the label. It shows
-	// which keys a profile has before the first event, for example whether those of LabelFrames exist.
+	// OnLabel, if not nil, is called by New for every label of every sample, in their order, with the key of the label.
+	// It shows which keys a profile has before the first event, for example whether those of LabelFrames exist.
 	OnLabel func(key string)
 	Limits  Limits
 	Report  *ntconv.Report // may be nil
 }
 
-// New reads a profile, compressed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The source holds
-// the decompressed profile and its decoded tables.
+// New reads a profile, compressed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The
+// source holds the decompressed profile and its decoded tables.
 //
-// A defect of the profile is an *ntconv.FormatError with its place, which wraps ntconv.ErrTruncated, ErrCorrupt, ErrLimit, or
-// ErrFormat if the input is empty. If the profile does not have Options.SampleType, the error is a *SampleTypeError. Errors of r are
-// returned unchanged.
+// A defect of the profile is an *ntconv.FormatError with its place, which wraps ntconv.ErrTruncated, ErrCorrupt,
+// ErrLimit, or ErrFormat if the input is empty. If the profile does not have Options.SampleType, the error is a
+// *SampleTypeError. Errors of r are returned unchanged.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	var o Options
 	if opts != nil {
@@ -97,7 +98,11 @@ func readAll(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > most {
-		return nil, located(most, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"})
+		return nil, located(
+			most,
+			"profile",
+			&ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"},
+		)
 	}
 	return data, nil
 }
@@ -109,7 +114,11 @@ func decode(data []byte, o *Options) (*message, error) {
 		return m, err
 	}
 	if n := pproflegacy.Lookups(data); n > maxLookups {
-		return nil, located(0, "profile in one of the older formats", &ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n})
+		return nil, located(
+			0,
+			"profile in one of the older formats",
+			&ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n},
+		)
 	}
 	if data, err = pproflegacy.Convert(data); err != nil {
 		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
@@ -161,7 +170,11 @@ func (s *source) prepare() error {
 			return err
 		}
 		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
-			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
+			return located(
+				int(s.samples[i]),
+				fmt.Sprintf("sample %d", i),
+				&ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames},
+			)
 		}
 		s.weight.Try(s.sample.values[s.weight.Column])
 		s.owners.count(&s.sample)

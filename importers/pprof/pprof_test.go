@@ -202,8 +202,8 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Threads that have only names are told apart by ids that no other one has. Their labels stay as they are, which is the law of the
-// round trip.
+// Threads that have only names are told apart by ids that no other one has. Their labels stay as they are, which is the
+// law of the round trip.
 func TestNamedThreads(t *testing.T) {
 	p := simple(1, 1, 1, 1, 1, 1)
 	for i, name := range []string{"main", "worker", "", "main", "gc", "main"} {

@@ -56,7 +56,11 @@ func (s *source) read(i int, out *sample) error {
 		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabels, Value: int64(most), Asked: int64(n)})
 	}
 	if most := s.limits.LabelText; text > most {
-		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"})
+		return located(
+			from,
+			c.where(),
+			&ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"},
+		)
 	}
 	return nil
 }
@@ -94,8 +98,8 @@ func valueList(c *cursor, out *sample) {
 	}
 }
 
-// label decodes the current field of a sample, a label. As in pprof's own library, a label without a string, a number and a unit
-// is none.
+// label decodes the current field of a sample, a label. As in pprof's own library, a label without a string, a number
+// and a unit is none.
 func (s *source) label(sample *cursor, out *sample) {
 	var key, text, unit, number int64
 	c := sample.message("label")
@@ -125,8 +129,8 @@ func (s *source) label(sample *cursor, out *sample) {
 	out.labels, sample.err = append(out.labels, l), c.err
 }
 
-// labelList returns the labels of a sample as the model has them: texts before numbers, each in the order of their keys, as
-// pprof's library would write them.
+// labelList returns the labels of a sample as the model has them: texts before numbers, each in the order of their
+// keys, as pprof's library would write them.
 func (s *source) labelList(in *sample) *ntconv.Labels {
 	if len(in.labels) == 0 {
 		return nil
@@ -175,8 +179,9 @@ func (s *source) stack(in *sample, p *ntconv.Process) *ntconv.Stack {
 	return st
 }
 
-// framesOf returns the frames of locations, with room for those of labels, and reports whether outer ones were cut. A location may
-// have any number of frames, and a stack may name it any number of times: no more are made than a stack may have.
+// framesOf returns the frames of locations, with room for those of labels, and reports whether outer ones were cut. A
+// location may have any number of frames, and a stack may name it any number of times: no more are made than a stack
+// may have.
 func (s *source) framesOf(locations []uint32) (frames []ntconv.Frame, cut bool) {
 	most := max(0, s.limits.Stack-len(s.o.LabelFrames))
 	n := s.depth(locations)
@@ -208,8 +213,8 @@ type tagKey struct {
 	in    *ntconv.Process
 }
 
-// appendTags appends frames for the labels that are wanted as such. Their file has the name of the process, without which PerfView
-// would take the stacks for broken.
+// appendTags appends frames for the labels that are wanted as such. Their file has the name of the process, without
+// which PerfView would take the stacks for broken.
 func (s *source) appendTags(frames []ntconv.Frame, in *sample, p *ntconv.Process) []ntconv.Frame {
 	for i := len(s.o.LabelFrames) - 1; i >= 0; i-- {
 		key := s.o.LabelFrames[i]
@@ -224,7 +229,10 @@ func (s *source) appendTags(frames []ntconv.Frame, in *sample, p *ntconv.Process
 					name += " " + l.unit
 				}
 			}
-			frames = append(frames, ntconv.Frame{Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel})
+			frames = append(
+				frames,
+				ntconv.Frame{Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel},
+			)
 			break
 		}
 	}
@@ -243,8 +251,8 @@ func (s *source) tag(k tagKey) *ntconv.Function {
 	return f
 }
 
-// A cache keeps what was made of some bytes, until others take its place: most of a profile's stacks and labels are the same again
-// soon, or never. Few bytes can make a long stack, so what is kept is bounded by its size too.
+// A cache keeps what was made of some bytes, until others take its place: most of a profile's stacks and labels are the
+// same again soon, or never. Few bytes can make a long stack, so what is kept is bounded by its size too.
 type cache[V any] struct {
 	seed  maphash.Seed
 	slots []cacheSlot[V]

@@ -33,8 +33,8 @@ const (
 	fieldDocURL     protowire.Number = 15
 )
 
-// A message is a Profile message. Samples, most of its bytes, stay encoded and are decoded one by one. The message keeps data, an
-// offset of 4 bytes per sample, and the decoded tables.
+// A message is a Profile message. Samples, most of its bytes, stay encoded and are decoded one by one. The message
+// keeps data, an offset of 4 bytes per sample, and the decoded tables.
 type message struct {
 	data      []byte
 	limits    *Limits
@@ -46,8 +46,8 @@ type message struct {
 	frames    frames // by place of a location
 }
 
-// A header holds the fields that a profile has once, and the short lists. Strings are numbers of entries of the string table,
-// which may follow later in the file.
+// A header holds the fields that a profile has once, and the short lists. Strings are numbers of entries of the string
+// table, which may follow later in the file.
 type header struct {
 	numbers    [fieldDocURL + 1]int64 // by field
 	offsets    [fieldDocURL + 1]int   // of the fields in numbers
@@ -64,8 +64,9 @@ type valueType struct {
 	at        int
 }
 
-// A scan reads the fields of a message once. Tables may be anywhere in the file and refer to each other. So the scan notes only the
-// offset of each row, 4 bytes, and decodes each row once after the last field: strings, mappings, functions, locations.
+// A scan reads the fields of a message once. Tables may be anywhere in the file and refer to each other. So the scan
+// notes only the offset of each row, 4 bytes, and decodes each row once after the last field: strings, mappings,
+// functions, locations.
 type scan struct {
 	m *message
 	// Offsets of the lengths of rows.
@@ -87,7 +88,11 @@ func decodeProto(data []byte, o *Options) (*message, error) {
 		return nil, located(0, "profile", fmt.Errorf("%w: it is empty", ntconv.ErrFormat))
 	}
 	if uint64(len(data)) > math.MaxUint32 {
-		return nil, located(0, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
+		return nil, located(
+			0,
+			"profile",
+			&ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"},
+		)
 	}
 	s := &scan{m: &message{data: data, limits: &o.Limits}}
 	c := cursor{m: s.m, what: "profile", n: -1, end: len(data)}
@@ -112,7 +117,11 @@ func (s *scan) field(c *cursor) {
 	switch c.number {
 	case fieldSampleType, fieldSample, fieldMapping, fieldLocation, fieldFunction, fieldString, fieldPeriodType:
 		if c.kind != protowire.BytesType {
-			c.err = located(c.at, fmt.Sprintf("field %d", c.number), fmt.Errorf("%w: a number in place of a message", errWire))
+			c.err = located(
+				c.at,
+				fmt.Sprintf("field %d", c.number),
+				fmt.Errorf("%w: a number in place of a message", errWire),
+			)
 			return
 		}
 	}
@@ -209,7 +218,16 @@ func (h *header) origin(t *texts) (o origin.Origin, err error) {
 	}
 	o.PeriodType = pair(h.periodType, "period type")
 	o.Default = field(fieldDefault, "default sample type")
-	o.DropFrames, o.KeepFrames, o.DocURL = field(fieldDropFrames, "drop_frames"), field(fieldKeepFrames, "keep_frames"), field(fieldDocURL, "doc_url")
+	o.DropFrames, o.KeepFrames, o.DocURL = field(
+		fieldDropFrames,
+		"drop_frames",
+	), field(
+		fieldKeepFrames,
+		"keep_frames",
+	), field(
+		fieldDocURL,
+		"doc_url",
+	)
 	for _, c := range h.comments {
 		o.Comments = append(o.Comments, text(c, h.commentsAt, "comment"))
 	}
@@ -222,8 +240,8 @@ type texts struct {
 	ends []uint32
 }
 
-// newTexts returns the entries whose lengths are at the given offsets. It reuses the slice of offsets. Bytes that are not UTF-8 become
-// U+FFFD, as in all that ntconv reads: a trace holds only UTF-8.
+// newTexts returns the entries whose lengths are at the given offsets. It reuses the slice of offsets. Bytes that are
+// not UTF-8 become U+FFFD, as in all that ntconv reads: a trace holds only UTF-8.
 func newTexts(m *message, offsets []uint32, size int) texts {
 	var b strings.Builder
 	b.Grow(size)

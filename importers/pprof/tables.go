@@ -25,7 +25,11 @@ func (f *frames) count(place uint32) int { return int(f.starts[place+1] - f.star
 func (s *scan) tables() error {
 	m := s.m
 	if len(m.header.types) == 0 && len(m.samples) > 0 {
-		return located(int(m.samples[0]), "sample 0", fmt.Errorf("%w: the profile does not say what its values are", ntconv.ErrCorrupt))
+		return located(
+			int(m.samples[0]),
+			"sample 0",
+			fmt.Errorf("%w: the profile does not say what its values are", ntconv.ErrCorrupt),
+		)
 	}
 	if len(s.texts) == 0 {
 		return located(len(m.data), "string table", fmt.Errorf("%w: it is missing", ntconv.ErrCorrupt))
@@ -100,7 +104,8 @@ func (s *scan) decodeMappings() error {
 	return nil
 }
 
-// decodeFunctions accepts one function with the reserved ID 0: profilers for .NET write one. Lines without a function are its lines.
+// decodeFunctions accepts one function with the reserved ID 0: profilers for .NET write one. Lines without a function
+// are its lines.
 func (s *scan) decodeFunctions() error {
 	s.byPlace = make([]ntconv.Function, len(s.functions))
 	for i, at := range s.functions {
@@ -226,7 +231,8 @@ func (s *scan) line(location *cursor, i int) (ntconv.Frame, error) {
 	return frame, nil
 }
 
-// mapping returns the mapping with an ID that a location refers to at an offset, or nil. It notes each missing mapping once.
+// mapping returns the mapping with an ID that a location refers to at an offset, or nil. It notes each missing mapping
+// once.
 func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
 	if id == 0 {
 		return nil
@@ -239,7 +245,12 @@ func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
 			s.missing = map[uint64]struct{}{}
 		}
 		s.missing[id] = struct{}{}
-		s.notes.Note(ntconv.CodeRepaired, 1, int64(at), fmt.Sprintf("locations in mapping %d, which is not there, are in none", id))
+		s.notes.Note(
+			ntconv.CodeRepaired,
+			1,
+			int64(at),
+			fmt.Sprintf("locations in mapping %d, which is not there, are in none", id),
+		)
 	}
 	return nil
 }

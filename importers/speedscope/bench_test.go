@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv/importers/speedscope"
 )
 
-// randomFile returns a file of that many samples, or events of an evented profile, with stacks of up to 30 of 2,000 frames.
+// randomFile returns a file of that many samples, or events of an evented profile, with stacks of up to 30 of 2,000
+// frames.
 func randomFile(n int, evented bool) []byte {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var b bytes.Buffer

@@ -163,7 +163,8 @@ func TestSamplesAndSlices(t *testing.T) {
 	}
 }
 
-// TestOwn reads what exporters/speedscope writes: threads by name, sample types by name, no sums, slices that are not samples.
+// TestOwn reads what exporters/speedscope writes: threads by name, sample types by name, no sums, slices that are not
+// samples.
 func TestOwn(t *testing.T) {
 	text := `{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"ntconv@1.0","shared":{"frames":[{"name":"a"},{"name":"GC"}]},"profiles":[
 		{"type":"sampled","name":"all threads: wall","unit":"nanoseconds","startValue":0,"endValue":3,"samples":[[0],[0]],"weights":[1,2]},

@@ -129,7 +129,8 @@ func (p *profile) until(at int64) error {
 	return nil
 }
 
-// closeFrame closes a frame, and those that it has called if they are still open. dotnet-trace, for example, writes events that need this.
+// closeFrame closes a frame, and those that it has called if they are still open. dotnet-trace, for example, writes
+// events that need this.
 func (p *profile) closeFrame(frame uint32) {
 	o := &p.open
 	n := len(o.frames) - 1
@@ -148,7 +149,12 @@ func (p *profile) closeFrame(frame uint32) {
 }
 
 func (p *profile) noteUnbalanced() {
-	p.o.Report.Note(ntconv.CodeRepaired, 1, p.Place().Offset, "frames that are closed while others are open in them, or are not open")
+	p.o.Report.Note(
+		ntconv.CodeRepaired,
+		1,
+		p.Place().Offset,
+		"frames that are closed while others are open in them, or are not open",
+	)
 }
 
 // finishEvented applies what has waited, and closes what is open.

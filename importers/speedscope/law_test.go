@@ -320,7 +320,8 @@ func TestGenerated(t *testing.T) {
 	})
 }
 
-// TestOwnExporter reads what exporters/speedscope writes of traces and of imported files: threads, stacks and weights are the same.
+// TestOwnExporter reads what exporters/speedscope writes of traces and of imported files: threads, stacks and weights
+// are the same.
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer

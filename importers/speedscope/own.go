@@ -9,15 +9,18 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// What exporters/speedscope writes: the exporter, the names of profiles whose samples are those of other profiles, and the names of profiles of
-// threads, "shop (4711) main (12): wall", where the parentheses are absent from "process 4711" and "thread 12".
+// What exporters/speedscope writes: the exporter, the names of profiles whose samples are those of other profiles, and
+// the names of profiles of threads, "shop (4711) main (12): wall", where the parentheses are absent from "process 4711"
+// and "thread 12".
 const (
 	ownExporter = "ntconv@"
 	allThreads  = "all threads: "
 )
 
 var (
-	ownName = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`)
+	ownName = regexp.MustCompile(
+		`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`,
+	)
 	// ownTrack is the name of the profile of a track that is no thread.
 	ownTrack = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
 )
@@ -46,7 +49,8 @@ func (f *file) isOwn() bool { return strings.HasPrefix(f.exporter, ownExporter) 
 // isSum reports whether the samples of the profile are also in other profiles of the file.
 func (p *profile) isSum() bool { return p.isOwn() && strings.HasPrefix(p.name, allThreads) }
 
-// adopt makes the profile one of a thread that its name states, and of the sample type that it states. It returns false if it states none.
+// adopt makes the profile one of a thread that its name states, and of the sample type that it states. It returns false
+// if it states none.
 func (p *profile) adopt() (ok bool, err error) {
 	if !p.isOwn() {
 		return false, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// A profile is a profile while it is read. Its members may come in any order, so what cannot be used yet waits in memory.
+// A profile is a profile while it is read. Its members may come in any order, so what cannot be used yet waits in
+// memory.
 type profile struct {
 	*file
 	kind, name string
@@ -105,7 +106,8 @@ func (p *profile) readSamples(member int) error {
 	return p.readEvents()
 }
 
-// prepare finds the thread and, unless the profile has slices, the sample type, when the name, the unit and the start are known.
+// prepare finds the thread and, unless the profile has slices, the sample type, when the name, the unit and the start
+// are known.
 func (p *profile) prepare(hasSamples bool) error {
 	if !p.ready {
 		p.ready, p.values = true, p.unit.values

@@ -9,9 +9,10 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// A slice is an open slice of an evented profile that exporters/speedscope wrote. Such a profile shows what lasted on a thread or track: spans,
-// garbage collections, waits. These are no samples, and next to the samples of the thread they would count its time twice. So each becomes
-// a complete slice of Chrome's trace event format, which exporters of spans and timelines show.
+// A slice is an open slice of an evented profile that exporters/speedscope wrote. Such a profile shows what lasted on a
+// thread or track: spans, garbage collections, waits. These are no samples, and next to the samples of the thread they
+// would count its time twice. So each becomes a complete slice of Chrome's trace event format, which exporters of spans
+// and timelines show.
 type slice struct {
 	frame uint32
 	at    int64

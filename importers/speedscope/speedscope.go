@@ -1,11 +1,12 @@
-// Package speedscope reads the JSON of speedscope (https://www.speedscope.app/file-format-schema.json) as a source of events. Many profilers
-// write it, dotnet-trace, py-spy and rbspy among them.
+// Package speedscope reads the JSON of speedscope (https://www.speedscope.app/file-format-schema.json) as a source of
+// events. Many profilers write it, dotnet-trace, py-spy and rbspy among them.
 //
-// Each profile of a file becomes a thread, each of its samples an event Universal.Events/cpu, as importers/pprof and importers/folded make
-// them. An evented profile has a sample for each time between two of its events in which frames are open; those that exporters/speedscope
-// writes are slices instead (package internal/chromeevent), and its profiles of all threads are skipped. Attributes of the events'
-// type describe the sample types: time in nanoseconds, bytes, or a number of samples, depending on the units of the profiles.
-// docs/speedscope.md says what is read, and how defects are treated.
+// Each profile of a file becomes a thread, each of its samples an event Universal.Events/cpu, as importers/pprof and
+// importers/folded make them. An evented profile has a sample for each time between two of its events in which frames
+// are open; those that exporters/speedscope writes are slices instead (package internal/chromeevent), and its profiles
+// of all threads are skipped. Attributes of the events' type describe the sample types: time in nanoseconds, bytes, or
+// a number of samples, depending on the units of the profiles. docs/speedscope.md says what is read, and how defects
+// are treated.
 //
 // # Names
 //
@@ -13,8 +14,8 @@
 //
 // # Time
 //
-// If the unit of a profile is a time, its samples follow each other from startValue on. Others have no times: their samples are at the
-// beginning of the trace.
+// If the unit of a profile is a time, its samples follow each other from startValue on. Others have no times: their
+// samples are at the beginning of the trace.
 package speedscope
 
 import (
@@ -35,8 +36,9 @@ const (
 	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
 )
 
-// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit is an error of New that has an
-// *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit is an error
+// of New that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames
+// (CodeStackCut).
 type Limits struct {
 	Tables   int64 // frames, the tree of stacks, and the profile at hand, in bytes: 1 GiB
 	Profiles int   // 1,000,000
@@ -58,7 +60,8 @@ func (l Limits) Defaults() Limits {
 type Options struct {
 	Limits Limits
 	Report *ntconv.Report // may be nil
-	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit.
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps
+	// ntconv.ErrLimit.
 	MaxTemp int64
 }
 
@@ -68,9 +71,9 @@ type Source interface {
 	io.Closer
 }
 
-// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are *ntconv.FormatError
-// with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or, if the text is JSON of another kind,
-// ntconv.ErrFormat; those of r are returned unchanged.
+// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are
+// *ntconv.FormatError with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or, if
+// the text is JSON of another kind, ntconv.ErrFormat; those of r are returned unchanged.
 func New(r io.Reader, opts *Options) (Source, error) {
 	var o Options
 	if opts != nil {
@@ -110,7 +113,12 @@ var (
 	times   = origin.ValueType{Type: "time", Unit: "nanoseconds"}
 	units   = [...]unit{
 		{"none", samples, 0, false}, {"bytes", size, 0, false},
-		{"nanoseconds", times, 0, true}, {"microseconds", times, 3, true}, {"milliseconds", times, 6, true}, {"seconds", times, 9, true},
+		{
+			"nanoseconds",
+			times,
+			0,
+			true,
+		}, {"microseconds", times, 3, true}, {"milliseconds", times, 6, true}, {"seconds", times, 9, true},
 	}
 )
 
@@ -199,7 +207,10 @@ func (f *file) incomplete(hasProfiles bool) error {
 	if f.isSpeedscope || hasProfiles {
 		return f.Corrupt("member %s is missing", what)
 	}
-	return f.Fail(f.Place(), fmt.Errorf("%w: the members profiles and shared of speedscope are missing", ntconv.ErrFormat))
+	return f.Fail(
+		f.Place(),
+		fmt.Errorf("%w: the members profiles and shared of speedscope are missing", ntconv.ErrFormat),
+	)
 }
 
 func (f *file) noFrame(p jsonread.Place, n int64) error {
@@ -243,7 +254,9 @@ func labelsOf(t *ntconv.Thread) *ntconv.Labels {
 	if t.Name != "" {
 		list = append(list, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
 	}
-	return ntconv.NewLabels(append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}))
+	return ntconv.NewLabels(
+		append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}),
+	)
 }
 
 func (f *file) shared() error {

@@ -19,8 +19,8 @@ type Cursor struct {
 	err   error
 }
 
-// New returns a cursor over b. Base is the offset of b[0] in the whole decompressed input; it only serves [Cursor.Offset]
-// and errors.
+// New returns a cursor over b. Base is the offset of b[0] in the whole decompressed input; it only serves
+// [Cursor.Offset] and errors.
 func New(b []byte, base int64) Cursor { return Cursor{b: b, base: base} }
 
 // Len returns the number of unread bytes.
@@ -166,9 +166,9 @@ func (c *Cursor) Rest() []byte {
 	return c.take(c.Len())
 }
 
-// Sub returns a cursor over the next n bytes and passes over them. If they are not there, c fails and the returned cursor
-// carries the same error. An error of the returned cursor does not touch c: the caller decides whether a bad row spoils
-// the block around it.
+// Sub returns a cursor over the next n bytes and passes over them. If they are not there, c fails and the returned
+// cursor carries the same error. An error of the returned cursor does not touch c: the caller decides whether a bad row
+// spoils the block around it.
 func (c *Cursor) Sub(n int) Cursor {
 	start := c.Offset()
 	p := c.take(n)

@@ -31,8 +31,9 @@ var steps = []step{
 	{"rest", func(c *bin.Cursor, d []byte) []byte { return append(d, c.Rest()...) }},
 }
 
-// TestCopy: any sequence of fixed-size reads followed by the matching appends copies the input, as far as no read failed; the
-// first read that does not fit fails, at its own offset and under its own name, and everything after it reads as zero.
+// TestCopy: any sequence of fixed-size reads followed by the matching appends copies the input, as far as no read
+// failed; the first read that does not fit fails, at its own offset and under its own name, and everything after it
+// reads as zero.
 func TestCopy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOfN(rapid.Byte(), 0, 64).Draw(t, "in")

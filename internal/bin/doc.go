@@ -1,5 +1,5 @@
-// Package bin reads and writes the primitives of nettrace: little-endian integers, LEB128 numbers, and the two string forms.
-// Rows and event payloads share them, so both the wire packages and the model use this package.
+// Package bin reads and writes the primitives of nettrace: little-endian integers, LEB128 numbers, and the two string
+// forms. Rows and event payloads share them, so both the wire packages and the model use this package.
 //
 // A [Cursor] walks over a byte slice it does not own. Its getters return plain values; the first failure sticks, is
 // located ([Error]) and empties the cursor, so that straight-line code needs one check at the end and every loop over

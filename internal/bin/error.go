@@ -13,7 +13,8 @@ var (
 	ErrOverflow = errors.New("variable-length number too long")
 	// ErrValue means that a field has a value the format forbids.
 	ErrValue = errors.New("invalid value")
-	// ErrLimit means that a field is legal but exceeds a limit of the caller or of the format. The error in the chain is a [LimitError].
+	// ErrLimit means that a field is legal but exceeds a limit of the caller or of the format. The error in the chain
+	// is a [LimitError].
 	ErrLimit = errors.New("limit exceeded")
 	// ErrUnknown means that a kind, type code or name is not one the format defines.
 	ErrUnknown = errors.New("unknown kind")
@@ -35,8 +36,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// A LimitError reports which limit a field or a row exceeds. It wraps [ErrLimit]. The packages that know the model turn it into a
-// LimitError of the model, which has the same members.
+// A LimitError reports which limit a field or a row exceeds. It wraps [ErrLimit]. The packages that know the model turn
+// it into a LimitError of the model, which has the same members.
 type LimitError struct {
 	Limit string // name of the limit
 	Value int64  // the limit in effect

@@ -31,8 +31,8 @@ func (c *Cursor) UTF16ZBytes() []byte {
 	return text
 }
 
-// CutUTF16 splits b after the first 16-bit unit that is zero: text is the part before this unit, rest the part after it. Both
-// alias b, and text has no spare capacity. Without a zero unit ok is false, text is b and rest is nil.
+// CutUTF16 splits b after the first 16-bit unit that is zero: text is the part before this unit, rest the part after
+// it. Both alias b, and text has no spare capacity. Without a zero unit ok is false, text is b and rest is nil.
 func CutUTF16(b []byte) (text, rest []byte, ok bool) {
 	const ones, tops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
 	i := 0
@@ -58,8 +58,8 @@ func UTF16String(b []byte) string {
 	return string(DecodeUTF16(buf[:0], b))
 }
 
-// DecodeUTF16 appends UTF-16LE to dst as UTF-8 and returns the extended slice. A surrogate without its partner becomes U+FFFD;
-// an odd last byte is ignored.
+// DecodeUTF16 appends UTF-16LE to dst as UTF-8 and returns the extended slice. A surrogate without its partner becomes
+// U+FFFD; an odd last byte is ignored.
 func DecodeUTF16(dst, b []byte) []byte {
 	for len(b) >= 2 {
 		for len(b) >= 8 { // fast path: four ASCII units

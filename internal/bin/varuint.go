@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Varuint decodes the LEB128 number at b[i:] and returns it with the index behind it. It is [Cursor.Varuint64] for the one
-// place where a cursor is too slow: compressed event headers. If the number is cut or has more than ten bytes, the index is
-// len(b)+1, and an index beyond the end is handed on, so that a run of calls needs one check at the end.
+// Varuint decodes the LEB128 number at b[i:] and returns it with the index behind it. It is [Cursor.Varuint64] for the
+// one place where a cursor is too slow: compressed event headers. If the number is cut or has more than ten bytes, the
+// index is len(b)+1, and an index beyond the end is handed on, so that a run of calls needs one check at the end.
 //
 // It fits the compiler's budget for inlining, which is what makes it fast.
 func Varuint(b []byte, i int) (v uint64, end int) {
@@ -39,9 +39,9 @@ func Varuint32(b []byte, i int) (v uint32, end int) {
 	return 0, len(b) + 1
 }
 
-// VaruintShort is [Varuint] for numbers that mostly have up to four bytes, but not always the same number of them: a branch that tells
-// their lengths apart would often be guessed wrong. b must have four bytes from i on. If the number is longer, the index is i+5 and
-// there is no value.
+// VaruintShort is [Varuint] for numbers that mostly have up to four bytes, but not always the same number of them: a
+// branch that tells their lengths apart would often be guessed wrong. b must have four bytes from i on. If the number
+// is longer, the index is i+5 and there is no value.
 func VaruintShort(b []byte, i int) (v uint64, end int) {
 	x := binary.LittleEndian.Uint32(b[i:])
 	stop := ^x & 0x80808080

@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// A Decoder makes events of Chrome's format of those that an Encoder wrote. It is not safe for concurrent use. It holds the parts of
-// incomplete events, at most one per capture thread and 512 MiB in total.
+// A Decoder makes events of Chrome's format of those that an Encoder wrote. It is not safe for concurrent use. It holds
+// the parts of incomplete events, at most one per capture thread and 512 MiB in total.
 type Decoder struct {
 	report *ntconv.Report
 
@@ -44,13 +44,20 @@ const maxOpenBytes = 512 << 20
 
 // NewDecoder returns a Decoder that counts in report (CodePayload) what it cannot decode. report may be nil.
 func NewDecoder(report *ntconv.Report) *Decoder {
-	return &Decoder{report: report, plans: map[*ntconv.Type]*plan{}, owners: map[*ntconv.Thread]ownerText{}, open: map[*ntconv.Thread]*parts{}}
+	return &Decoder{
+		report: report,
+		plans:  map[*ntconv.Type]*plan{},
+		owners: map[*ntconv.Thread]ownerText{},
+		open:   map[*ntconv.Thread]*parts{},
+	}
 }
 
-// Decode borrows an event for whose type Of returns true until it returns. ok is false if it is a part of an event that is still
-// incomplete, invalid, or only the definition of a type; the caller then writes nothing for it. Event and its byte slices are borrowed until the next call of Decode.
+// Decode borrows an event for whose type Of returns true until it returns. ok is false if it is a part of an event that
+// is still incomplete, invalid, or only the definition of a type; the caller then writes nothing for it. Event and its
+// byte slices are borrowed until the next call of Decode.
 //
-// Time is the member ts, in nanoseconds of the clock of the file that was read. A caller that writes other times sets it.
+// Time is the member ts, in nanoseconds of the clock of the file that was read. A caller that writes other times sets
+// it.
 func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 	if e.Kind != ntconv.KindEvent {
 		return nil, false
@@ -59,7 +66,14 @@ func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 	if p.invalid {
 		return d.bad(e, "fields of an event of Chrome's format do not fit its layout")
 	}
-	d.e = Event{Phase: p.phase, Name: p.name, Category: p.category, Has: p.has, TopLevel: p.topLevel, Time: int64(e.Time)}
+	d.e = Event{
+		Phase:    p.phase,
+		Name:     p.name,
+		Category: p.category,
+		Has:      p.has,
+		TopLevel: p.topLevel,
+		Time:     int64(e.Time),
+	}
 	d.args, d.other, d.strings = d.args[:0], d.other[:0], d.strings[:0]
 	c := cursor{b: e.Payload}
 	if p.part {
@@ -196,7 +210,8 @@ func (d *Decoder) string(b []byte) string {
 	return s
 }
 
-// object appends the members of an object and its end. ops[i] is the first of them; the result is the position of the last one.
+// object appends the members of an object and its end. ops[i] is the first of them; the result is the position of the
+// last one.
 func (d *Decoder) object(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 	for first := true; i < len(ops) && ops[i].code != classClose; first, i = false, i+1 {
 		if !first {

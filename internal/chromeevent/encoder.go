@@ -34,8 +34,8 @@ type Encoder struct {
 // NewEncoder returns an Encoder. The IDs of its types are unique, so a source uses one Encoder.
 func NewEncoder() *Encoder { return &Encoder{} }
 
-// Encode begins with an event, which it borrows until Next returns nil. Each event of the trace is a copy of like with Type and Payload
-// of e. The time of like is that of e, or any other if e has none.
+// Encode begins with an event, which it borrows until Next returns nil. Each event of the trace is a copy of like with
+// Type and Payload of e. The time of like is that of e, or any other if e has none.
 func (c *Encoder) Encode(e *Event, like *ntconv.Event) {
 	c.event = *like
 	c.data, c.part, c.pending = c.data[:0], 0, true
@@ -48,9 +48,9 @@ func (c *Encoder) Encode(e *Event, like *ntconv.Event) {
 	c.event.Type = sh.typ
 }
 
-// Next returns the next event of the trace, nil after the last one: all but large ones are one. They must be written in this order, by the
-// same capture thread, with no other event of this package of that thread between them. The caller sets Event.Seq. The event and its
-// payload are borrowed until the next call of Next or Encode; Type may be kept.
+// Next returns the next event of the trace, nil after the last one: all but large ones are one. They must be written in
+// this order, by the same capture thread, with no other event of this package of that thread between them. The caller
+// sets Event.Seq. The event and its payload are borrowed until the next call of Next or Encode; Type may be kept.
 func (c *Encoder) Next() *ntconv.Event {
 	switch {
 	case !c.pending:
@@ -89,7 +89,8 @@ func (c *Encoder) shape(e *Event) *shape {
 	return c.generic(e)
 }
 
-// typed describes an event with the fields of its args, or with args as JSON. It returns nil if there are too many shapes.
+// typed describes an event with the fields of its args, or with args as JSON. It returns nil if there are too many
+// shapes.
 func (c *Encoder) typed(e *Event, asJSON bool) *shape {
 	for _, c.d.unique = range [...]bool{false, true} {
 		c.d.reset()
@@ -203,7 +204,13 @@ func (c *Encoder) other(e *Event, asJSON bool) {
 		}
 		c.d.sig = append(c.d.sig, codeOther)
 		if asJSON || n >= maxMembers || c.d.unique && hasDuplicates(object) || !c.d.name(name) {
-			c.d.sig, c.d.leaves = append(c.d.sig[:sig], codeOthers), append(c.d.leaves[:leaves], leaf{class: classJSON, text: e.Other})
+			c.d.sig, c.d.leaves = append(
+				c.d.sig[:sig],
+				codeOthers,
+			), append(
+				c.d.leaves[:leaves],
+				leaf{class: classJSON, text: e.Other},
+			)
 			return
 		}
 		c.d.value(value, 1)

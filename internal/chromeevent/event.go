@@ -52,8 +52,8 @@ const (
 	HasTID
 )
 
-// An Event is an event of Chrome's trace event format. All times are nanoseconds. Byte slices are borrowed: the Parser or Decoder that
-// filled in the Event says until when. Strings may be kept.
+// An Event is an event of Chrome's trace event format. All times are nanoseconds. Byte slices are borrowed: the Parser
+// or Decoder that filled in the Event says until when. Strings may be kept.
 //
 // The stack of an event of the trace is that of the members sf or stack. It is not in the payload.
 type Event struct {
@@ -63,8 +63,8 @@ type Event struct {
 	Name, Category string
 	// Has says which of the members are present whose absence their values do not show.
 	Has Member
-	// Time is the member ts. Its start is that of the file's clock. If the file does not state it, HasTime is not set, and Time is a
-	// time at which the event can be delivered.
+	// Time is the member ts. Its start is that of the file's clock. If the file does not state it, HasTime is not set,
+	// and Time is a time at which the event can be delivered.
 	Time int64
 	// Duration, ThreadTime and ThreadDuration are the members dur, tts and tdur.
 	Duration, ThreadTime, ThreadDuration int64
@@ -72,20 +72,21 @@ type Event struct {
 	PID, TID []byte
 	// ID is the member id or id2, BindID the member bind_id.
 	ID, BindID ID
-	// IDScope is the member scope, which distinguishes equal IDs. Scope is the member s of an instant: g, p or t. BindPoint is the member
-	// bp of a flow: e for the enclosing slice.
+	// IDScope is the member scope, which distinguishes equal IDs. Scope is the member s of an instant: g, p or t.
+	// BindPoint is the member bp of a flow: e for the enclosing slice.
 	IDScope, Scope, BindPoint string
 	// FlowIn and FlowOut are the members flow_in and flow_out.
 	FlowIn, FlowOut bool
 	// Args is the member args as JSON, nil if absent. It is an object in all files that keep to the format.
 	Args []byte
-	// Other holds all other members as JSON, without the braces of an object: `"cname":"good","sf2":1`. It is nil if there are none.
+	// Other holds all other members as JSON, without the braces of an object: `"cname":"good","sf2":1`. It is nil if
+	// there are none.
 	Other []byte
-	// StackID is the member sf and StackNames the member stack, as JSON. Only a Parser sets them: who makes an event of the trace gives it the
-	// stack, or adds them to Other.
+	// StackID is the member sf and StackNames the member stack, as JSON. Only a Parser sets them: who makes an event of
+	// the trace gives it the stack, or adds them to Other.
 	StackID, StackNames []byte
-	// TopLevel means that this is not an event but a member of the outermost object of the file, such as metadata or otherData: Name is
-	// its name and Args its value.
+	// TopLevel means that this is not an event but a member of the outermost object of the file, such as metadata or
+	// otherData: Name is its name and Args its value.
 	TopLevel bool
 }
 
@@ -116,8 +117,8 @@ const (
 	attrAbsent   = "chrome.absent" // members that are absent: name, cat, ts
 )
 
-// Attributes of threads and processes whose number is not the text of the member pid or tid. Their values are JSON, "" if the member is
-// absent.
+// Attributes of threads and processes whose number is not the text of the member pid or tid. Their values are JSON, ""
+// if the member is absent.
 const (
 	AttrPID = "chrome.pid"
 	AttrTID = "chrome.tid"
@@ -129,9 +130,10 @@ const phaseField = "?"
 // noProvider is the provider of events without a category.
 const noProvider = "chrome"
 
-// Of returns the phase of the events of a type, and whether they are events of Chrome's format, as an Encoder writes them. The phase is
-// empty for parts of events, for events without a phase, for members of the outermost object, and for events whose phase the
-// Decoder finds in the payload. Of searches the attributes of the type: keep the result by the pointer of the type.
+// Of returns the phase of the events of a type, and whether they are events of Chrome's format, as an Encoder writes
+// them. The phase is empty for parts of events, for events without a phase, for members of the outermost object, and
+// for events whose phase the Decoder finds in the payload. Of searches the attributes of the type: keep the result by
+// the pointer of the type.
 func Of(t *ntconv.Type) (phase string, ok bool) {
 	if t == nil || len(t.Attrs) == 0 {
 		return "", false

@@ -10,7 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/chromeevent"
 )
 
-// FuzzChromeEvent checks that every object in JSON is an event that its encoding restores, and that other layouts and payloads do not panic.
+// FuzzChromeEvent checks that every object in JSON is an event that its encoding restores, and that other layouts and
+// payloads do not panic.
 func FuzzChromeEvent(f *testing.F) {
 	for _, text := range catalogue {
 		f.Add([]byte(text), "", []byte{})

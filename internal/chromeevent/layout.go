@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// The layout of a type says what its fields are, one code per field and those of an object's members in braces after it. First come the
-// members that are present, then other members (codeOther and a class each), then args: a class for each of its members after codeArgs,
-// or codeWhole and one class for all of it.
+// The layout of a type says what its fields are, one code per field and those of an object's members in braces after
+// it. First come the members that are present, then other members (codeOther and a class each), then args: a class for
+// each of its members after codeArgs, or codeWhole and one class for all of it.
 const (
 	codeDuration       = 'd'
 	codeThreadDuration = 'D'
@@ -78,7 +78,8 @@ func fieldOf(code byte) (f memberField, ok bool) {
 
 func upper(code byte) byte { return code - 'a' + 'A' }
 
-// Types of fields. All are ones that TraceEvent and dotnet-trace know, since either rejects a whole file for an unknown one.
+// Types of fields. All are ones that TraceEvent and dotnet-trace know, since either rejects a whole file for an unknown
+// one.
 var (
 	varintType  = ntconv.FieldType{Code: ntconv.TypeVarInt}
 	varuintType = ntconv.FieldType{Code: ntconv.TypeVarUint}
@@ -180,7 +181,11 @@ func (b *fieldBuilder) event() (fields []ntconv.Field) {
 			others = b.member(others)
 			fields = append(fields, others[len(others)-1])
 		case codePart:
-			fields = append(fields, ntconv.Field{Name: "part", Type: varuintType}, ntconv.Field{Name: "data", Type: textType})
+			fields = append(
+				fields,
+				ntconv.Field{Name: "part", Type: varuintType},
+				ntconv.Field{Name: "data", Type: textType},
+			)
 		case codeGeneric:
 			for _, name := range [...]string{"ph", "cat", "name", "members", "args"} {
 				fields = append(fields, ntconv.Field{Name: name, Type: textType})

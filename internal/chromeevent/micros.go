@@ -6,19 +6,21 @@ import (
 	"strconv"
 )
 
-// A Micros is a time of the format, read from its decimal text without rounding: whole nanoseconds, rounded down, and the rest.
+// A Micros is a time of the format, read from its decimal text without rounding: whole nanoseconds, rounded down, and
+// the rest.
 type Micros struct {
 	Nanos int64
-	// Rest is the fraction of a nanosecond, at least 0 and below 1. It is 0 exactly if the text has no more than nanoseconds.
+	// Rest is the fraction of a nanosecond, at least 0 and below 1. It is 0 exactly if the text has no more than
+	// nanoseconds.
 	Rest float64
 }
 
-// MaxNanos is the largest number of nanoseconds that ParseMicros returns: 146 years. The difference of two times, and a time with a
-// duration, then fit into an int64.
+// MaxNanos is the largest number of nanoseconds that ParseMicros returns: 146 years. The difference of two times, and a
+// time with a duration, then fit into an int64.
 const MaxNanos = 1<<62 - 1
 
-// ParseMicros reads a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if its distance from 0 is
-// more than MaxNanos.
+// ParseMicros reads a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if
+// its distance from 0 is more than MaxNanos.
 func ParseMicros(text []byte) (m Micros, ok bool) {
 	d, ok := parseDecimal(unquote(text))
 	if !ok {
@@ -27,7 +29,8 @@ func ParseMicros(text []byte) (m Micros, ok bool) {
 	return d.nanos()
 }
 
-// Round returns the nearest number of nanoseconds; a half is rounded up. exact is false if that is not the number itself.
+// Round returns the nearest number of nanoseconds; a half is rounded up. exact is false if that is not the number
+// itself.
 func (m Micros) Round() (nanos int64, exact bool) {
 	if m.Rest >= 0.5 && m.Nanos < MaxNanos {
 		return m.Nanos + 1, false
@@ -35,8 +38,8 @@ func (m Micros) Round() (nanos int64, exact bool) {
 	return m.Nanos, m.Rest == 0
 }
 
-// RoundDuration returns the duration d of something that begins at m as the difference of the rounded times. Slices that nest
-// therefore nest after rounding, too. exact is false if a time was rounded.
+// RoundDuration returns the duration d of something that begins at m as the difference of the rounded times. Slices
+// that nest therefore nest after rounding, too. exact is false if a time was rounded.
 func (m Micros) RoundDuration(d Micros) (nanos int64, exact bool) {
 	if m.Rest == 0 {
 		return d.Round()
@@ -53,8 +56,8 @@ func (m Micros) RoundDuration(d Micros) (nanos int64, exact bool) {
 	return d.Nanos + (end - begin), false
 }
 
-// isNearest reports whether the float64 that is nearest to a number of microseconds is that of the text, which has more digits. Programs
-// that keep times as float64 write such digits: they carry no information.
+// isNearest reports whether the float64 that is nearest to a number of microseconds is that of the text, which has more
+// digits. Programs that keep times as float64 write such digits: they carry no information.
 func isNearest(text []byte, nanos int64) bool {
 	var buf [32]byte
 	f, err := strconv.ParseFloat(string(unquote(text)), 64)
@@ -70,7 +73,8 @@ func unquote(text []byte) []byte {
 	return text
 }
 
-// A decimal is (digits + tail) × 10^exponent, with up to 19 digits. tail is what further digits add: at least 0 and below 1.
+// A decimal is (digits + tail) × 10^exponent, with up to 19 digits. tail is what further digits add: at least 0 and
+// below 1.
 type decimal struct {
 	digits   uint64
 	exponent int
@@ -148,7 +152,28 @@ func parseExponent(b []byte) (e int, ok bool) {
 	return e, true
 }
 
-var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+var powers = [...]uint64{
+	1,
+	1e1,
+	1e2,
+	1e3,
+	1e4,
+	1e5,
+	1e6,
+	1e7,
+	1e8,
+	1e9,
+	1e10,
+	1e11,
+	1e12,
+	1e13,
+	1e14,
+	1e15,
+	1e16,
+	1e17,
+	1e18,
+	1e19,
+}
 
 // nanos takes the number as microseconds.
 func (d decimal) nanos() (m Micros, ok bool) {

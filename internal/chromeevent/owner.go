@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// Owners makes the processes and threads of the members pid and tid. Names can be set until the first event with a thread, or with one of
-// its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes and about 1,048,576 threads at most; events
-// of further ones belong to others.
+// Owners makes the processes and threads of the members pid and tid. Names can be set until the first event with a
+// thread, or with one of its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes
+// and about 1,048,576 threads at most; events of further ones belong to others.
 type Owners struct {
 	// Merged counts the calls of Thread for threads that are beyond these bounds.
 	Merged int64
@@ -53,7 +53,8 @@ func number(text string) (n uint64, ok bool) {
 	return n, err == nil && (text == "0" || text[0] != '0' && text[0] != '+')
 }
 
-// process returns the process of a member pid, which is nil if it is absent. own is false if there are too many processes: it is another one.
+// process returns the process of a member pid, which is nil if it is absent. own is false if there are too many
+// processes: it is another one.
 func (o *Owners) process(pid []byte) (p *process, own bool) {
 	if p := o.processes[string(pid)]; p != nil {
 		return p, true

@@ -43,24 +43,28 @@ func RoleOf(phase string) Role {
 	return RoleNone
 }
 
-// ArrowName is the name and the category of the slices without duration that the Chrome exporter writes for ends of arrows, see
-// Event.IsArrow.
+// ArrowName is the name and the category of the slices without duration that the Chrome exporter writes for ends of
+// arrows, see Event.IsArrow.
 const ArrowName = "flow"
 
-// IsArrow reports whether an event begins a slice without duration that is only an end of an arrow, which leads from or to the slice
-// around it.
+// IsArrow reports whether an event begins a slice without duration that is only an end of an arrow, which leads from or
+// to the slice around it.
 func (e *Event) IsArrow() bool {
-	return e.Phase == PhaseBegin && e.Name == ArrowName && e.Category == ArrowName && e.BindID.Kind != NoID && (e.FlowIn || e.FlowOut) &&
+	return e.Phase == PhaseBegin && e.Name == ArrowName && e.Category == ArrowName && e.BindID.Kind != NoID &&
+		(e.FlowIn || e.FlowOut) &&
 		len(e.Args) == 0
 }
 
-// A Pairer finds which events begin and end a slice. Events must come in time order. T is what the caller keeps of an open slice.
+// A Pairer finds which events begin and end a slice. Events must come in time order. T is what the caller keeps of an
+// open slice.
 //
-// An E ends the innermost open slice of its thread; if it has a name, the innermost one with that name. An e ends the innermost slice with
-// its category, ID and scope, in the same way; an F and a D also need the same name. An ID of the whole file (id, id2.global) prefers slices of the process of
-// the event to those of other processes, because many programs number their IDs from 1 in each process.
+// An E ends the innermost open slice of its thread; if it has a name, the innermost one with that name. An e ends the
+// innermost slice with its category, ID and scope, in the same way; an F and a D also need the same name. An ID of the
+// whole file (id, id2.global) prefers slices of the process of the event to those of other processes, because many
+// programs number their IDs from 1 in each process.
 //
-// Its memory is that of the open slices; an end looks at the 1024 innermost ones with its key. It is not safe for concurrent use.
+// Its memory is that of the open slices; an end looks at the 1024 innermost ones with its key. It is not safe for
+// concurrent use.
 type Pairer[T any] struct {
 	stacks map[pairKey][]open[T]
 	next   uint64
@@ -159,11 +163,12 @@ func (p *Pairer[T]) End(e *Event, t *ntconv.Thread) (value T, ok bool) {
 	return value, true
 }
 
-// maxOpenWalk bounds how far an end looks for its begin among the slices that are open with its key: a file of nothing but begins, and ends
-// with other names, would take time with its square.
+// maxOpenWalk bounds how far an end looks for its begin among the slices that are open with its key: a file of nothing
+// but begins, and ends with other names, would take time with its square.
 const maxOpenWalk = 1 << 10
 
-// find returns the position of the innermost slice that an event belongs to, -1 if there is none among the innermost ones.
+// find returns the position of the innermost slice that an event belongs to, -1 if there is none among the innermost
+// ones.
 func (p *Pairer[T]) find(stack []open[T], e *Event, t *ntconv.Thread, named bool) int {
 	other := -1 // in another process
 	for i := len(stack) - 1; i >= max(len(stack)-maxOpenWalk, 0); i-- {
@@ -204,11 +209,13 @@ type flowKey struct {
 	category, name, id string
 }
 
-// maxFlows bounds the flows that a Pairer knows. An older one, of which no event may follow, is then a flow without its beginning.
+// maxFlows bounds the flows that a Pairer knows. An older one, of which no event may follow, is then a flow without its
+// beginning.
 const maxFlows = 1 << 20
 
-// Flow returns the number of the flow that an event on thread t is part of, from 1, and 0 if it is part of none. in means that an arrow
-// ends at the event, out that one begins there. These are events of the phases s, t and f, and events with bind_id.
+// Flow returns the number of the flow that an event on thread t is part of, from 1, and 0 if it is part of none. in
+// means that an arrow ends at the event, out that one begins there. These are events of the phases s, t and f, and
+// events with bind_id.
 func (p *Pairer[T]) Flow(e *Event, t *ntconv.Thread) (number uint64, in, out bool) {
 	k := flowKey{}
 	switch RoleOf(e.Phase) {

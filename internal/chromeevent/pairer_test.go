@@ -117,8 +117,8 @@ func TestPairer(t *testing.T) {
 	}
 }
 
-// TestPairerDeep: an end finds its begin among many other open slices, but does not look at all of them, so that a file of begins and ends
-// that do not match takes no time with its square.
+// TestPairerDeep: an end finds its begin among many other open slices, but does not look at all of them, so that a file
+// of begins and ends that do not match takes no time with its square.
 func TestPairerDeep(t *testing.T) {
 	for n, want := range map[int]string{1000: "1001: 0", 5000: "5001: -1"} {
 		lines := []string{`{"ph":"B","name":"a","pid":1,"tid":1}`}

@@ -28,9 +28,9 @@ type Parser struct {
 // maxNames bounds the strings that a Parser remembers so as not to make them again.
 const maxNames = 1 << 16
 
-// Parse sets e to the event in a JSON object that jsonscan.Skip has validated. Byte slices of e refer to text or are valid until the next
-// call. If a name occurs twice, the last member counts. A member that is not of its type, such as a name that is a number, becomes one of
-// Other.
+// Parse sets e to the event in a JSON object that jsonscan.Skip has validated. Byte slices of e refer to text or are
+// valid until the next call. If a name occurs twice, the last member counts. A member that is not of its type, such as
+// a name that is a number, becomes one of Other.
 func (p *Parser) Parse(text []byte, e *Event) {
 	*e = Event{}
 	p.other, p.ids = p.other[:0], p.ids[:0]
@@ -189,7 +189,8 @@ func (p *Parser) text(s *string, value []byte) bool {
 	return true
 }
 
-// micros reads a time. That of a string counts, too: some programs write them to keep digits that JavaScript would lose.
+// micros reads a time. That of a string counts, too: some programs write them to keep digits that JavaScript would
+// lose.
 func micros(t *timeText, value []byte) bool {
 	parsed, ok := ParseMicros(value)
 	if ok {

@@ -71,14 +71,15 @@ var absentNames = [...]struct {
 	name   string
 }{{HasName, "name"}, {HasCategory, "cat"}, {HasTime, "ts"}, {topLevel, "event"}}
 
-// find returns the shape of the description. It returns nil if there is none and the limit of types is reached. e has the names of the
-// type.
+// find returns the shape of the description. It returns nil if there is none and the limit of types is reached. e has
+// the names of the type.
 func (s *shapes) find(d *description, e *Event, limit int) *shape {
 	if found := s.bySignature[string(d.sig)]; found != nil {
 		return found
 	}
 	key := family{e.Phase, e.Category, e.Name}
-	if s.types >= limit || len(d.sig) > maxSignature || limit == maxTypes-2*reservedTypes && s.families[key] >= maxShapes {
+	if s.types >= limit || len(d.sig) > maxSignature ||
+		limit == maxTypes-2*reservedTypes && s.families[key] >= maxShapes {
 		return nil
 	}
 	sh := &shape{floats: make([]bool, slots(d.leaves))}
@@ -119,7 +120,11 @@ func (sh *shape) mark(leaves []leaf, set bool) (changed bool) {
 
 // newType makes the type of a signature. unique is false if two fields of an object have the same name.
 func (s *shapes) newType(sig []byte, e *Event, floats []bool) (t *ntconv.Type, unique bool) {
-	t = &ntconv.Type{Provider: noProvider, ID: uint32(firstTypeID + s.types), Name: cmp.Or(strings.TrimPrefix(e.Phase, phaseField), "event")}
+	t = &ntconv.Type{
+		Provider: noProvider,
+		ID:       uint32(firstTypeID + s.types),
+		Name:     cmp.Or(strings.TrimPrefix(e.Phase, phaseField), "event"),
+	}
 	s.types++
 	b := fieldBuilder{sig: body(sig), floats: floats}
 	t.Fields = b.event()

@@ -128,7 +128,8 @@ func (d *description) members(b []byte, depth int) bool {
 	return n > 0 && !(d.unique && hasDuplicates(b))
 }
 
-// name appends the name of a member, in quotes, to the signature. It returns false if the name cannot be that of a field.
+// name appends the name of a member, in quotes, to the signature. It returns false if the name cannot be that of a
+// field.
 func (d *description) name(quoted []byte) bool {
 	if len(quoted) < 3 || len(quoted) > maxKey {
 		return false

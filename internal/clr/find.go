@@ -2,9 +2,9 @@ package clr
 
 import "github.com/ntconv/ntconv"
 
-// LayoutOf returns what the tables say about the events of a type with that version, or nil. Events of the native runtime
-// and of Universal.System are found by ID. Other providers renumber part of their events in each process: their events are
-// found by name if they have one.
+// LayoutOf returns what the tables say about the events of a type with that version, or nil. Events of the native
+// runtime and of Universal.System are found by ID. Other providers renumber part of their events in each process: their
+// events are found by name if they have one.
 func LayoutOf(t *ntconv.Type, version uint8) *Layout {
 	switch p := providerIndex(t.Provider); {
 	case p < 0:

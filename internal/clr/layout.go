@@ -36,8 +36,8 @@ type fieldMap struct {
 // Name returns the symbol without its version suffix: GCAllocationTick for GCAllocationTick_V4.
 func (l *Layout) Name() string { return l.name }
 
-// MapName returns the name of a field's value, and "" if the field has no names or the value has none. Where the field is
-// a bit set, the names of its bits are joined by | and bits without a name are appended in hexadecimal. Only joining
+// MapName returns the name of a field's value, and "" if the field has no names or the value has none. Where the field
+// is a bit set, the names of its bits are joined by | and bits without a name are appended in hexadecimal. Only joining
 // allocates.
 func (l *Layout) MapName(field string, value uint64) string {
 	for i := range l.maps {
@@ -125,8 +125,8 @@ type entry struct {
 var layouts [len(index)]atomic.Pointer[Layout]
 
 // Lookup returns the layout of an event, or nil if the event is unknown. Of an unknown version the next lower one is
-// taken, as new versions only add fields at the end; if there is none, the next higher one. It does not allocate after the
-// first call for a layout.
+// taken, as new versions only add fields at the end; if there is none, the next higher one. It does not allocate after
+// the first call for a layout.
 func Lookup(provider string, id uint32, version uint8) *Layout {
 	p := providerIndex(provider)
 	if p < 0 {

@@ -46,8 +46,8 @@ type Method struct {
 	Signature          []byte
 }
 
-// ParseMethod reads an event of class ClassMethod; m is overwritten. It returns false if the event is none, or if its payload
-// is too short.
+// ParseMethod reads an event of class ClassMethod; m is overwritten. It returns false if the event is none, or if its
+// payload is too short.
 func ParseMethod(e *ntconv.Event, m *Method) bool {
 	if !ParseMethodCode(e, m) {
 		return false
@@ -75,7 +75,8 @@ func ParseMethod(e *ntconv.Event, m *Method) bool {
 // methodCodeSize is the length of what all method events begin with.
 const methodCodeSize = 36
 
-// ParseMethodCode is ParseMethod up to the texts, which take most of its time: ids, where the code lies, and what happened.
+// ParseMethodCode is ParseMethod up to the texts, which take most of its time: ids, where the code lies, and what
+// happened.
 func ParseMethodCode(e *ntconv.Event, m *Method) bool {
 	b := e.Payload
 	id := e.Type.ID
@@ -91,8 +92,12 @@ func ParseMethodCode(e *ntconv.Event, m *Method) bool {
 		return false
 	}
 	*m = Method{
-		MethodID: binary.LittleEndian.Uint64(b), ModuleID: binary.LittleEndian.Uint64(b[8:]), Start: binary.LittleEndian.Uint64(b[16:]),
-		Size: binary.LittleEndian.Uint32(b[24:]), Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
+		MethodID: binary.LittleEndian.Uint64(
+			b,
+		), ModuleID: binary.LittleEndian.Uint64(b[8:]), Start: binary.LittleEndian.Uint64(b[16:]),
+		Size: binary.LittleEndian.Uint32(
+			b[24:],
+		), Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
 		Action: action + MethodAction(id-141)&1, Verbose: id >= 143,
 	}
 	return true

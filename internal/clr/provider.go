@@ -22,8 +22,8 @@ const (
 	UniversalEvents  = "Universal.Events"
 )
 
-// IsRuntime reports whether a provider is part of the native runtime (its four manifests and the sample profiler): traces
-// hold neither names nor fields of its events, and their ids are fixed.
+// IsRuntime reports whether a provider is part of the native runtime (its four manifests and the sample profiler):
+// traces hold neither names nor fields of its events, and their ids are fixed.
 func IsRuntime(provider string) bool {
 	p := providerIndex(provider)
 	return p >= 0 && providers[p].native

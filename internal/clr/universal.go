@@ -7,8 +7,8 @@ import (
 )
 
 // Views of machine-wide traces (universal, 1.3 and 1.8; nettrace-in-practice, 4.2). The process is that of the event's
-// thread. Payloads may be longer than a view says: one-collect leaves an undeclared tail. Text is UTF-8, borrowed from the
-// event.
+// thread. Payloads may be longer than a view says: one-collect leaves an undeclared tail. Text is UTF-8, borrowed from
+// the event.
 
 // A Process is the payload of ExistingProcess and ProcessCreate.
 type Process struct {
@@ -49,12 +49,19 @@ func (m *Mapping) Limit() uint64 {
 // ParseMapping reads an event of class ClassUniversalMapping; m is overwritten.
 func ParseMapping(e *ntconv.Event, m *Mapping) bool {
 	c := cursor{b: e.Payload}
-	*m = Mapping{ID: c.uvarint(), Start: c.uvarint(), End: c.uvarint(), Offset: c.uvarint(), File: c.text(), MetadataID: c.uvarint()}
+	*m = Mapping{
+		ID:         c.uvarint(),
+		Start:      c.uvarint(),
+		End:        c.uvarint(),
+		Offset:     c.uvarint(),
+		File:       c.text(),
+		MetadataID: c.uvarint(),
+	}
 	return !c.short
 }
 
-// A Symbol is the payload of ProcessSymbol: a named range of addresses inside a mapping. It often comes after the samples
-// that need it, and it is repeated for each process that shares the mapping.
+// A Symbol is the payload of ProcessSymbol: a named range of addresses inside a mapping. It often comes after the
+// samples that need it, and it is repeated for each process that shares the mapping.
 type Symbol struct {
 	ID, MappingID uint64
 	// Start and End are addresses, End the last one of the symbol. For generated code it is one too far.

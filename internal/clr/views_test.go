@@ -106,8 +106,8 @@ func view(e *ntconv.Event) (out map[string]string, ok bool) {
 
 var zeroes = map[string]bool{"": true, "0": true, ntconv.GUID{}.String(): true}
 
-// checkViews compares the view of an event with what its layout says. A view may accept what is cut off inside fields of
-// later versions; it must not refuse what decodes, and not accept what is cut before.
+// checkViews compares the view of an event with what its layout says. A view may accept what is cut off inside fields
+// of later versions; it must not refuse what decodes, and not accept what is cut before.
 func checkViews(t *testing.T, e *ntconv.Event) {
 	t.Helper()
 	got, ok := view(e)

@@ -24,7 +24,8 @@ var eventCounterFields = [...]string{
 	ecMin: "Payload.Min", ecMax: "Payload.Max", ecIncrement: "Payload.Increment", ecRateScale: "Payload.DisplayRateTimeScale",
 }
 
-// eventCounter reads a value of an event counter. One without a measurement in the interval states zeros, which are not values.
+// eventCounter reads a value of an event counter. One without a measurement in the interval states zeros, which are not
+// values.
 func (r *Reader) eventCounter(e *ntconv.Event, c *role, emit func(*Value)) {
 	interval, _ := r.number(ecInterval)
 	r.value = Value{

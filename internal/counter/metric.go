@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Fields of the events that hold values of instruments. An event has those of its kind; the value of a counter and the ID of the
-// instrument are absent in older runtimes.
+// Fields of the events that hold values of instruments. An event has those of its kind; the value of a counter and the
+// ID of the instrument are absent in older runtimes.
 const (
 	mSession = iota
 	mMeter
@@ -58,8 +58,8 @@ type sessionKey struct {
 	session string
 }
 
-// An instrumentKey is an instrument of a process. The ID distinguishes instruments with equal names and different tags; it is 0 in older
-// runtimes.
+// An instrumentKey is an instrument of a process. The ID distinguishes instruments with equal names and different tags;
+// it is 0 in older runtimes.
 type instrumentKey struct {
 	process     *ntconv.Process
 	id          float64

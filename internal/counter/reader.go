@@ -10,7 +10,8 @@ import (
 
 const metricsProvider = "System.Diagnostics.Metrics"
 
-// A Reader reads the counters of one trace. It remembers instruments and sessions, and not values. It is not safe for concurrent use.
+// A Reader reads the counters of one trace. It remembers instruments and sessions, and not values. It is not safe for
+// concurrent use.
 type Reader struct {
 	table  schema.Table
 	holds  map[*ntconv.Type]bool // events of the type are of interest
@@ -60,9 +61,9 @@ type role struct {
 	columns    int
 }
 
-// Read passes each value that an event holds to emit, in the order of the event. The Value is borrowed until emit returns. Call it for
-// all events in time order: the values of an instrument depend on earlier events. It borrows the event, and events without values cost
-// a comparison.
+// Read passes each value that an event holds to emit, in the order of the event. The Value is borrowed until emit
+// returns. Call it for all events in time order: the values of an instrument depend on earlier events. It borrows the
+// event, and events without values cost a comparison.
 func (r *Reader) Read(e *ntconv.Event, emit func(*Value)) {
 	if e.Kind != ntconv.KindEvent || e.Type == r.last {
 		return
@@ -85,8 +86,8 @@ func (r *Reader) Read(e *ntconv.Event, emit func(*Value)) {
 	role.read(r, e, role, emit)
 }
 
-// Reads reports whether events with the type and version of e may hold values, or say something about the values of others: Read does
-// nothing with events for which it returns false.
+// Reads reports whether events with the type and version of e may hold values, or say something about the values of
+// others: Read does nothing with events for which it returns false.
 func (r *Reader) Reads(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindEvent && r.roleOf(r.table.Of(e)).read != nil
 }

@@ -39,17 +39,19 @@ type Value struct {
 	Value       float64
 	OK          bool    // false: there was no measurement in the interval, or the event does not hold a number
 	Interval    float64 // seconds that the value covers, 0 if unknown
-	// RateScale is the number of seconds for which viewers show the increments of a counter of KindSum, 0 if it states none.
+	// RateScale is the number of seconds for which viewers show the increments of a counter of KindSum, 0 if it states
+	// none.
 	RateScale float64
-	// Tags are those of the time series, then those of the instrument and of the meter whose keys are not among them. For event
-	// counters they are the metadata.
+	// Tags are those of the time series, then those of the instrument and of the meter whose keys are not among them.
+	// For event counters they are the metadata.
 	Tags []Tag
 }
 
 // A Tag is a key and its value.
 type Tag struct{ Key, Value string }
 
-// splitTags splits k=v,k=v, as .NET joins tags without escaping them: what follows a comma and has no separator continues the value.
+// splitTags splits k=v,k=v, as .NET joins tags without escaping them: what follows a comma and has no separator
+// continues the value.
 func splitTags(text string, separator byte) (tags []Tag) {
 	for text != "" {
 		var item string
@@ -91,7 +93,8 @@ func percentile(quantile string) (string, bool) {
 	return "p" + strconv.FormatFloat(q*100, 'g', 10, 64), true
 }
 
-// clockSeconds returns the seconds of hh:mm:ss, as .NET writes a TimeSpan, with days and fractions if it has any; 0 for other texts.
+// clockSeconds returns the seconds of hh:mm:ss, as .NET writes a TimeSpan, with days and fractions if it has any; 0 for
+// other texts.
 func clockSeconds(text string) float64 {
 	days := 0.0
 	if day, rest, ok := strings.Cut(text, "."); ok && strings.Contains(rest, ":") {

@@ -21,8 +21,8 @@ func (e *ExistsError) Error() string { return e.Trace.Path + ": the dataset has 
 // Unwrap returns fs.ErrExist.
 func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 
-// An Addition is a trace that is being added. Commit or Abort must be called. Outputs and Commit are for one goroutine; Abort may be called
-// from any.
+// An Addition is a trace that is being added. Commit or Abort must be called. Outputs and Commit are for one goroutine;
+// Abort may be called from any.
 type Addition struct {
 	d       *Dataset
 	uid     string
@@ -39,8 +39,8 @@ type Addition struct {
 // doneName is the name of the complete directory of a trace below that of its Addition.
 const doneName = "trace"
 
-// Begin begins to add the trace whose content has a SHA-256 sum. The error is an *ExistsError if the dataset has the trace, and ErrBusy if
-// another run is adding or removing it. The cleaner can abort the addition; it may be nil.
+// Begin begins to add the trace whose content has a SHA-256 sum. The error is an *ExistsError if the dataset has the
+// trace, and ErrBusy if another run is adding or removing it. The cleaner can abort the addition; it may be nil.
 func (d *Dataset) Begin(sum []byte, cleaner *iox.Cleaner) (*Addition, error) {
 	a := &Addition{d: d, uid: UIDOf(sum), sum: hex.EncodeToString(sum), cleaner: cleaner}
 	if err := cleaner.Add(a, a.begin); err != nil {
@@ -75,8 +75,12 @@ func (a *Addition) exists(path string) error {
 	t := Trace{UID: a.uid, Path: path}
 	t.Manifest, t.Err = readManifest(path)
 	if t.Err == nil && t.Manifest.SHA256 != a.sum {
-		return fmt.Errorf("%s: another trace has the same UID: its content has the SHA-256 sum %s, that of the new one is %s; add the new one to another dataset",
-			path, t.Manifest.SHA256, a.sum)
+		return fmt.Errorf(
+			"%s: another trace has the same UID: its content has the SHA-256 sum %s, that of the new one is %s; add the new one to another dataset",
+			path,
+			t.Manifest.SHA256,
+			a.sum,
+		)
 	}
 	return &ExistsError{t}
 }
@@ -89,23 +93,26 @@ func (d *Dataset) stagingDir(uid string) string {
 // UID returns the UID of the trace.
 func (a *Addition) UID() string { return a.uid }
 
-// Outputs returns a directory for the tables, which the caller commits or aborts. If it was aborted, Outputs may be called again. The quota
-// may be nil.
+// Outputs returns a directory for the tables, which the caller commits or aborts. If it was aborted, Outputs may be
+// called again. The quota may be nil.
 func (a *Addition) Outputs(quota *iox.Quota) (*iox.Outputs, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
 		return nil, iox.ErrAborted
 	}
-	out, err := iox.CreateOutputs(filepath.Join(a.dir, doneName), iox.OutputsOptions{OutputOptions: iox.OutputOptions{Quota: quota}, Dir: true})
+	out, err := iox.CreateOutputs(
+		filepath.Join(a.dir, doneName),
+		iox.OutputsOptions{OutputOptions: iox.OutputOptions{Quota: quota}, Dir: true},
+	)
 	if err == nil {
 		a.out = out
 	}
 	return out, err
 }
 
-// Commit adds the trace, whose Outputs were committed, to the dataset. It completes the manifest: UID, SHA256 and Files. It returns the
-// directory of the trace. If it fails, the dataset is as before.
+// Commit adds the trace, whose Outputs were committed, to the dataset. It completes the manifest: UID, SHA256 and
+// Files. It returns the directory of the trace. If it fails, the dataset is as before.
 func (a *Addition) Commit(m *Manifest) (path string, err error) {
 	done := filepath.Join(a.dir, doneName)
 	m.UID, m.SHA256 = a.uid, a.sum
@@ -185,8 +192,9 @@ func (a *Addition) end() error {
 	return err
 }
 
-// removeBusy removes a directory in which another goroutine may still create a file: a signal ends an addition that is being committed.
-// What is created while the directory is read makes the removal fail; once it is gone, nothing can be created in it.
+// removeBusy removes a directory in which another goroutine may still create a file: a signal ends an addition that is
+// being committed. What is created while the directory is read makes the removal fail; once it is gone, nothing can be
+// created in it.
 func removeBusy(dir string) error {
 	var err error
 	for range 10 {

@@ -1,4 +1,5 @@
-// Package dataset keeps the tables of many traces in one directory tree that query engines read as one partitioned dataset.
+// Package dataset keeps the tables of many traces in one directory tree that query engines read as one partitioned
+// dataset.
 //
 //	DIR/_dataset.json                                      what the dataset is: Config
 //	DIR/day=2026-11-21/service=shop/trace=1f0c0ffee1f0c0ff the directory of a trace
@@ -10,13 +11,14 @@
 //
 // # Invariants
 //
-// A trace appears by one rename of its complete directory, and disappears by one rename. Its files, their directory and its manifest are
-// on the disk before it appears. So every directory of a trace outside of _staging is complete, at any moment and after any crash.
+// A trace appears by one rename of its complete directory, and disappears by one rename. Its files, their directory and
+// its manifest are on the disk before it appears. So every directory of a trace outside of _staging is complete, at any
+// moment and after any crash.
 //
-// A trace is identified by its UID, a hash of its content. Whoever adds or removes a trace holds the lock of its UID, and looks for the
-// trace in the whole dataset while holding it, so a trace is in a dataset once, whichever processes add it at the same time. The operating
-// system releases the locks of a process that ends, so everything in _staging without a locked UID is left over from a run that was
-// killed; Clean removes it.
+// A trace is identified by its UID, a hash of its content. Whoever adds or removes a trace holds the lock of its UID,
+// and looks for the trace in the whole dataset while holding it, so a trace is in a dataset once, whichever processes
+// add it at the same time. The operating system releases the locks of a process that ends, so everything in _staging
+// without a locked UID is left over from a run that was killed; Clean removes it.
 //
 // The package knows directories and files; what the tables hold is decided elsewhere.
 package dataset
@@ -93,8 +95,13 @@ func Open(dir string) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: %s: %w", dir, ConfigName, err)
 	}
 	if d.config.Layout != Layout {
-		return nil, fmt.Errorf("%s: the dataset has layout %d, this release reads layout %d; use the release that wrote it (ntconv %s)",
-			dir, d.config.Layout, Layout, d.config.Version)
+		return nil, fmt.Errorf(
+			"%s: the dataset has layout %d, this release reads layout %d; use the release that wrote it (ntconv %s)",
+			dir,
+			d.config.Layout,
+			Layout,
+			d.config.Version,
+		)
 	}
 	if err := checkKeys(d.config.Partition); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", dir, ConfigName, err)
@@ -103,9 +110,9 @@ func Open(dir string) (*Dataset, error) {
 	return d, nil
 }
 
-// Create opens a dataset, and creates it if it does not exist. want has the wanted schema and keys; without keys, those of an existing
-// dataset are used, and DefaultKeys for a new one. It is an error if an existing dataset has another schema or other keys, or if the
-// directory holds something else than a dataset.
+// Create opens a dataset, and creates it if it does not exist. want has the wanted schema and keys; without keys, those
+// of an existing dataset are used, and DefaultKeys for a new one. It is an error if an existing dataset has another
+// schema or other keys, or if the directory holds something else than a dataset.
 func Create(dir string, want Config) (*Dataset, error) {
 	if err := checkKeys(want.Partition); err != nil {
 		return nil, err
@@ -113,7 +120,8 @@ func Create(dir string, want Config) (*Dataset, error) {
 	d, err := Open(dir)
 	if errors.Is(err, ErrNotDataset) || errors.Is(err, fs.ErrNotExist) {
 		made := create(dir, want)
-		if d, err = Open(dir); err != nil && made != nil { // another process may have created it, and added traces, in the meantime
+		if d, err = Open(dir); err != nil &&
+			made != nil { // another process may have created it, and added traces, in the meantime
 			return nil, made
 		}
 	}
@@ -121,17 +129,28 @@ func Create(dir string, want Config) (*Dataset, error) {
 		return nil, err
 	}
 	if has := d.config.Partition; len(want.Partition) > 0 && !slices.Equal(has, want.Partition) {
-		return nil, fmt.Errorf("%s: %w: it is partitioned by %s, not by %s; omit --partition, or add to another dataset",
-			dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition))
+		return nil, fmt.Errorf(
+			"%s: %w: it is partitioned by %s, not by %s; omit --partition, or add to another dataset",
+			dir,
+			ErrMismatch,
+			JoinKeys(has),
+			JoinKeys(want.Partition),
+		)
 	}
 	if d.config.Schema != want.Schema {
-		return nil, fmt.Errorf("%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
-			dir, ErrMismatch, d.config.Schema, want.Schema)
+		return nil, fmt.Errorf(
+			"%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
+			dir,
+			ErrMismatch,
+			d.config.Schema,
+			want.Schema,
+		)
 	}
 	return d, nil
 }
 
-// create makes a directory a dataset. Another process may do the same: the first one wins, and the others use its Config.
+// create makes a directory a dataset. Another process may do the same: the first one wins, and the others use its
+// Config.
 func create(dir string, c Config) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return &iox.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
@@ -159,7 +178,8 @@ func create(dir string, c Config) error {
 	return err
 }
 
-// writeJSON writes a new file, which appears complete and is on the disk afterwards. The error wraps fs.ErrExist if there is one.
+// writeJSON writes a new file, which appears complete and is on the disk afterwards. The error wraps fs.ErrExist if
+// there is one.
 func writeJSON(name string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -264,8 +264,8 @@ func child(dir string, traces int) *exec.Cmd {
 	return cmd
 }
 
-// Processes are killed at random moments. What is in the dataset is complete at any time, and at the end every trace is in it once and
-// nothing is left.
+// Processes are killed at random moments. What is in the dataset is complete at any time, and at the end every trace is
+// in it once and nothing is left.
 func TestKilled(t *testing.T) {
 	d := newDataset(t)
 	const traces = 60

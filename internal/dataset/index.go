@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// An index knows which traces are in the dataset. Other processes add and remove traces, so it looks at the directories whenever it is
-// asked; it reads again only those whose time has changed.
+// An index knows which traces are in the dataset. Other processes add and remove traces, so it looks at the directories
+// whenever it is asked; it reads again only those whose time has changed.
 type index struct {
 	dataset *Dataset
 	mu      sync.Mutex
@@ -25,7 +25,8 @@ type listing struct {
 	names    []string // of the subdirectories that belong to the dataset
 }
 
-// racy is how long after a change a directory may change again without a change of its time: file systems have clocks of up to 2 s (FAT).
+// racy is how long after a change a directory may change again without a change of its time: file systems have clocks
+// of up to 2 s (FAT).
 const racy = 3 * time.Second
 
 // each calls f for the directory of each trace, until f returns an error.
@@ -61,7 +62,8 @@ func (x *index) walk(dir string, keys []Key, f func(uid, path string) error) err
 	return nil
 }
 
-// list returns the subdirectories of a directory for a key. A directory that does not exist has none: another process has removed it.
+// list returns the subdirectories of a directory for a key. A directory that does not exist has none: another process
+// has removed it.
 func (x *index) list(dir string, key Key) ([]string, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -104,11 +104,12 @@ func checkKeys(keys []Key) error {
 	return nil
 }
 
-// maxValue is the number of bytes of a value in a directory name: file systems take 255 bytes for a name, and a byte may become three.
+// maxValue is the number of bytes of a value in a directory name: file systems take 255 bytes for a name, and a byte
+// may become three.
 const maxValue = 80
 
-// escape returns a value as Hive writes it in the name of a directory: bytes that mean something to a file system or to Hive, and those
-// that are not ASCII, are percent-encoded. Long values are truncated.
+// escape returns a value as Hive writes it in the name of a directory: bytes that mean something to a file system or to
+// Hive, and those that are not ASCII, are percent-encoded. Long values are truncated.
 func escape(value string) string {
 	if value == "" {
 		return nullValue
@@ -127,8 +128,8 @@ func escape(value string) string {
 	return b.String()
 }
 
-// isPlain reports whether a byte of a value stays as it is. A dot is escaped at the edge of a value, and a space everywhere, because Windows
-// removes those at the end of a name.
+// isPlain reports whether a byte of a value stays as it is. A dot is escaped at the edge of a value, and a space
+// everywhere, because Windows removes those at the end of a name.
 func isPlain(c byte, edge bool) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':

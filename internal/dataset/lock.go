@@ -61,7 +61,8 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 	return nil, fmt.Errorf("%s: other processes keep removing it", path)
 }
 
-// release gives the lock up. Where an open file can be removed, its name goes first: another process may take the lock at once.
+// release gives the lock up. Where an open file can be removed, its name goes first: another process may take the lock
+// at once.
 func (l *lock) release() {
 	if filelock.RemovesOpenFiles {
 		_ = os.Remove(l.path) // if it stays, Clean removes it

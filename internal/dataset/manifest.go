@@ -49,7 +49,8 @@ func (m *Manifest) TableBytes() (n int64) {
 	return n
 }
 
-// uidDigits is the number of hexadecimal digits of a UID: two of a million traces have the same one with a probability of 3 in 10^8.
+// uidDigits is the number of hexadecimal digits of a UID: two of a million traces have the same one with a probability
+// of 3 in 10^8.
 const uidDigits = 16
 
 // UIDOf returns the UID for a SHA-256 sum.

@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// stagingUID returns the UID that a name in _staging belongs to, "" if it is not one of ours. dir means that it is a directory of a trace.
+// stagingUID returns the UID that a name in _staging belongs to, "" if it is not one of ours. dir means that it is a
+// directory of a trace.
 func stagingUID(name string) (uid string, dir bool) {
 	if len(name) < uidDigits || !IsUID(name[:uidDigits]) {
 		return "", false
@@ -45,8 +46,8 @@ func (d *Dataset) leftovers() (dirs map[string][]string, foreign []string, err e
 	return dirs, foreign, err
 }
 
-// Clean removes what killed runs have left in _staging, and returns how many unfinished traces that were. What other runs are working on
-// stays: they hold its lock.
+// Clean removes what killed runs have left in _staging, and returns how many unfinished traces that were. What other
+// runs are working on stays: they hold its lock.
 func (d *Dataset) Clean() (removed int, err error) {
 	dirs, _, err := d.leftovers()
 	if err != nil {
@@ -69,8 +70,8 @@ func (d *Dataset) Clean() (removed int, err error) {
 	return removed, err
 }
 
-// Remove removes the trace of a UID from the dataset. It disappears by one rename before its files are deleted. The error is ErrBusy if
-// another run is adding or removing it, and wraps fs.ErrNotExist if it is not in the dataset.
+// Remove removes the trace of a UID from the dataset. It disappears by one rename before its files are deleted. The
+// error is ErrBusy if another run is adding or removing it, and wraps fs.ErrNotExist if it is not in the dataset.
 func (d *Dataset) Remove(uid string) error {
 	l, err := d.lock(uid)
 	if err != nil {

@@ -20,7 +20,8 @@ type Problem struct {
 
 // Check says how a dataset is verified.
 type Check struct {
-	// Tables, if not nil, checks the files of a trace, whose sizes and hashes are right. It may be called for a trace of another schema.
+	// Tables, if not nil, checks the files of a trace, whose sizes and hashes are right. It may be called for a trace
+	// of another schema.
 	Tables func(t *Trace) error
 	// Done, if not nil, is called after each trace.
 	Done func(bytes int64)
@@ -37,11 +38,15 @@ type Verified struct {
 }
 
 func (v *Verified) add(d *Dataset, path, uid, format string, args ...any) {
-	v.Problems = append(v.Problems, Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)})
+	v.Problems = append(
+		v.Problems,
+		Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)},
+	)
 }
 
-// Verify checks that every trace is complete and as it was added, that no trace is there twice, that nothing else is in its directories, and
-// that no killed run has left anything. It changes nothing. The error is that of a directory that cannot be read.
+// Verify checks that every trace is complete and as it was added, that no trace is there twice, that nothing else is in
+// its directories, and that no killed run has left anything. It changes nothing. The error is that of a directory that
+// cannot be read.
 func (d *Dataset) Verify(check *Check) (*Verified, error) {
 	v := &Verified{Problems: []Problem{}}
 	if err := d.verifyTree(v, d.dir, d.config.Partition); err != nil {
@@ -56,11 +61,20 @@ func (d *Dataset) Verify(check *Check) (*Verified, error) {
 		t, before := &traces[i], *v
 		v.Traces++
 		if other, twice := first[t.UID]; twice {
-			v.add(d, t.Path, "", "the trace is in the dataset twice, also in %s; delete one of the two directories", filepath.ToSlash(d.relative(other)))
+			v.add(
+				d,
+				t.Path,
+				"",
+				"the trace is in the dataset twice, also in %s; delete one of the two directories",
+				filepath.ToSlash(d.relative(other)),
+			)
 		}
 		first[t.UID] = t.Path
 		d.verifyTrace(v, t, check)
-		if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) { // another run has removed the trace in the meantime
+		if _, err := os.Stat(t.Path); errors.Is(
+			err,
+			fs.ErrNotExist,
+		) { // another run has removed the trace in the meantime
 			*v = before
 			delete(first, t.UID)
 		}
@@ -93,7 +107,13 @@ func (d *Dataset) verifyTree(v *Verified, dir string, keys []Key) error {
 				return err
 			}
 		case !IsUID(value):
-			v.add(d, path, "", "not the UID of a trace: want %d hexadecimal digits; move it out of the dataset", uidDigits)
+			v.add(
+				d,
+				path,
+				"",
+				"not the UID of a trace: want %d hexadecimal digits; move it out of the dataset",
+				uidDigits,
+			)
 		}
 	}
 	return nil
@@ -114,7 +134,14 @@ func (d *Dataset) verifyTrace(v *Verified, t *Trace, check *Check) {
 		v.add(d, t.Path, t.UID, "the manifest is that of trace %s", m.UID)
 	}
 	if m.Schema != d.config.Schema {
-		v.add(d, t.Path, t.UID, "the tables have schema version %d, those of the dataset have version %d", m.Schema, d.config.Schema)
+		v.add(
+			d,
+			t.Path,
+			t.UID,
+			"the tables have schema version %d, those of the dataset have version %d",
+			m.Schema,
+			d.config.Schema,
+		)
 	}
 	if want := d.place(m); want != d.relative(t.Path) {
 		v.add(d, t.Path, t.UID, "the trace belongs in %s", filepath.ToSlash(want))
@@ -197,7 +224,12 @@ func (d *Dataset) verifyStaging(v *Verified) error {
 			continue
 		}
 		for _, name := range dirs[uid] {
-			v.add(d, filepath.Join(d.staging(), name), "", "left by a run that was killed; the next ntconv to parquet --dataset removes it")
+			v.add(
+				d,
+				filepath.Join(d.staging(), name),
+				"",
+				"left by a run that was killed; the next ntconv to parquet --dataset removes it",
+			)
 		}
 	}
 	return nil

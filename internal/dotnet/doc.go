@@ -7,8 +7,8 @@
 //   - perf maps, and the ProcessSymbol events made from them, carry one text (ParseSymbol): return type, module, type, method,
 //     parameters and tier, in the notation of IL assembler.
 //
-// From either come two names. Raw is character for character what Microsoft's TraceEvent shows, for comparing and searching.
-// Pretty is for reading, and follows C#:
+// From either come two names. Raw is character for character what Microsoft's TraceEvent shows, for comparing and
+// searching. Pretty is for reading, and follows C#:
 //
 //   - namespace, type and method, joined by dots; nested types as well (Outer.Inner). Constructors stay .ctor and .cctor, accessors
 //     get_X and set_X, operators op_X: that is what stack traces and other tools call them.

@@ -2,8 +2,8 @@ package dotnet
 
 import "strings"
 
-// Names that Roslyn makes begin with '<' and the name of the source method, which may itself be such a name, and then say by a
-// letter what they are (GeneratedNameKind in Roslyn's sources).
+// Names that Roslyn makes begin with '<' and the name of the source method, which may itself be such a name, and then
+// say by a letter what they are (GeneratedNameKind in Roslyn's sources).
 //
 //	<Run>b__5_0, <Run>b__0   lambda: numbers of the method and of the lambda; only the latter inside <>c__DisplayClass5_0
 //	<Run>g__Local|5_0        local function
@@ -57,7 +57,8 @@ func (p *printer) generated(s string) kind {
 		p.source(strings.ReplaceAll(inner, "-", ".")) // dots of System.IFoo.Bar, which a type's name cannot have
 		return kindMachine
 	case letter == 'F':
-		if i := strings.Index(tail, "__"); i > 0 && i+2 < len(tail) && strings.Trim(tail[:i], "0123456789ABCDEFabcdef") == "" {
+		if i := strings.Index(tail, "__"); i > 0 && i+2 < len(tail) &&
+			strings.Trim(tail[:i], "0123456789ABCDEFabcdef") == "" {
 			p.str(tail[i+2:])
 			return kindNamed
 		}

@@ -35,8 +35,9 @@ func keyword(name string) string {
 	return ""
 }
 
-// primitive returns C#'s word for the primitive type at the start of s, and how much of s is the type's name in a signature.
-// Method events write "unsigned int8", perf maps "uint8"; in method events "int" is the native integer, int32 the other.
+// primitive returns C#'s word for the primitive type at the start of s, and how much of s is the type's name in a
+// signature. Method events write "unsigned int8", perf maps "uint8"; in method events "int" is the native integer,
+// int32 the other.
 func primitive(s string) (string, int) {
 	end := wordEnd(s, 0)
 	for word := s[:end]; (word == "unsigned" || word == "native") && strings.HasPrefix(s[end:], " "); {

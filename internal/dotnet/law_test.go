@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model is a type as a compiler knows it. The test writes one model in the three notations that exist, and in C#; all must agree.
+// A model is a type as a compiler knows it. The test writes one model in the three notations that exist, and in C#; all
+// must agree.
 type model struct {
 	form  string // "prim", "named", "tuple", "nullable", "canon", "array", "pointer", "var", "mvar"
 	names [4]string
@@ -29,7 +30,8 @@ var prims = [][4]string{
 var ident = rapid.SampledFrom([]string{"Foo", "Bar", "Node", "Entry", "Größe", "List", "_x", "T1", "classy"})
 var space = rapid.SampledFrom([]string{"", "Shop.", "System.Linq.", "A.B.C."})
 
-// drawModel draws a type. Type parameters may be used in signatures only, so vars says how many there are, -1 where none may be.
+// drawModel draws a type. Type parameters may be used in signatures only, so vars says how many there are, -1 where
+// none may be.
 func drawModel(t *rapid.T, depth, vars, mvars int) model {
 	forms := []string{"prim", "named", "named"}
 	if depth > 0 {
@@ -140,7 +142,8 @@ func (m model) reflection() string {
 	return bracket(m.names[0] + strings.Join(append(append([]string{}, m.outer...), m.names[1]), "+"))
 }
 
-// csharp writes what is wanted. Inside a type's name, vars is nil and canon gives the letters; in a signature, vars are the arguments.
+// csharp writes what is wanted. Inside a type's name, vars is nil and canon gives the letters; in a signature, vars are
+// the arguments.
 func (m model) csharp(vars, mvars []string, canon func() string) string {
 	sub := func(a model) string { return a.csharp(vars, mvars, canon) }
 	switch m.form {

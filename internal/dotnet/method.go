@@ -2,7 +2,8 @@ package dotnet
 
 import "strings"
 
-// A Method is a method as MethodLoadVerbose and its relatives name it (provider Microsoft-Windows-DotNETRuntime and its rundown).
+// A Method is a method as MethodLoadVerbose and its relatives name it (provider Microsoft-Windows-DotNETRuntime and its
+// rundown).
 type Method struct {
 	Namespace string // full name of the type, despite the field's name in the manifest: "System.Collections.Generic.List`1[System.__Canon]"
 	Name      string // "Add", ".ctor", "<Run>b__0"

@@ -2,8 +2,8 @@ package dotnet
 
 import "strings"
 
-// ShortModule returns the file name of a module without directory, .dll, .exe and .ni.dll. Directories may be separated by / or \.
-// Other extensions belong to the name, as in libcoreclr.so.
+// ShortModule returns the file name of a module without directory, .dll, .exe and .ni.dll. Directories may be separated
+// by / or \. Other extensions belong to the name, as in libcoreclr.so.
 func ShortModule(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	if n, ok := cutSuffixFold(name, ".dll"); ok {

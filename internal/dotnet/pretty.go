@@ -44,7 +44,8 @@ func (p *printer) done(start int) (string, bool) {
 	return string(p.b[start:]), true
 }
 
-// machineMark tells async methods, whose MoveNext returns nothing, from iterators, whose MoveNext says whether there is a next.
+// machineMark tells async methods, whose MoveNext returns nothing, from iterators, whose MoveNext says whether there is
+// a next.
 func machineMark(ret string) string {
 	switch strings.TrimSpace(strings.TrimPrefix(ret, "instance")) {
 	case "void":
@@ -213,8 +214,8 @@ func (p *printer) plain(s string) {
 	}
 }
 
-// generic writes the type parameters of a generic method, of which method events only tell that they exist, and a signature
-// which of them it uses.
+// generic writes the type parameters of a generic method, of which method events only tell that they exist, and a
+// signature which of them it uses.
 func (p *printer) generic(ret, params string) {
 	count := max(variables(ret), variables(params))
 	if count == 0 {

@@ -2,8 +2,8 @@ package dotnet
 
 import "strings"
 
-// skipGroup returns the index after the bracket that closes the one at s[0]. All kinds of brackets nest in each other, so they are
-// counted as one kind: a name like <A[B>c does not come from a compiler.
+// skipGroup returns the index after the bracket that closes the one at s[0]. All kinds of brackets nest in each other,
+// so they are counted as one kind: a name like <A[B>c does not come from a compiler.
 func skipGroup(s string) (int, bool) {
 	depth := 0
 	for i := range len(s) {
@@ -19,8 +19,8 @@ func skipGroup(s string) (int, bool) {
 	return 0, false
 }
 
-// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements. It looks at each byte a fixed
-// number of times: groups come from untrusted files and may have any number of commas and blanks.
+// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements. It looks at
+// each byte a fixed number of times: groups come from untrusted files and may have any number of commas and blanks.
 func cutGroup(s string) (elems []string, rest string, ok bool) {
 	end, ok := skipGroup(s)
 	if !ok {
@@ -88,8 +88,8 @@ func lastOuter(s string, c byte) int {
 	return -1
 }
 
-// nameEnd returns where the type name at the start of s ends. A '<' that begins an identifier belongs to the name of something
-// compiler-made (<>c, <Run>d__3); anywhere else it opens type arguments and ends the name.
+// nameEnd returns where the type name at the start of s ends. A '<' that begins an identifier belongs to the name of
+// something compiler-made (<>c, <Run>d__3); anywhere else it opens type arguments and ends the name.
 func nameEnd(s string) int {
 	begins := true
 	for i := 0; i < len(s); i++ {

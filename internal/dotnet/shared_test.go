@@ -94,8 +94,9 @@ func TestAllTraces(t *testing.T) {
 	names.check(t)
 }
 
-// checkFrames checks that every frame that TraceEvent could name has the raw name of a method or symbol of its trace, and that every module
-// it shows is the short name of a file or stands in a symbol. It returns the number of frames of .NET methods.
+// checkFrames checks that every frame that TraceEvent could name has the raw name of a method or symbol of its trace,
+// and that every module it shows is the short name of a file or stands in a symbol. It returns the number of frames of
+// .NET methods.
 func checkFrames(t *testing.T, trace string, c naming, path string) (managed int) {
 	raw, native, modules := map[string]bool{}, map[string]bool{"": true}, map[string]bool{"": true, "unknown": true}
 	for m := range c.methods {

@@ -9,8 +9,9 @@ type Parts struct {
 	Method    string // "Add", without parameters
 }
 
-// Split returns the parts of a method with a display name and the name that Raw returns, which may follow the name of its module and "!".
-// raw may be empty; then nested types cannot be distinguished from namespaces. A name without a type has only a method.
+// Split returns the parts of a method with a display name and the name that Raw returns, which may follow the name of
+// its module and "!". raw may be empty; then nested types cannot be distinguished from namespaces. A name without a
+// type has only a method.
 func Split(name, raw string) Parts {
 	if raw == "" {
 		raw = name
@@ -53,7 +54,8 @@ func splitRaw(raw, name string) (full, method string) {
 			return full, special[1:]
 		}
 	}
-	// Names of nested types and type arguments end at the next dot. The method that implements a member of an interface contains more.
+	// Names of nested types and type arguments end at the next dot. The method that implements a member of an interface
+	// contains more.
 	if i := strings.LastIndexAny(raw, "+`]"); i >= 0 {
 		if dot := i + 1 + firstOutside(raw[i+1:], '.'); dot > i {
 			return raw[:dot], raw[dot+1:]

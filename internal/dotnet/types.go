@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// An argument is a generic argument: a letter, text to be translated, or a piece of the buffer that holds its translation.
+// An argument is a generic argument: a letter, text to be translated, or a piece of the buffer that holds its
+// translation.
 type argument struct {
 	letter byte // T or U, and
 	n, of  int  // the number among how many, from 0
@@ -135,7 +136,8 @@ func cutType(s string) (name string, args []argument, rest string, ok bool) {
 	return name, args, rest, ok && name != "" && len(elems) > 0
 }
 
-// assembly drops the assembly in "[Assembly]Type", and in the argument "[Type, Assembly, Version=...]" of reflection's full names.
+// assembly drops the assembly in "[Assembly]Type", and in the argument "[Type, Assembly, Version=...]" of reflection's
+// full names.
 func (p *printer) assembly(s string) string {
 	elems, rest, ok := cutGroup(s)
 	if !ok || len(elems) == 0 {

@@ -17,6 +17,6 @@
 //
 // The payload is an object of the event's fields. Integers and pointers are numbers, whatever their size; GUIDs, times,
 // infinities and NaN are text, byte arrays text that begins with "hex:". A field that cannot be decoded is an object
-// {"error": "why"}; one that the payload is too short for, as older versions of an event are, is null. Of several fields
-// with one name in one object, all but the first get a suffix, so that every line is valid under RFC 7493 too.
+// {"error": "why"}; one that the payload is too short for, as older versions of an event are, is null. Of several
+// fields with one name in one object, all but the first get a suffix, so that every line is valid under RFC 7493 too.
 package eventtext

@@ -19,7 +19,8 @@ import (
 
 var everything = Options{Hex: true, CRC: true, Stacks: true}
 
-// checkLine fails unless line is one JSON object in valid UTF-8 without a name that occurs twice in one object, and a line.
+// checkLine fails unless line is one JSON object in valid UTF-8 without a name that occurs twice in one object, and a
+// line.
 func checkLine(t interface{ Fatalf(string, ...any) }, line []byte) {
 	if !bytes.HasSuffix(line, []byte("}\n")) || bytes.Count(line, []byte("\n")) != 1 {
 		t.Fatalf("not one line: %q", line)

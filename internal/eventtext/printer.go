@@ -62,8 +62,8 @@ const LimitLine = "line of an event"
 // maxLine is how many bytes a line may have in addition to four for each byte of the payload: its bytes and its fields.
 const maxLine = 64 << 20
 
-// Err returns an *ntconv.LimitError if the last line that was appended is too long: a few bytes of an event can refer to a stack of
-// gigabytes. That line is not complete, and must not be used.
+// Err returns an *ntconv.LimitError if the last line that was appended is too long: a few bytes of an event can refer
+// to a stack of gigabytes. That line is not complete, and must not be used.
 func (p *Printer) Err() error { return p.err }
 
 // begin begins a line of an event.
@@ -76,7 +76,12 @@ func (p *Printer) full(dst []byte) bool {
 	if len(dst) <= p.end {
 		return false
 	}
-	p.err = &ntconv.LimitError{Limit: LimitLine, Value: int64(p.end - p.start), Asked: int64(len(dst) - p.start), Unit: "bytes"}
+	p.err = &ntconv.LimitError{
+		Limit: LimitLine,
+		Value: int64(p.end - p.start),
+		Asked: int64(len(dst) - p.start),
+		Unit:  "bytes",
+	}
 	return true
 }
 
@@ -117,8 +122,8 @@ func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(dst[:start], message.JSON(dst[start:])...)
 }
 
-// A fieldKey is the JSON name of a field with its colon: as it is distinguished from those of other fields, and as it is printed, with what a
-// terminal acts on escaped.
+// A fieldKey is the JSON name of a field with its colon: as it is distinguished from those of other fields, and as it
+// is printed, with what a terminal acts on escaped.
 type fieldKey struct{ quoted, shown string }
 
 // An object is one that is being written.

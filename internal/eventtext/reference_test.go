@@ -86,8 +86,8 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// compare checks that every event of the reference is there with the same head, and with the same value in each field that
-// both know.
+// compare checks that every event of the reference is there with the same head, and with the same value in each field
+// that both know.
 func compare(t *testing.T, name string, trace, reference []byte) {
 	want, got := readLines(t, bytes.NewReader(reference)), readLines(t, bytes.NewReader(dump(t, trace)))
 	if len(want) == 0 && len(reference) > 0 {
@@ -143,8 +143,8 @@ func same(name string, want, got line) error {
 	return nil
 }
 
-// samePayload compares the fields of events that describe themselves; those of the runtime's own events are compared where
-// their layouts are.
+// samePayload compares the fields of events that describe themselves; those of the runtime's own events are compared
+// where their layouts are.
 func samePayload(want map[string]any, got line) error {
 	switch fmt.Sprint(got["provider"], "/", got["name"]) {
 	case "Shop-SelfDescribing/Arrays", "Shop-Free/Type decimal":
@@ -187,7 +187,8 @@ func sameValue(a, b any) bool {
 	return a == b
 }
 
-// sameNumber compares integers by their bits, since the reference shows some unsigned fields as signed, and others by value.
+// sameNumber compares integers by their bits, since the reference shows some unsigned fields as signed, and others by
+// value.
 func sameNumber(a, b string) bool {
 	if b == "true" || b == "false" {
 		return (b == "true") == (a != "0")

@@ -11,9 +11,10 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// AppendText appends the event as a line for people: seconds since the trace's clock was read, process/thread, processor,
-// provider/name, fields and labels. Hex, CRC and Stacks add lines that begin with a space. Nothing that a terminal could
-// take for a command is in it. Of events that are none, losses and sequence points have a line; others have not.
+// AppendText appends the event as a line for people: seconds since the trace's clock was read, process/thread,
+// processor, provider/name, fields and labels. Hex, CRC and Stacks add lines that begin with a space. Nothing that a
+// terminal could take for a command is in it. Of events that are none, losses and sequence points have a line; others
+// have not.
 func (p *Printer) AppendText(dst []byte, e *ntconv.Event) []byte {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -201,7 +202,8 @@ func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
 		}
 		dst = append(strconv.AppendUint(append(dst, "    "...), f.PC, 16), ' ')
 		m, name := module(&f), funcName(&f)
-		if m != "" && !(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // a stand-in begins with the module
+		if m != "" &&
+			!(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // a stand-in begins with the module
 			dst = append(appendPrintable(dst, m), '!')
 		}
 		dst = append(appendPrintable(dst, name), '\n')

@@ -12,8 +12,9 @@ import (
 // RemovesOpenFiles reports whether a file or directory can be renamed and removed while it is open.
 const RemovesOpenFiles = true
 
-// Lock locks a file or directory exclusively until f is closed. It does not wait: the error is ErrLocked if another open file holds
-// the lock, and wraps errors.ErrUnsupported if the file system has no locks or none for this way of opening the file.
+// Lock locks a file or directory exclusively until f is closed. It does not wait: the error is ErrLocked if another
+// open file holds the lock, and wraps errors.ErrUnsupported if the file system has no locks or none for this way of
+// opening the file.
 func Lock(f *os.File) error {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err {

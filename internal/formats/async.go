@@ -2,9 +2,9 @@ package formats
 
 import "github.com/ntconv/ntconv"
 
-// An asyncSink writes to a sink in a goroutine, so that reading the next events overlaps with writing those before. Events reach the
-// sink in order. An error of the sink is returned by a later Write or by Close, and nothing is written after it. The goroutine lives
-// until Close, or until the process ends if what was written is not wanted.
+// An asyncSink writes to a sink in a goroutine, so that reading the next events overlaps with writing those before.
+// Events reach the sink in order. An error of the sink is returned by a later Write or by Close, and nothing is written
+// after it. The goroutine lives until Close, or until the process ends if what was written is not wanted.
 type asyncSink struct {
 	dst    ntconv.Sink
 	cur    *events
@@ -29,7 +29,12 @@ type events struct {
 }
 
 func newAsyncSink(dst ntconv.Sink) *asyncSink {
-	b := &asyncSink{dst: dst, free: make(chan *events, asyncBatches), full: make(chan *events, asyncBatches), failed: make(chan error, 1)}
+	b := &asyncSink{
+		dst:    dst,
+		free:   make(chan *events, asyncBatches),
+		full:   make(chan *events, asyncBatches),
+		failed: make(chan error, 1),
+	}
 	for range asyncBatches {
 		b.free <- new(events)
 	}

@@ -31,9 +31,18 @@ func chromeFormat() *Format {
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindChrome(flags) },
 			Examples: []Example{
 				{"a timeline for https://ui.perfetto.dev", "ntconv to chrome trace.nettrace -o trace.json.gz"},
-				{"the part of the trace around one request", "ntconv to chrome --from-time 10s --to-time 12s trace.nettrace -o part.json.gz"},
-				{"a large trace as files that viewers can open", "ntconv to chrome --split 200MB trace.nettrace -o parts/"},
-				{"slices of at least 1 ms, and no samples", "ntconv to chrome --samples none --min-duration 1ms trace.nettrace"},
+				{
+					"the part of the trace around one request",
+					"ntconv to chrome --from-time 10s --to-time 12s trace.nettrace -o part.json.gz",
+				},
+				{
+					"a large trace as files that viewers can open",
+					"ntconv to chrome --split 200MB trace.nettrace -o parts/",
+				},
+				{
+					"slices of at least 1 ms, and no samples",
+					"ntconv to chrome --samples none --min-duration 1ms trace.nettrace",
+				},
 			},
 		},
 	}
@@ -71,7 +80,12 @@ func bindChrome(flags *pflag.FlagSet) *chromeCreator {
 	flags.Var(&choice[chrome.Samples]{&o.Samples, []choiceValue[chrome.Samples]{
 		{"v8", chrome.V8}, {"stackframes", chrome.StackFrames}, {"slices", chrome.Slices}, {"none", chrome.NoSamples},
 	}}, flagSamples, "form of the samples: profiles of V8, the members samples and stackFrames, slices, or none")
-	flags.BoolVar(&o.Array, flagArray, false, "write the array form: viewers can read it although its end is missing, but it has no metadata")
+	flags.BoolVar(
+		&o.Array,
+		flagArray,
+		false,
+		"write the array form: viewers can read it although its end is missing, but it has no metadata",
+	)
 	flags.BoolVar(&o.NoArgs, "no-args", false, "omit payloads, labels and attributes")
 	flags.BoolVar(&o.Stacks, flagStacks, false, "add the stacks of events, which only chrome://tracing shows")
 	SizeFlag(flags, &c.split, flagSplit, "write a directory of files of about this size, as 200MB, before compression")
@@ -95,11 +109,21 @@ func (c *chromeCreator) check() error {
 	case o.Array && o.Stacks:
 		return &FlagError{fmt.Sprintf("--%s: the array form has no place for stacks; omit --%s", flagStacks, flagArray)}
 	case o.Array && o.Samples == chrome.StackFrames:
-		return &FlagError{fmt.Sprintf("--%s stackframes: the array form has no place for them; omit --%s", flagSamples, flagArray)}
+		return &FlagError{
+			fmt.Sprintf("--%s stackframes: the array form has no place for them; omit --%s", flagSamples, flagArray),
+		}
 	case c.split > 0 && o.Samples == chrome.StackFrames:
-		return &FlagError{fmt.Sprintf("--%s stackframes: they cannot be split; choose another form or omit --%s", flagSamples, flagSplit)}
+		return &FlagError{
+			fmt.Sprintf(
+				"--%s stackframes: they cannot be split; choose another form or omit --%s",
+				flagSamples,
+				flagSplit,
+			),
+		}
 	case c.split > 0 && c.split < minSplit:
-		return &FlagError{fmt.Sprintf("--%s %s: want at least %s", flagSplit, formatSize(c.split), formatSize(minSplit))}
+		return &FlagError{
+			fmt.Sprintf("--%s %s: want at least %s", flagSplit, formatSize(c.split), formatSize(minSplit)),
+		}
 	}
 	return c.timelineFlags.check()
 }
@@ -109,7 +133,11 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 		return nil, err
 	}
 	o := c.options
-	o.Tracks, o.MinDuration, o.Rundown, o.SpanIDReversed = chrome.Tracks(c.tracks), int64(c.minDuration), c.rundown, c.spanIDReversed
+	o.Tracks, o.MinDuration, o.Rundown, o.SpanIDReversed = chrome.Tracks(
+		c.tracks,
+	), int64(
+		c.minDuration,
+	), c.rundown, c.spanIDReversed
 	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }

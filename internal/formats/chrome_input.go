@@ -12,11 +12,14 @@ import (
 // chromeIn returns the reading half of Chrome's trace event format.
 func chromeIn() *In {
 	return &In{
-		Sniff:    isChrome,
-		Hint:     hasMetadataFirst,
-		Ordered:  true,
-		Bind:     func(*pflag.FlagSet) Opener { return chromeOpener{} },
-		NoEvents: Advice{"a file of Chrome's trace event format without events", "check that the program that wrote it has recorded something"},
+		Sniff:   isChrome,
+		Hint:    hasMetadataFirst,
+		Ordered: true,
+		Bind:    func(*pflag.FlagSet) Opener { return chromeOpener{} },
+		NoEvents: Advice{
+			"a file of Chrome's trace event format without events",
+			"check that the program that wrote it has recorded something",
+		},
 	}
 }
 
@@ -36,8 +39,8 @@ func (chromeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 
 func (chromeOpener) Notes() []string { return nil }
 
-// isChrome reports whether a text that begins with head is a file of Chrome's trace event format, or a profile of V8: it is an array whose
-// first element has a phase, or an object with a member that only such files have.
+// isChrome reports whether a text that begins with head is a file of Chrome's trace event format, or a profile of V8:
+// it is an array whose first element has a phase, or an object with a member that only such files have.
 func isChrome(head []byte) bool {
 	found, _ := sniffChrome(head)
 	return found
@@ -51,7 +54,11 @@ func hasMetadataFirst(head []byte) bool {
 
 func sniffChrome(head []byte) (found, inMetadata bool) {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
-	dec := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(
+		bytes.NewReader(head),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	)
 	t, err := dec.ReadToken()
 	if err != nil {
 		return false, false

@@ -33,7 +33,10 @@ func unsupportedInputs(name string) []unsupportedInput {
 	const unpackOnce = "unpack it once, with gzip -dc or zstd -dc, and give what comes out"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
 	const throughSpeedscope = "open it in www.speedscope.app, save it there with Ctrl+S, and give the saved file"
-	empty := Advice{"an empty file", "was the recording stopped before it began? record again, and end it with Enter or --duration"}
+	empty := Advice{
+		"an empty file",
+		"was the recording stopped before it began? record again, and end it with Enter or --duration",
+	}
 	if f := ByFile(Readable(), name); f != nil && f.In.NoBytes.Text != "" {
 		empty = f.In.NoBytes
 	}
@@ -43,21 +46,43 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{prefix("\x28\xb5\x2f\xfd"), "a file that is packed twice, inside with zstd", unpackOnce},
 		{func(_ string, h []byte) bool { return len(bytes.Trim(h, "\x00")) == 0 }, "a file that begins with zeros only",
 			"the copy or the disk lost its content; copy or record it again"},
-		{func(_ string, h []byte) bool { return len(h) < 8 && strings.HasPrefix("Nettrace", string(h)) }, "a nettrace file that ends inside its first word",
-			"the recording was cut off at once; record again"},
+		{
+			func(_ string, h []byte) bool { return len(h) < 8 && strings.HasPrefix("Nettrace", string(h)) },
+			"a nettrace file that ends inside its first word",
+			"the recording was cut off at once; record again",
+		},
 		{prefix("PERFILE2"), "perf.data of Linux perf", "perf script reads it; for .NET programs " + recordAgain},
 		{prefix("2ELIFREP"), "perf.data of Linux perf from a big-endian machine", "perf script reads it"},
 		{isGCDump, "a gcdump, which holds a heap and no events", "dotnet-gcdump report reads it"},
-		{func(_ string, h []byte) bool { return serializedType(h) == "Microsoft.DotNet.Runtime.EventPipeFile" }, "netperf of .NET Core 2.0 (version 1 or 2)",
-			"record with .NET Core 2.1 or later"},
-		{prefix(serialization), "a stream of .NET's FastSerialization that is no trace", "check that this is the file that was recorded"},
-		{prefix("\x7fELF"), "an ELF file: a program, a library or a core dump", "dotnet-dump analyze reads core dumps of .NET programs"},
+		{
+			func(_ string, h []byte) bool { return serializedType(h) == "Microsoft.DotNet.Runtime.EventPipeFile" },
+			"netperf of .NET Core 2.0 (version 1 or 2)",
+			"record with .NET Core 2.1 or later",
+		},
+		{
+			prefix(serialization),
+			"a stream of .NET's FastSerialization that is no trace",
+			"check that this is the file that was recorded",
+		},
+		{
+			prefix("\x7fELF"),
+			"an ELF file: a program, a library or a core dump",
+			"dotnet-dump analyze reads core dumps of .NET programs",
+		},
 		{prefix("MZ"), "a Windows program or library", "check that this is the file that was recorded"},
 		{prefix("MDMP"), "a Windows minidump", "dotnet-dump analyze reads it"},
-		{prefix("PK\x03\x04"), "a zip archive", "unpack it and give the .nettrace file in it; of perfcollect's .trace.zip nothing can be read"},
+		{
+			prefix("PK\x03\x04"),
+			"a zip archive",
+			"unpack it and give the .nettrace file in it; of perfcollect's .trace.zip nothing can be read",
+		},
 		{prefix("FLR\x00"), "a Java flight recording", "jfr reads it"},
 		{prefix("SIMPLEPERF"), "perf.data of Android's simpleperf", "simpleperf report reads it"},
-		{isETL, "an event trace log of Windows (.etl)", "PerfView reads it, and saves it as speedscope; for .NET programs " + recordAgain},
+		{
+			isETL,
+			"an event trace log of Windows (.etl)",
+			"PerfView reads it, and saves it as speedscope; for .NET programs " + recordAgain,
+		},
 		{isBinlog, "a binary log of MSBuild (.binlog)", "the MSBuild Structured Log Viewer reads it"},
 		{prefix("\xdc\xdfJSLB"), "a binary profile of the Firefox Profiler (JSLB)", "profiler.firefox.com shows it"},
 		{hasPaths("snapshot.meta"), "a heap snapshot of V8", "Chrome DevTools shows it"},
@@ -65,8 +90,11 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{hasPaths("recording", "version"), "a recording of Safari", throughSpeedscope},
 		{hasPaths("label", "duration", "ticks"), "a recording of Firefox's former performance tool", throughSpeedscope},
 		{hasPaths("log.version"), "an HTTP archive (HAR), which is no trace", "a browser's developer tools show it"},
-		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
-			"give the objects with the field resourceSpans, one per line"},
+		{
+			jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`),
+			"JSON with OTLP in it",
+			"give the objects with the field resourceSpans, one per line",
+		},
 	}
 }
 
@@ -98,9 +126,9 @@ func Sniff(table []*Format, head []byte) *Format {
 	return nil
 }
 
-// Detect returns the format of the table that an input is of. head is its beginning, decompressed: if that is packed still, the input
-// is packed twice. name is the input's name; its extension decides nothing, but serves to name what cannot be read. The error says
-// what the input seems to be and what to do with it; it wraps ntconv.ErrFormat.
+// Detect returns the format of the table that an input is of. head is its beginning, decompressed: if that is packed
+// still, the input is packed twice. name is the input's name; its extension decides nothing, but serves to name what
+// cannot be read. The error says what the input seems to be and what to do with it; it wraps ntconv.ErrFormat.
 func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if f := Sniff(table, head); f != nil {
 		return f, nil
@@ -109,7 +137,10 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	unsupported := func(list []unsupportedInput) error {
 		for _, f := range list {
 			if f.is(strings.ToLower(name), head) {
-				return &Unknown{What: f.what, Err: fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next)}
+				return &Unknown{
+					What: f.what,
+					Err:  fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next),
+				}
 			}
 		}
 		return nil
@@ -125,8 +156,14 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if err := unsupported(unsupportedText()); err != nil {
 		return nil, err
 	}
-	return nil, &Unknown{Err: fmt.Errorf("%s, and found % x: %w; check that this is the file that was recorded, or name its format with --from",
-		want, head[:min(8, len(head))], ntconv.ErrFormat)}
+	return nil, &Unknown{
+		Err: fmt.Errorf(
+			"%s, and found % x: %w; check that this is the file that was recorded, or name its format with --from",
+			want,
+			head[:min(8, len(head))],
+			ntconv.ErrFormat,
+		),
+	}
 }
 
 // Unknown is the error of Detect.
@@ -152,8 +189,8 @@ func isGCDump(name string, head []byte) bool {
 		strings.HasSuffix(name, ".gcdump") && bytes.HasPrefix(head, []byte(serialization))
 }
 
-// isETL looks behind the first buffer header (72 bytes) for the marker of a system trace header: type 1 or 2 for 32 or 64
-// bits, flags 0xc0.
+// isETL looks behind the first buffer header (72 bytes) for the marker of a system trace header: type 1 or 2 for 32 or
+// 64 bits, flags 0xc0.
 func isETL(_ string, head []byte) bool {
 	return len(head) > 76 && (head[74] == 1 || head[74] == 2) && head[75] == 0xc0
 }
@@ -163,7 +200,8 @@ func isBinlog(name string, head []byte) bool {
 	if len(head) < 8 || head[1]|head[2]|head[3] != 0 || head[0] == 0 || head[0] > 64 {
 		return false
 	}
-	return strings.HasSuffix(name, ".binlog") || head[0] >= 18 && head[4] >= 18 && head[4] <= head[0] && head[5]|head[6]|head[7] == 0
+	return strings.HasSuffix(name, ".binlog") ||
+		head[0] >= 18 && head[4] >= 18 && head[4] <= head[0] && head[5]|head[6]|head[7] == 0
 }
 
 // jsonWith returns a test for JSON that has one of the words near its beginning; without words, for any JSON.

@@ -31,7 +31,8 @@ func ByFile(table []*Format, file string) *Format {
 	return f
 }
 
-// cutExt returns a file's name without the extension of a format, the longest one if several match, and whether it has one.
+// cutExt returns a file's name without the extension of a format, the longest one if several match, and whether it has
+// one.
 func cutExt(table []*Format, file string) (string, bool) {
 	f, n := byExt(table, file)
 	return file[:len(file)-n], f != nil
@@ -50,7 +51,8 @@ func byExt(table []*Format, file string) (best *Format, longest int) {
 	return best, longest
 }
 
-// CutCompression returns a file's name without the extension of a compression, and that extension in lower case, "" if it has none.
+// CutCompression returns a file's name without the extension of a compression, and that extension in lower case, "" if
+// it has none.
 func CutCompression(name string) (rest, ext string) {
 	for _, ext := range compressionExts() {
 		if n := len(name) - len(ext); n > 0 && strings.EqualFold(name[n:], ext) {
@@ -60,8 +62,8 @@ func CutCompression(name string) (rest, ext string) {
 	return name, ""
 }
 
-// ByOutput returns the format that the name of an output states, or nil, and the extension of a compression after that of the
-// format. It is "" if there is none or if it is part of the format's extension, as in .pb.gz.
+// ByOutput returns the format that the name of an output states, or nil, and the extension of a compression after that
+// of the format. It is "" if there is none or if it is part of the format's extension, as in .pb.gz.
 func ByOutput(out string) (f *Format, compression string) {
 	if f = ByFile(All(), out); f != nil {
 		return f, ""
@@ -70,12 +72,14 @@ func ByOutput(out string) (f *Format, compression string) {
 	return ByFile(All(), rest), compression
 }
 
-// Compresses reports whether outputs of the format are compressed in the way that an extension states, as returned by ByOutput.
+// Compresses reports whether outputs of the format are compressed in the way that an extension states, as returned by
+// ByOutput.
 func (f *Format) Compresses(ext string) bool {
 	return strings.HasSuffix(f.Exts[0], ext) || f.Out != nil && slices.Contains(f.Out.Compressions, ext)
 }
 
-// Mismatch returns a remark if the name of an output of the format states another format or compression, "" if it does not.
+// Mismatch returns a remark if the name of an output of the format states another format or compression, "" if it does
+// not.
 func (f *Format) Mismatch(out string) string {
 	named, compression := ByOutput(out)
 	switch {
@@ -87,15 +91,15 @@ func (f *Format) Mismatch(out string) string {
 	return ""
 }
 
-// OutputFor returns the name of an output that is named after its input: in the current directory, with the extension of the
-// format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input.
+// OutputFor returns the name of an output that is named after its input: in the current directory, with the extension
+// of the format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input.
 func (f *Format) OutputFor(in string) string { return stem(filepath.Base(in)) + f.Exts[0] }
 
 // DirFor returns the name of the directory that an input becomes if no output is named.
 func DirFor(in string) string { return stem(filepath.Base(in)) + string(filepath.Separator) }
 
-// stem returns a name without the extensions of a format and of a compression after it. It looks for a format first, because the
-// extension .pb.gz ends like that of a compression.
+// stem returns a name without the extensions of a format and of a compression after it. It looks for a format first,
+// because the extension .pb.gz ends like that of a compression.
 func stem(base string) string {
 	if s, ok := cutExt(All(), base); ok {
 		return s

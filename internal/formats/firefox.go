@@ -25,8 +25,14 @@ func firefoxFormat() *Format {
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
 			Examples: []Example{
-				{"write a compressed file, and load it on https://profiler.firefox.com", "ntconv to firefox trace.nettrace -o trace.firefox.json.gz"},
-				{"samples, garbage collections and counters only", "ntconv to firefox --tracks gc,counters trace.nettrace"},
+				{
+					"write a compressed file, and load it on https://profiler.firefox.com",
+					"ntconv to firefox trace.nettrace -o trace.firefox.json.gz",
+				},
+				{
+					"samples, garbage collections and counters only",
+					"ntconv to firefox --tracks gc,counters trace.nettrace",
+				},
 			},
 		},
 	}

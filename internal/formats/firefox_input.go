@@ -9,10 +9,13 @@ import (
 // firefoxIn returns the reading half of the row of firefox.
 func firefoxIn() *In {
 	return &In{
-		Sniff:    isFirefox,
-		Ordered:  true,
-		Bind:     func(*pflag.FlagSet) Opener { return firefoxOpener{} },
-		NoEvents: Advice{"a Firefox profile without samples and markers", "check that the recording was not stopped at once"},
+		Sniff:   isFirefox,
+		Ordered: true,
+		Bind:    func(*pflag.FlagSet) Opener { return firefoxOpener{} },
+		NoEvents: Advice{
+			"a Firefox profile without samples and markers",
+			"check that the recording was not stopped at once",
+		},
 	}
 }
 
@@ -23,7 +26,11 @@ func (firefoxOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := &firefox.Options{Report: o.Report, MaxTemp: o.MaxTemp, Limits: firefox.Limits{Tables: int64(o.Limits.TableBytes), Threads: o.Limits.Threads}}
+	opts := &firefox.Options{
+		Report:  o.Report,
+		MaxTemp: o.MaxTemp,
+		Limits:  firefox.Limits{Tables: int64(o.Limits.TableBytes), Threads: o.Limits.Threads},
+	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	src, err := firefox.New(r, opts)

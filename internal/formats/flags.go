@@ -26,9 +26,11 @@ type ReadOptions struct {
 	Report          *ntconv.Report
 	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
 	MaxTemp int64
-	// Memory is the limit on the memory of the command in bytes, 0 for none. What is held of an input at a time takes a part of it at most.
+	// Memory is the limit on the memory of the command in bytes, 0 for none. What is held of an input at a time takes a
+	// part of it at most.
 	Memory int64
-	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the flag that lifts it.
+	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the
+	// flag that lifts it.
 	OutputDepth int
 	DepthAdvice string
 }
@@ -37,11 +39,19 @@ type ReadOptions struct {
 func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 	flags.Var(orderChoice(&o.Order), "order", "order of events: time or file")
 	flags.BoolVar(&o.Strict, "strict", false, "refuse what Microsoft's reader refuses, and write nothing then")
-	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false, "read files of .NET Core 3.0 previews, which cannot be told for certain")
+	flags.BoolVar(
+		&o.AllowPrerelease,
+		"allow-prerelease",
+		false,
+		"read files of .NET Core 3.0 previews, which cannot be told for certain",
+	)
 }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {
-	return &choice[reader.Order]{value: o, choices: []choiceValue[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}}}
+	return &choice[reader.Order]{
+		value:   o,
+		choices: []choiceValue[reader.Order]{{"time", reader.ByTime}, {"file", reader.FileOrder}},
+	}
 }
 
 // OrderName returns what --order calls an order.
@@ -67,13 +77,29 @@ func limitFlags(l *reader.Limits) []limitFlag {
 		{reader.LimitTypes, "max-types", count(&l.Types, "1000000", "event types in use")},
 		{reader.LimitFields, "max-fields", count(&l.Fields, "4096", "fields of an event type")},
 		{reader.LimitFieldDepth, "max-field-depth", count(&l.FieldDepth, "32", "nesting of a field")},
-		{reader.LimitName, "max-name", count(&l.Name, "65536", "length of a provider, event or field name: UTF-16 units, or bytes in version 6")},
+		{
+			reader.LimitName,
+			"max-name",
+			count(&l.Name, "65536", "length of a provider, event or field name: UTF-16 units, or bytes in version 6"),
+		},
 		{reader.LimitThreads, "max-threads", count(&l.Threads, "1000000", "threads in use")},
 		{reader.LimitLabelLists, "max-label-lists", count(&l.LabelLists, "1000000", "label lists of a window")},
 		{"", "max-stack", count(&l.StackDepth, "10000", "addresses of a stack; outer ones are cut")},
-		{reader.LimitTableBytes, "max-tables", size(&l.TableBytes, "1GiB", "memory of event types, threads, stacks and label lists in use")},
-		{"", "max-window-events", count(&l.WindowEvents, "8000000", "events held to bring them in order; more come out unordered")},
-		{"", "max-window", size(&l.WindowBytes, "512MiB", "bytes held to bring events in order; more come out unordered")},
+		{
+			reader.LimitTableBytes,
+			"max-tables",
+			size(&l.TableBytes, "1GiB", "memory of event types, threads, stacks and label lists in use"),
+		},
+		{
+			"",
+			"max-window-events",
+			count(&l.WindowEvents, "8000000", "events held to bring them in order; more come out unordered"),
+		},
+		{
+			"",
+			"max-window",
+			size(&l.WindowBytes, "512MiB", "bytes held to bring events in order; more come out unordered"),
+		},
 	}
 }
 
@@ -84,7 +110,12 @@ func compressionFlags(l *iox.Limits) []limitFlag {
 	}
 	return []limitFlag{
 		{iox.LimitRatio, "max-ratio", func(flags *pflag.FlagSet, name string) {
-			flags.Int64Var(&l.Ratio, name, l.Ratio, "decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any")
+			flags.Int64Var(
+				&l.Ratio,
+				name,
+				l.Ratio,
+				"decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any",
+			)
 		}},
 		{iox.LimitOutput, "max-decompressed", size(&l.Output, "decompressed bytes; 0 for any")},
 		{iox.LimitWindow, "max-zstd-window", size(&l.Window, "window of zstd data; 0 for any")},
@@ -94,8 +125,15 @@ func compressionFlags(l *iox.Limits) []limitFlag {
 // quotaFlags returns the flag of the limit on what is written.
 func quotaFlags(q *iox.Quota) []limitFlag {
 	return []limitFlag{{iox.LimitWritten, "max-output", func(flags *pflag.FlagSet, name string) {
-		flags.Var((*quotaValue)(q), name, fmt.Sprintf("bytes written or sent in all, before compression; 0 for any (default %d times the decompressed input, and at least %s)",
-			iox.QuotaRatio, formatSize(iox.QuotaFloor)))
+		flags.Var(
+			(*quotaValue)(q),
+			name,
+			fmt.Sprintf(
+				"bytes written or sent in all, before compression; 0 for any (default %d times the decompressed input, and at least %s)",
+				iox.QuotaRatio,
+				formatSize(iox.QuotaFloor),
+			),
+		)
 	}}}
 }
 
@@ -112,12 +150,18 @@ const DefaultTemp = 64 << 30
 // flagSpool is the flag that sets ReadOptions.MaxTemp.
 const flagSpool = "max-spool"
 
-// BindLimits defines the flags of the limits on what an input can make the reader hold, in memory and in temporary files.
+// BindLimits defines the flags of the limits on what an input can make the reader hold, in memory and in temporary
+// files.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	for _, f := range limitFlags(&o.Limits) {
 		f.bind(flags, f.name)
 	}
-	SizeFlag(flags, &o.MaxTemp, flagSpool, "size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 for any")
+	SizeFlag(
+		flags,
+		&o.MaxTemp,
+		flagSpool,
+		"size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 for any",
+	)
 }
 
 // BindCompression defines the flags of the limits on compressed input. Their defaults are the values of l.
@@ -127,8 +171,8 @@ func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	}
 }
 
-// LimitFlag returns the flag that raises the limit which err reports, such as "--max-types": one of BindLimits, BindCompression or BindQuota,
-// or --max-memory. It returns "" if no such flag does.
+// LimitFlag returns the flag that raises the limit which err reports, such as "--max-types": one of BindLimits,
+// BindCompression or BindQuota, or --max-memory. It returns "" if no such flag does.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
 	if !errors.As(err, &exceeded) {

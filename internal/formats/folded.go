@@ -20,11 +20,14 @@ func foldedFormat() *Format {
 		Exts: []string{".folded", ".collapsed"},
 		Doc:  "folded (collapsed) stacks of flamegraph.pl, inferno, async-profiler, py-spy and others, one stack and its total per line",
 		In: &In{
-			Hint:     isFolded,
-			Ordered:  true,
-			Bind:     bindFoldedInput,
-			NoBytes:  Advice{"an empty file", "check that the program that wrote it has found samples"},
-			NoEvents: Advice{"no line is a stack with a total", "check that the program that wrote it has found samples"},
+			Hint:    isFolded,
+			Ordered: true,
+			Bind:    bindFoldedInput,
+			NoBytes: Advice{"an empty file", "check that the program that wrote it has found samples"},
+			NoEvents: Advice{
+				"no line is a stack with a total",
+				"check that the program that wrote it has found samples",
+			},
 		},
 		Out: &Out{
 			Doc:      "folded (collapsed) stacks of the samples of a trace, for flamegraph.pl, inferno and speedscope",
@@ -33,9 +36,18 @@ func foldedFormat() *Format {
 			Advice:   sampleAdvice,
 			Bind:     func(flags *pflag.FlagSet) Creator { return bindFolded(flags) },
 			Examples: []Example{
-				{"a flame graph of all threads", "ntconv to folded trace.nettrace -o - | flamegraph.pl --countname ns > trace.svg"},
-				{"CPU time in milliseconds, with the process as root", "ntconv to folded --kind cpu --unit milliseconds --root process trace.nettrace"},
-				{"what was allocated according to a profile of a Go program", "ntconv to folded --sample-type alloc_space heap.pb.gz"},
+				{
+					"a flame graph of all threads",
+					"ntconv to folded trace.nettrace -o - | flamegraph.pl --countname ns > trace.svg",
+				},
+				{
+					"CPU time in milliseconds, with the process as root",
+					"ntconv to folded --kind cpu --unit milliseconds --root process trace.nettrace",
+				},
+				{
+					"what was allocated according to a profile of a Go program",
+					"ntconv to folded --sample-type alloc_space heap.pb.gz",
+				},
 			},
 		},
 	}
@@ -72,15 +84,33 @@ type foldedCreator struct {
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	c := new(foldedCreator)
 	o := &c.options
-	flags.Var(kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported), "kind", "profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), imported (the original profile)")
-	flags.StringVar(&o.SampleType, flagSampleType, "", "`name` of the sample type whose values are written (default: the one that viewers show first)")
+	flags.Var(
+		kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported),
+		"kind",
+		"profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), imported (the original profile)",
+	)
+	flags.StringVar(
+		&o.SampleType,
+		flagSampleType,
+		"",
+		"`name` of the sample type whose values are written (default: the one that viewers show first)",
+	)
 	units := &choice[string]{value: &o.Unit}
 	for _, unit := range []string{"nanoseconds", "microseconds", "milliseconds", "seconds"} {
 		units.choices = append(units.choices, choiceValue[string]{unit, unit})
 	}
 	flags.Var(units, flagUnit, "unit of times (default: that of the sample type)")
-	flags.Var(rootsValue{&o.ProcessRoot, &o.ThreadRoot}, "root", "add the process, the thread or both as outermost frames")
-	flags.BoolVar(&o.Annotate, "annotate", false, "append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors")
+	flags.Var(
+		rootsValue{&o.ProcessRoot, &o.ThreadRoot},
+		"root",
+		"add the process, the thread or both as outermost frames",
+	)
+	flags.BoolVar(
+		&o.Annotate,
+		"annotate",
+		false,
+		"append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors",
+	)
 	return c
 }
 
@@ -105,9 +135,23 @@ func (s foldedSink) Close() error {
 	case errors.As(err, &missing):
 		return MissingSampleType(missing.Name, missing.Has)
 	case errors.As(err, &unit) && unit.Small:
-		return &FlagError{fmt.Sprintf("--%s %s: the total of every stack is less than half of that; choose a smaller unit", flagUnit, unit.Unit)}
+		return &FlagError{
+			fmt.Sprintf(
+				"--%s %s: the total of every stack is less than half of that; choose a smaller unit",
+				flagUnit,
+				unit.Unit,
+			),
+		}
 	case errors.As(err, &unit):
-		return &FlagError{fmt.Sprintf("--%s %s: values of type %s are in %s; omit it", flagUnit, unit.Unit, unit.Values.Type, unit.Values.Unit)}
+		return &FlagError{
+			fmt.Sprintf(
+				"--%s %s: values of type %s are in %s; omit it",
+				flagUnit,
+				unit.Unit,
+				unit.Values.Type,
+				unit.Values.Unit,
+			),
+		}
 	}
 	return err
 }
@@ -115,9 +159,14 @@ func (s foldedSink) Close() error {
 func (s foldedSink) Result() Result {
 	d := s.Summary()
 	text := unresolved(&pprof.Summary{
-		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		Kind: pprof.Kind(
+			d.Kind,
+		), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
-	return &profileResult{Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}}
+	return &profileResult{
+		Kind: d.Kind.String(),
+		made: made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+	}
 }
 
 // A foldedOpener has the flags that say what the numbers and the outermost frames of folded stacks are.
@@ -128,10 +177,29 @@ type foldedOpener struct {
 
 func bindFoldedInput(flags *pflag.FlagSet) Opener {
 	f := new(foldedOpener)
-	flags.StringVar(&f.value, "folded-value", "samples/count", "of folded stacks: `TYPE/UNIT` of the numbers, as cpu/nanoseconds")
-	flags.IntVar(&f.options.Column, "folded-column", 0, "of folded stacks: `number` of the column, 1 or 2, of lines that compare two profiles")
-	flags.IntVar(&f.options.Decimals, "folded-decimals", 0, "of folded stacks: decimal `digits` of the numbers that are kept, 0 to 18")
-	flags.Var(rootsValue{&f.options.ProcessRoot, &f.options.ThreadRoot}, "folded-root", "of folded stacks: the outermost frames are the process, the thread or both")
+	flags.StringVar(
+		&f.value,
+		"folded-value",
+		"samples/count",
+		"of folded stacks: `TYPE/UNIT` of the numbers, as cpu/nanoseconds",
+	)
+	flags.IntVar(
+		&f.options.Column,
+		"folded-column",
+		0,
+		"of folded stacks: `number` of the column, 1 or 2, of lines that compare two profiles",
+	)
+	flags.IntVar(
+		&f.options.Decimals,
+		"folded-decimals",
+		0,
+		"of folded stacks: decimal `digits` of the numbers that are kept, 0 to 18",
+	)
+	flags.Var(
+		rootsValue{&f.options.ProcessRoot, &f.options.ThreadRoot},
+		"folded-root",
+		"of folded stacks: the outermost frames are the process, the thread or both",
+	)
 	return f
 }
 
@@ -142,7 +210,13 @@ func (f *foldedOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		return nil, &FlagError{fmt.Sprintf("--folded-value %s: want TYPE/UNIT, as cpu/nanoseconds", f.value)}
 	}
 	if opts.Column < 0 || opts.Column > 2 || opts.Decimals < 0 || opts.Decimals > 18 {
-		return nil, &FlagError{fmt.Sprintf("--folded-column %d --folded-decimals %d: want a column of 1 or 2 and at most 18 digits", opts.Column, opts.Decimals)}
+		return nil, &FlagError{
+			fmt.Sprintf(
+				"--folded-column %d --folded-decimals %d: want a column of 1 or 2 and at most 18 digits",
+				opts.Column,
+				opts.Decimals,
+			),
+		}
 	}
 	opts.SampleType, opts.Unit, opts.Report = name, unit, o.Report
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)

@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// isFolded reports whether an input that begins with head is folded stacks: lines of frames separated by semicolons, a space and a
-// number. The format has no magic number, so every complete line must be one, and at least one must have two frames. Frames without
-// a letter or with spaces around them occur in tables and source code separated by semicolons, but not in stacks.
+// isFolded reports whether an input that begins with head is folded stacks: lines of frames separated by semicolons, a
+// space and a number. The format has no magic number, so every complete line must be one, and at least one must have
+// two frames. Frames without a letter or with spaces around them occur in tables and source code separated by
+// semicolons, but not in stacks.
 func isFolded(head []byte) bool {
 	if !isFoldedText(head) {
 		return false
@@ -38,8 +39,8 @@ func isFolded(head []byte) bool {
 	return deep
 }
 
-// isFoldedText reports whether head has no control characters but tabs and ends of lines. Names need not be UTF-8: some producers
-// write them as they find them.
+// isFoldedText reports whether head has no control characters but tabs and ends of lines. Names need not be UTF-8: some
+// producers write them as they find them.
 func isFoldedText(head []byte) bool {
 	invalid := 0
 	for i := 0; i < len(head); {
@@ -62,14 +63,16 @@ func cutNumber(line []byte) (stack []byte, ok bool) {
 		return nil, false
 	}
 	whole, fraction, _ := bytes.Cut(line[at+1:], []byte("."))
-	if len(whole) == 0 || len(whole) > 18 || len(bytes.Trim(whole, "0123456789"))+len(bytes.Trim(fraction, "0123456789")) > 0 {
+	if len(whole) == 0 || len(whole) > 18 ||
+		len(bytes.Trim(whole, "0123456789"))+len(bytes.Trim(fraction, "0123456789")) > 0 {
 		return nil, false
 	}
 	stack = bytes.TrimRight(line[:at], " \t")
 	return stack, len(stack) > 0
 }
 
-// areFrames reports whether the parts of a stack could be names of functions. A last separator without a name is accepted.
+// areFrames reports whether the parts of a stack could be names of functions. A last separator without a name is
+// accepted.
 func areFrames(stack []byte) bool {
 	for first := true; len(stack) > 0; first = false {
 		var name []byte

@@ -65,8 +65,8 @@ func TestFoldedTracesAreRecognized(t *testing.T) {
 	}
 }
 
-// TestTextIsNotFolded checks that other text is not mistaken for folded stacks: samples, and the files of this module and of the Go
-// distribution.
+// TestTextIsNotFolded checks that other text is not mistaken for folded stacks: samples, and the files of this module
+// and of the Go distribution.
 func TestTextIsNotFolded(t *testing.T) {
 	for _, text := range []string{
 		"", "\n", "hello", "hello 5\nworld 6\n", "main;a b\n", "{\"a;b\": 5}\n", "[\"a;b 1\"]", "a;b 1\nhello\n",

@@ -150,8 +150,8 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 	}
 }
 
-// countPerfetto returns the number of slices, instants, values of counters and samples of a Perfetto trace, without the instants at which
-// arrows begin and end.
+// countPerfetto returns the number of slices, instants, values of counters and samples of a Perfetto trace, without the
+// instants at which arrows begin and end.
 func countPerfetto(t *testing.T, b []byte) (n int64) {
 	t.Helper()
 	fields := func(b []byte, see func(number protowire.Number, value []byte)) {
@@ -495,8 +495,8 @@ func TestReadFlags(t *testing.T) {
 	}
 }
 
-// Every flag of a limit whose excess is an error sets the limit that the error reports, and is found by it, whatever the error's text
-// says.
+// Every flag of a limit whose excess is an error sets the limit that the error reports, and is found by it, whatever
+// the error's text says.
 func TestLimitFlag(t *testing.T) {
 	shapes := map[string]string{
 		"max-block": "no-barrier", "max-types": "types", "max-fields": "fields", "max-field-depth": "nested-100", "max-name": "types",

@@ -10,12 +10,16 @@ import (
 // sniffDepth is how deep the values are that visitJSON visits.
 const sniffDepth = 5
 
-// visitJSON calls visit for the values of a JSON text that begins with head, in their order, until visit returns false or head ends. The
-// path is made of the names of members, with dots between them, and [] for the elements of a list: profiles[].type. text is the value of
-// a string, "" for other kinds.
+// visitJSON calls visit for the values of a JSON text that begins with head, in their order, until visit returns false
+// or head ends. The path is made of the names of members, with dots between them, and [] for the elements of a list:
+// profiles[].type. text is the value of a string, "" for other kinds.
 func visitJSON(head []byte, visit func(path, text string) bool) {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	dec := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(
+		bytes.NewReader(head),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	)
 	var prefixes [sniffDepth + 1]string // of the values at a depth
 	for {
 		depth := dec.StackDepth()
@@ -82,8 +86,8 @@ func hasPaths(paths ...string) func(string, []byte) bool {
 	}
 }
 
-// isSpeedscope reports whether an input that begins with head is a file of speedscope: it states the schema, or has profiles or frames
-// as speedscope has them. Some writers put the schema last.
+// isSpeedscope reports whether an input that begins with head is a file of speedscope: it states the schema, or has
+// profiles or frames as speedscope has them. Some writers put the schema last.
 func isSpeedscope(head []byte) (is bool) {
 	if !isJSON(head, "{") {
 		return false

@@ -12,8 +12,16 @@ import (
 
 const flagDropLabel = "drop-label"
 
-// sampleLabels are the keys that samples may have whatever their events have, but for those of profiles that were imported.
-var sampleLabels = []string{profile.LabelHost, profile.LabelPID, profile.LabelProcess, "state", profile.LabelThread, profile.LabelThreadID}
+// sampleLabels are the keys that samples may have whatever their events have, but for those of profiles that were
+// imported.
+var sampleLabels = []string{
+	profile.LabelHost,
+	profile.LabelPID,
+	profile.LabelProcess,
+	"state",
+	profile.LabelThread,
+	profile.LabelThreadID,
+}
 
 // maxLabelKeys is how many different keys are noted: a trace may make one up for every event.
 const maxLabelKeys = 1000
@@ -43,13 +51,17 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 	}
 }
 
-// notes names the keys that no sample has, and lists those that samples have. Imported profiles have only labels of their own.
+// notes names the keys that no sample has, and lists those that samples have. Imported profiles have only labels of
+// their own.
 func (d *droppedLabels) notes(imported bool) []string {
 	var added []string
 	if !imported {
 		added = sampleLabels
 	}
-	missing := slices.DeleteFunc(slices.Clone(d.keys), func(key string) bool { return d.seen[key] || slices.Contains(added, key) })
+	missing := slices.DeleteFunc(
+		slices.Clone(d.keys),
+		func(key string) bool { return d.seen[key] || slices.Contains(added, key) },
+	)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -61,7 +73,9 @@ func (d *droppedLabels) notes(imported bool) []string {
 	if len(parts) > 0 {
 		has = "there are " + strings.Join(parts, ", ")
 	}
-	return []string{fmt.Sprintf("--%s: no sample has a label %s; %s", flagDropLabel, strings.Join(missing, " or "), has)}
+	return []string{
+		fmt.Sprintf("--%s: no sample has a label %s; %s", flagDropLabel, strings.Join(missing, " or "), has),
+	}
 }
 
 // firstKeys returns the first of some keys as a list, and how many more there are.

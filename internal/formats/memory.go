@@ -11,14 +11,15 @@ import (
 // FlagMemory is the name of the flag that limits the memory of the command.
 const FlagMemory = "max-memory"
 
-// What of the memory of a command one value of an input may take, and the events that a window holds. A value is in memory as text, as
-// the text that grows, and as what it means, and a window is not all that a conversion holds.
+// What of the memory of a command one value of an input may take, and the events that a window holds. A value is in
+// memory as text, as the text that grows, and as what it means, and a window is not all that a conversion holds.
 const (
 	valueShare  = 4
 	windowShare = 2
 )
 
-// share returns the limit of what is held at a time: its default, or a part of the memory of the command if that is less.
+// share returns the limit of what is held at a time: its default, or a part of the memory of the command if that is
+// less.
 func (o *ReadOptions) share(def int, part int64) int {
 	if o.Memory <= 0 {
 		return def

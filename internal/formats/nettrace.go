@@ -40,10 +40,19 @@ func Nettrace() *Format {
 			Bind:    bindNettrace,
 			Examples: []Example{
 				{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
-				{"the same, with the events in the order of time", "ntconv to nettrace --order time trace.nettrace -o new.nettrace"},
-				{"the last minute, for a smaller file", "ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace"},
+				{
+					"the same, with the events in the order of time",
+					"ntconv to nettrace --order time trace.nettrace -o new.nettrace",
+				},
+				{
+					"the last minute, for a smaller file",
+					"ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace",
+				},
 				{"a profile of a Go program, for PerfView", "ntconv to nettrace cpu.pb.gz -o cpu.nettrace"},
-				{"a trace per process of a machine-wide trace, in a directory", "ntconv to nettrace --split-by process trace.nettrace -o processes/"},
+				{
+					"a trace per process of a machine-wide trace, in a directory",
+					"ntconv to nettrace --split-by process trace.nettrace -o processes/",
+				},
 				{"one process of a machine-wide trace", "ntconv to nettrace --pid 4711 trace.nettrace -o one.nettrace"},
 			},
 		},
@@ -105,16 +114,35 @@ type nettraceCreator struct {
 
 func bindNettrace(flags *pflag.FlagSet) Creator {
 	c := &nettraceCreator{given: func() bool { return flags.Changed("addresses") }}
-	flags.BoolVar(&c.writer.AllowLarge, "allow-large", false, "write payloads above 65,535 bytes and stacks above 8,190 frames, which Microsoft's reader cannot read")
-	flags.BoolVar(&c.writer.DropUnknown, "drop-unknown", false, "leave out blocks, optional metadata and fields of unknown kinds; Microsoft's reader refuses the latter two")
+	flags.BoolVar(
+		&c.writer.AllowLarge,
+		"allow-large",
+		false,
+		"write payloads above 65,535 bytes and stacks above 8,190 frames, which Microsoft's reader cannot read",
+	)
+	flags.BoolVar(
+		&c.writer.DropUnknown,
+		"drop-unknown",
+		false,
+		"leave out blocks, optional metadata and fields of unknown kinds; Microsoft's reader refuses the latter two",
+	)
 	flags.Var(&choice[symbol.Addresses]{
 		value: &c.addresses,
 		choices: []choiceValue[symbol.Addresses]{
 			{"mixed", symbol.AddressesMixed}, {"real", symbol.AddressesReal}, {"synthetic", symbol.AddressesSynthetic},
 		},
 	}, "addresses", "of inputs that hold names: keep addresses that stand for one frame (mixed), also those where functions were inlined (real), or make up all")
-	flags.BoolVar(&c.describe, "describe", false, "write names and fields of the runtime's events into the metadata, so that any reader can decode them")
-	flags.Var(&choice[string]{value: &c.splitBy, choices: []choiceValue[string]{{"process", "process"}}}, flagSplitBy, "write a directory with one trace per process")
+	flags.BoolVar(
+		&c.describe,
+		"describe",
+		false,
+		"write names and fields of the runtime's events into the metadata, so that any reader can decode them",
+	)
+	flags.Var(
+		&choice[string]{value: &c.splitBy, choices: []choiceValue[string]{{"process", "process"}}},
+		flagSplitBy,
+		"write a directory with one trace per process",
+	)
 	return c
 }
 
@@ -207,7 +235,10 @@ func (s *nettraceSink) Close() error { return allowLarge(s.Sink.Close()) }
 func allowLarge(err error) error {
 	var exceeded *ntconv.LimitError
 	if errors.As(err, &exceeded) && (exceeded.Limit == writer.LimitPayload || exceeded.Limit == writer.LimitStack) {
-		return &ntconv.AdviceError{Err: err, Advice: "TraceEvent cannot read it, --allow-large writes it for other readers"}
+		return &ntconv.AdviceError{
+			Err:    err,
+			Advice: "TraceEvent cannot read it, --allow-large writes it for other readers",
+		}
 	}
 	return err
 }
@@ -229,7 +260,8 @@ func (s *nettraceSink) Result() Result {
 	return newEventsResult(s.events, detail)
 }
 
-// WeightUnit returns the unit of the weights of a profile's samples, "" if it has none or events of the type are not such samples.
+// WeightUnit returns the unit of the weights of a profile's samples, "" if it has none or events of the type are not
+// such samples.
 func WeightUnit(t *ntconv.Type) string {
 	if t == nil {
 		return ""

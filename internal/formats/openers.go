@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Openers has the Opener of each format that a command reads, and with it the values of the formats' own flags. Open is safe for
-// concurrent use.
+// Openers has the Opener of each format that a command reads, and with it the values of the formats' own flags. Open is
+// safe for concurrent use.
 type Openers struct {
 	mu   sync.Mutex // guards list and boundOpener.used
 	list []*boundOpener
@@ -24,7 +24,8 @@ type boundOpener struct {
 	used   bool
 }
 
-// BindOpeners defines the flags of the reading halves of formats. A flag whose name is taken, by the output, is not defined again.
+// BindOpeners defines the flags of the reading halves of formats. A flag whose name is taken, by the output, is not
+// defined again.
 func BindOpeners(flags *pflag.FlagSet, table ...*Format) *Openers {
 	o := new(Openers)
 	for _, f := range table {
@@ -59,7 +60,8 @@ func (o *Openers) opener(f *Format) Opener {
 	return o.list[i].opener
 }
 
-// Notes returns, after all inputs have been read, which flags had no effect and what else users should know about the flags.
+// Notes returns, after all inputs have been read, which flags had no effect and what else users should know about the
+// flags.
 func (o *Openers) Notes() (notes []string) {
 	for _, b := range o.list {
 		if b.used {
@@ -68,7 +70,10 @@ func (o *Openers) Notes() (notes []string) {
 		}
 		b.flags.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
-				notes = append(notes, fmt.Sprintf("--%s has no effect: no input is of format %s", f.Name, b.format.Name))
+				notes = append(
+					notes,
+					fmt.Sprintf("--%s has no effect: no input is of format %s", f.Name, b.format.Name),
+				)
 			}
 		})
 	}

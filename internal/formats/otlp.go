@@ -32,11 +32,23 @@ func otlpFormat() *Format {
 			Advice:       spanAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindOTLP(flags) },
 			Examples: []Example{
-				{"send the spans to a collector, over gRPC", "ntconv to otlp trace.nettrace --endpoint http://localhost:4317"},
-				{"send them over HTTP, with a key", "ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip"},
+				{
+					"send the spans to a collector, over gRPC",
+					"ntconv to otlp trace.nettrace --endpoint http://localhost:4317",
+				},
+				{
+					"send them over HTTP, with a key",
+					"ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip",
+				},
 				{"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl"},
-				{"send spans while a trace is being recorded", "tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317"},
-				{"also garbage collections and waits for locks", "ntconv to otlp --spans default,gc,contention trace.nettrace -o spans.binpb"},
+				{
+					"send spans while a trace is being recorded",
+					"tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317",
+				},
+				{
+					"also garbage collections and waits for locks",
+					"ntconv to otlp --spans default,gc,contention trace.nettrace -o spans.binpb",
+				},
 			},
 		},
 	}
@@ -93,30 +105,81 @@ const formAuto = "auto"
 func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	c := &otlpCreator{flags: flags, link: bindConnection(flags)}
 	o := &c.options
-	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
+	flags.Var(
+		Choice(&c.form, formAuto, "json", "proto", "delimited"),
+		flagForm,
+		"form of a file: JSON lines, one protobuf message, or a length and a protobuf message per batch (default: by extension, else JSON lines)",
+	)
 	flags.Lookup(flagForm).DefValue = ""
-	flags.Var((*spansValue)(&o.Sources), "spans", "which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans and slices of Chrome traces are always included")
-	flags.Var(&choice[otlp.AttributeTypes]{&o.Attributes, []choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}}},
-		"attributes", "types of attributes that the trace holds as text: all strings, or by the semantic conventions of OpenTelemetry")
+	flags.Var(
+		(*spansValue)(&o.Sources),
+		"spans",
+		"which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans and slices of Chrome traces are always included",
+	)
+	flags.Var(
+		&choice[otlp.AttributeTypes]{
+			&o.Attributes,
+			[]choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}},
+		},
+		"attributes",
+		"types of attributes that the trace holds as text: all strings, or by the semantic conventions of OpenTelemetry",
+	)
 	flags.Var(&choice[otlp.Unfinished]{&o.Unfinished, []choiceValue[otlp.Unfinished]{
 		{"drop", otlp.DropUnfinished}, {"open", otlp.OpenUnfinished}, {"close", otlp.CloseUnfinished},
 	}}, "unfinished", "spans whose end the trace does not contain: drop them, leave them open, or close them with the trace")
-	flags.Var(&choice[otlp.ByteOrder]{&o.SpanIDOrder, []choiceValue[otlp.ByteOrder]{{"be", otlp.BigEndian}, {"le", otlp.LittleEndian}}},
-		"span-id-order", "order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse")
+	flags.Var(
+		&choice[otlp.ByteOrder]{
+			&o.SpanIDOrder,
+			[]choiceValue[otlp.ByteOrder]{{"be", otlp.BigEndian}, {"le", otlp.LittleEndian}},
+		},
+		"span-id-order",
+		"order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse",
+	)
 	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
-	flags.BoolVar(&o.OmitExporter, "omit-exporter", false, "omit the requests with which the program sent its own spans")
-	flags.StringVar(&o.ServiceName, flagServiceName, "", "`name` of the service for all processes and imported spans (default: by the command line of each)")
-	flags.StringArrayVar(&c.resource, flagResource, nil, "attribute `key=value` of all processes and imported spans; repeatable")
-	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false, "add the thread on which a span started to its attributes")
-	flags.BoolVar(&o.ProfileIDs, "profile-id", false, "add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)")
+	flags.BoolVar(
+		&o.OmitExporter,
+		"omit-exporter",
+		false,
+		"omit the requests with which the program sent its own spans",
+	)
+	flags.StringVar(
+		&o.ServiceName,
+		flagServiceName,
+		"",
+		"`name` of the service for all processes and imported spans (default: by the command line of each)",
+	)
+	flags.StringArrayVar(
+		&c.resource,
+		flagResource,
+		nil,
+		"attribute `key=value` of all processes and imported spans; repeatable",
+	)
+	flags.BoolVar(
+		&o.ThreadAttributes,
+		"thread-attributes",
+		false,
+		"add the thread on which a span started to its attributes",
+	)
+	flags.BoolVar(
+		&o.ProfileIDs,
+		"profile-id",
+		false,
+		"add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)",
+	)
 	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
 	flags.Var(&c.bytes, "batch-bytes", "size of a batch, before compression (default 3.5MiB)")
-	flags.DurationVar(&c.flush, flagFlushEvery, 0, "longest `time` that a span waits for its batch to fill (default 500ms, for files no limit)")
+	flags.DurationVar(
+		&c.flush,
+		flagFlushEvery,
+		0,
+		"longest `time` that a span waits for its batch to fill (default 500ms, for files no limit)",
+	)
 	return c
 }
 
-// Destination implements Creator. A file is written if the user names one; without an endpoint and a file the environment decides.
+// Destination implements Creator. A file is written if the user names one; without an endpoint and a file the
+// environment decides.
 func (c *otlpCreator) Destination() (Destination, string) {
 	switch {
 	case c.flags.Changed(flagEndpoint): // also to "": a script whose variable is empty wants no file
@@ -130,8 +193,8 @@ func (c *otlpCreator) Destination() (Destination, string) {
 	return ToFile, ""
 }
 
-// Ahead implements Creator. .NET writes the command line of a process at the end, and the first batch needs it. Most recordings show an
-// Activity when it ends, and an interval of the runtime in it needs its ID before.
+// Ahead implements Creator. .NET writes the command line of a process at the end, and the first batch needs it. Most
+// recordings show an Activity when it ends, and an interval of the runtime in it needs its ID before.
 func (c *otlpCreator) Ahead() (list []Ahead) {
 	if c.options.ServiceName == "" {
 		list = append(list, Ahead{Learn: c.learnProcesses, AnyOrder: true, Optional: true})
@@ -160,7 +223,8 @@ func (c *otlpCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), en
 	}
 }
 
-// maxKnown limits the events that are kept of an earlier reading: one or two per process, and per thread in some traces.
+// maxKnown limits the events that are kept of an earlier reading: one or two per process, and per thread in some
+// traces.
 const maxKnown = 100_000
 
 // describesProcess reports whether events of a type say what a process is.
@@ -204,7 +268,9 @@ func (c *otlpCreator) complete(t *Target) error {
 		}
 		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
 	}
-	o.ImportedResource = append(o.ImportedResource, o.Resource...) // the environment does not describe the programs of an import
+	o.ImportedResource = append(
+		o.ImportedResource,
+		o.Resource...) // the environment does not describe the programs of an import
 	return nil
 }
 

@@ -24,7 +24,10 @@ const intervals = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.
 // spanSources returns the names of --spans in the order in which help and errors show them.
 func spanSources() []choiceValue[otlp.Sources] {
 	return []choiceValue[otlp.Sources]{
-		{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
+		{
+			"labels",
+			otlp.Labels,
+		}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
 		{"contention", otlp.Contention}, {"exceptions", otlp.Exceptions}, {"requests", otlp.Requests},
 		{"default", otlp.DefaultSources}, {"all", otlp.DefaultSources | intervals},
 	}
@@ -32,7 +35,10 @@ func spanSources() []choiceValue[otlp.Sources] {
 
 func (v *spansValue) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(spanSources(), func(c choiceValue[otlp.Sources]) bool { return c.name == strings.TrimSpace(word) })
+		i := slices.IndexFunc(
+			spanSources(),
+			func(c choiceValue[otlp.Sources]) bool { return c.name == strings.TrimSpace(word) },
+		)
 		if i < 0 {
 			var names []string
 			for _, c := range spanSources() {
@@ -60,7 +66,8 @@ func (v *spansValue) String() string {
 
 func (v *spansValue) Type() string { return "list" }
 
-// A wordValue is a flag that takes one of several words. Its value is checked later, with that of the environment variable.
+// A wordValue is a flag that takes one of several words. Its value is checked later, with that of the environment
+// variable.
 type wordValue struct {
 	value *string
 	words string // separated by "|", as Choices expects
@@ -70,8 +77,8 @@ func (v *wordValue) Set(s string) error { *v.value = s; return nil }
 func (v *wordValue) String() string     { return *v.value }
 func (v *wordValue) Type() string       { return v.words }
 
-// connectionFlags are the flags that say where and how spans are sent. Each has an environment variable of OpenTelemetry, which
-// counts if the flag is not given.
+// connectionFlags are the flags that say where and how spans are sent. Each has an environment variable of
+// OpenTelemetry, which counts if the flag is not given.
 type connectionFlags struct {
 	flags         *pflag.FlagSet
 	endpoint      string
@@ -99,21 +106,55 @@ const (
 
 // connectionNames returns the names of all flags but --endpoint.
 func connectionNames() []string {
-	return []string{flagProtocol, flagHeader, flagCompression, flagCA, flagCert, flagKey, flagSkipVerify, flagTimeout, flagRetryFor}
+	return []string{
+		flagProtocol,
+		flagHeader,
+		flagCompression,
+		flagCA,
+		flagCert,
+		flagKey,
+		flagSkipVerify,
+		flagTimeout,
+		flagRetryFor,
+	}
 }
 
 func bindConnection(flags *pflag.FlagSet) *connectionFlags {
 	f := &connectionFlags{flags: flags}
-	flags.StringVar(&f.endpoint, flagEndpoint, "", "send to the collector at this `URL` or HOST:PORT; https uses TLS, and so does HOST:PORT except for this machine (default: OTEL_EXPORTER_OTLP_ENDPOINT, if -o is not given)")
-	flags.Var(&wordValue{&f.protocol, "grpc|http/protobuf|http/json"}, flagProtocol, "how spans are sent (default: http/protobuf for port 4318 or a URL with a path, else grpc)")
-	flags.StringArrayVar(&f.headers, flagHeader, nil, "send this header `key=value` with each batch; repeatable. OTEL_EXPORTER_OTLP_HEADERS keeps secrets out of the list of processes")
+	flags.StringVar(
+		&f.endpoint,
+		flagEndpoint,
+		"",
+		"send to the collector at this `URL` or HOST:PORT; https uses TLS, and so does HOST:PORT except for this machine (default: OTEL_EXPORTER_OTLP_ENDPOINT, if -o is not given)",
+	)
+	flags.Var(
+		&wordValue{&f.protocol, "grpc|http/protobuf|http/json"},
+		flagProtocol,
+		"how spans are sent (default: http/protobuf for port 4318 or a URL with a path, else grpc)",
+	)
+	flags.StringArrayVar(
+		&f.headers,
+		flagHeader,
+		nil,
+		"send this header `key=value` with each batch; repeatable. OTEL_EXPORTER_OTLP_HEADERS keeps secrets out of the list of processes",
+	)
 	flags.Var(&wordValue{&f.compression, "gzip|none"}, flagCompression, "compression of what is sent (default none)")
-	flags.StringVar(&f.ca, flagCA, "", "PEM `file` of the authority of the collector's certificate (default: those of the system)")
+	flags.StringVar(
+		&f.ca,
+		flagCA,
+		"",
+		"PEM `file` of the authority of the collector's certificate (default: those of the system)",
+	)
 	flags.StringVar(&f.cert, flagCert, "", "PEM `file` of a client certificate")
 	flags.StringVar(&f.key, flagKey, "", "PEM `file` of its key")
 	flags.BoolVar(&f.skipVerify, flagSkipVerify, false, "accept any certificate of the collector")
 	flags.DurationVar(&f.timeout, flagTimeout, otlpclient.DefaultTimeout, "longest `time` for one request")
-	flags.DurationVar(&f.retryFor, flagRetryFor, otlpclient.DefaultRetryFor, "longest `time` for which a batch is sent again; 0 sends it once. Unless given, at most 5s until the collector has answered for the first time")
+	flags.DurationVar(
+		&f.retryFor,
+		flagRetryFor,
+		otlpclient.DefaultRetryFor,
+		"longest `time` for which a batch is sent again; 0 sends it once. Unless given, at most 5s until the collector has answered for the first time",
+	)
 	return f
 }
 
@@ -199,7 +240,13 @@ func (f *connectionFlags) client() (*otlpclient.Client, error) {
 	if client.Plain() {
 		for _, name := range []string{flagCA, flagCert, flagKey, flagSkipVerify} {
 			if f.flags.Changed(name) {
-				return nil, &FlagError{fmt.Sprintf("--%s has no effect on %s, which does not use TLS; use https://", name, client.Endpoint())}
+				return nil, &FlagError{
+					fmt.Sprintf(
+						"--%s has no effect on %s, which does not use TLS; use https://",
+						name,
+						client.Endpoint(),
+					),
+				}
 			}
 		}
 	}
@@ -214,8 +261,9 @@ func (f *connectionFlags) given(flag string) string {
 	return ""
 }
 
-// resourceFromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, where no flag does, and returns notes
-// on it. SDKs describe their own process with these variables. ntconv has no spans of its own, so they describe what it sends.
+// resourceFromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, where no flag
+// does, and returns notes on it. SDKs describe their own process with these variables. ntconv has no spans of its own,
+// so they describe what it sends.
 func resourceFromEnvironment(o *otlp.Options, getenv func(string) string) (notes []string, err error) {
 	const nameVariable, listVariable = "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"
 	list, err := otlpclient.ParseList(getenv(listVariable))

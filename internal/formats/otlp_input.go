@@ -7,14 +7,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// otlpIn returns the reading half of OTLP. Other signals than traces are recognized, too, so that the importer refuses them by name.
+// otlpIn returns the reading half of OTLP. Other signals than traces are recognized, too, so that the importer refuses
+// them by name.
 func otlpIn() *In {
 	return &In{
 		// A message has no magic number, but Recognize wants so much structure that no other known format passes.
-		Sniff:    otlp.Recognize,
-		Bind:     func(*pflag.FlagSet) Opener { return otlpOpener{} },
-		NoBytes:  Advice{"an empty file", "check that the program or the collector that wrote it has sent spans and was shut down in order"},
-		NoEvents: Advice{"the requests hold no spans", "check that the program or the collector that wrote it has sent spans"},
+		Sniff: otlp.Recognize,
+		Bind:  func(*pflag.FlagSet) Opener { return otlpOpener{} },
+		NoBytes: Advice{
+			"an empty file",
+			"check that the program or the collector that wrote it has sent spans and was shut down in order",
+		},
+		NoEvents: Advice{
+			"the requests hold no spans",
+			"check that the program or the collector that wrote it has sent spans",
+		},
 	}
 }
 

@@ -79,8 +79,8 @@ func TestRecordedOTLPIsRecognized(t *testing.T) {
 	}
 }
 
-// No other input is mistaken for OTLP: traces, profiles that ntconv writes of them, and any beginning of either; text, and the files of
-// this module.
+// No other input is mistaken for OTLP: traces, profiles that ntconv writes of them, and any beginning of either; text,
+// and the files of this module.
 func TestOthersAreNotOTLP(t *testing.T) {
 	in := otlpIn()
 	wantOther := func(name string, data []byte) {

@@ -132,12 +132,23 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
 	if s.Intervals > 0 {
-		r.Remark(fmt.Sprintf("%s of %s linked to spans", message.Group(s.Linked), message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime")))
+		r.Remark(
+			fmt.Sprintf(
+				"%s of %s linked to spans",
+				message.Group(s.Linked),
+				message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime"),
+			),
+		)
 	}
 	if r.live && s.Linked < s.Intervals {
-		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
+		r.Remark(
+			"spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file",
+		)
 	}
-	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --"+flagServiceName)
+	add(
+		s.Unnamed,
+		"as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --"+flagServiceName,
+	)
 }
 
 // fateOf returns what happens to unfinished spans.
@@ -166,7 +177,13 @@ func (r *spansResult) Line(read Read) string {
 	if r.Endpoint == "" {
 		return fmt.Sprintf("%s from %s", message.Count(r.Items, r.Unit), read.Line())
 	}
-	return fmt.Sprintf("%s sent to %s in %s, from %s", message.Count(r.Items, r.Unit), r.Endpoint, message.Count(r.Batches, "batch", "batches"), read.Line())
+	return fmt.Sprintf(
+		"%s sent to %s in %s, from %s",
+		message.Count(r.Items, r.Unit),
+		r.Endpoint,
+		message.Count(r.Batches, "batch", "batches"),
+		read.Line(),
+	)
 }
 
 func (r *spansResult) Detail() (string, []ntconv.Code) {

@@ -264,7 +264,8 @@ func TestResourceFromEnvironment(t *testing.T) {
 	}
 }
 
-// Each number of a summary that says what is not as in the trace is in the text for users and in the JSON of the result.
+// Each number of a summary that says what is not as in the trace is in the text for users and in the JSON of the
+// result.
 func TestOTLPResult(t *testing.T) {
 	hidden := []string{"Spans", "Sent", "Batches", "Bytes", "Warnings", "Message"} // shown otherwise, or of no interest
 	unused := []string{"NotRecorded", "Unmatched"}                                 // of options that the command does not have, or no spans

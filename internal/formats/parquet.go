@@ -32,10 +32,19 @@ func parquetFormat() *Format {
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Creator { return bindParquet(flags) },
 			Examples: []Example{
-				{"a directory of tables, and the events per type", `ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`},
+				{
+					"a directory of tables, and the events per type",
+					`ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`,
+				},
 				{"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet"},
-				{"the same to standard output", "ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'"},
-				{"all traces of a directory into one dataset", "ntconv to parquet --dataset fleet --partition day,service traces/"},
+				{
+					"the same to standard output",
+					"ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'",
+				},
+				{
+					"all traces of a directory into one dataset",
+					"ntconv to parquet --dataset fleet --partition day,service traces/",
+				},
 				{"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/"},
 			},
 		},
@@ -71,10 +80,25 @@ const (
 
 func bindParquet(flags *pflag.FlagSet) *parquetCreator {
 	c := &parquetCreator{flags: flags}
-	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
+	flags.BoolVar(
+		&c.single,
+		flagSingle,
+		false,
+		"write one file of events with all names instead of a directory of tables",
+	)
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
-	flags.StringSliceVar(&c.options.Typed, flagTyped, nil, "write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)")
-	flags.Int64Var(&c.options.TypedRows, flagTypedRows, 0, "number of events from which a type is frequent (default 1000)")
+	flags.StringSliceVar(
+		&c.options.Typed,
+		flagTyped,
+		nil,
+		"write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)",
+	)
+	flags.Int64Var(
+		&c.options.TypedRows,
+		flagTypedRows,
+		0,
+		"number of events from which a type is frequent (default 1000)",
+	)
 	bindSpanLink(flags, &c.link)
 	return c
 }
@@ -109,7 +133,8 @@ func (c *parquetCreator) ForInput() Creator {
 	return &own
 }
 
-// Ahead implements Creator. Most recordings show an Activity when it ends, and the samples and intervals in it need its IDs before.
+// Ahead implements Creator. Most recordings show an Activity when it ends, and the samples and intervals in it need its
+// IDs before.
 func (c *parquetCreator) Ahead() []Ahead {
 	c.options.Active = nil // of an earlier input
 	if c.link == 0 || c.isSingle() {
@@ -141,18 +166,31 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		return nil, fmt.Errorf("--%s %d: want at least 1", flagTypedRows, c.options.TypedRows)
 	}
 	if out.IsDir() {
-		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") }, info, t.Namer, &o)
+		sink, err := parquet.New(
+			func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") },
+			info,
+			t.Namer,
+			&o,
+		)
 		if err != nil {
 			return nil, err
 		}
 		return parquetSink{sink, o.Raw, o.Active != nil}, nil
 	}
 	if o.Raw {
-		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s", flagRaw, flagRaw)
+		return nil, fmt.Errorf(
+			"--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s",
+			flagRaw,
+			flagRaw,
+		)
 	}
 	for _, name := range []string{flagTyped, flagTypedRows} {
 		if c.flags.Changed(name) {
-			return nil, fmt.Errorf("--%s: one file of events has no typed tables; write a directory with -o DIR/, or omit --%s", name, name)
+			return nil, fmt.Errorf(
+				"--%s: one file of events has no typed tables; write a directory with -o DIR/, or omit --%s",
+				name,
+				name,
+			)
 		}
 	}
 	w, err := out.Create("")
@@ -179,13 +217,22 @@ func (s parquetSink) Result() Result {
 	}
 	var notes []string
 	if s.linked && d.Samples > 0 {
-		notes = append(notes, fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
+		notes = append(
+			notes,
+			fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")),
+		)
 	}
 	if d.Raw > 0 && !s.raw {
-		notes = append(notes, message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them")
+		notes = append(
+			notes,
+			message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them",
+		)
 	}
 	if len(d.Unmatched) > 0 {
-		notes = append(notes, fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")))
+		notes = append(
+			notes,
+			fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")),
+		)
 	}
 	r.Text = strings.Join(notes, "; ")
 	return r

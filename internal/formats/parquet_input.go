@@ -30,8 +30,15 @@ func parquetIn() *In {
 		SniffDir: func(members []string) bool { return len(parquetMembers(members)) > 0 },
 		Bind: func(flags *pflag.FlagSet) Opener {
 			o := &parquetOpener{notes: map[string]bool{}}
-			flags.StringToStringVar(&o.mapping, flagMap, nil,
-				"of Parquet files of other programs: `role=column` pairs, as time=ts:us,name=event,duration=dur; roles: "+strings.Join(parquet.Roles(), ", "))
+			flags.StringToStringVar(
+				&o.mapping,
+				flagMap,
+				nil,
+				"of Parquet files of other programs: `role=column` pairs, as time=ts:us,name=event,duration=dur; roles: "+strings.Join(
+					parquet.Roles(),
+					", ",
+				),
+			)
 			flags.Lookup(flagMap).DefValue = "" // without it the help shows "default []"
 			return o
 		},
@@ -94,15 +101,18 @@ func (p *parquetOpener) Notes() []string {
 	return slices.Sorted(maps.Keys(p.notes))
 }
 
-// parquetMembers returns the members of a directory that are tables. The tables of a trace are all in one directory; in other
-// directories, names that begin with an underscore or a dot are not data, as for Hive and Spark.
+// parquetMembers returns the members of a directory that are tables. The tables of a trace are all in one directory; in
+// other directories, names that begin with an underscore or a dot are not data, as for Hive and Spark.
 func parquetMembers(members []string) (list []string) {
 	for _, m := range members {
 		if isParquetName(m) && !strings.Contains("/"+m, "/_") && !strings.Contains("/"+m, "/.") {
 			list = append(list, m)
 		}
 	}
-	if top := slices.DeleteFunc(slices.Clone(list), func(m string) bool { return strings.Contains(m, "/") }); slices.Contains(top, "events.parquet") {
+	if top := slices.DeleteFunc(slices.Clone(list), func(m string) bool { return strings.Contains(m, "/") }); slices.Contains(
+		top,
+		"events.parquet",
+	) {
 		return top
 	}
 	return list

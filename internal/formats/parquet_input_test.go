@@ -16,7 +16,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestParquetMembers: the tables of a trace are all in one directory, and what begins with an underscore or a dot is not data.
+// TestParquetMembers: the tables of a trace are all in one directory, and what begins with an underscore or a dot is
+// not data.
 func TestParquetMembers(t *testing.T) {
 	for _, c := range []struct{ members, want []string }{
 		{[]string{"readme.txt"}, nil},
@@ -65,8 +66,8 @@ func openParquet(t *testing.T, path string, args ...string) (n int, notes []stri
 	return n, opener.Notes(), nil
 }
 
-// TestParquetInput opens foreign tables as a file, as a directory and with flags, and what cannot be read with an error that says what to
-// do.
+// TestParquetInput opens foreign tables as a file, as a directory and with flags, and what cannot be read with an error
+// that says what to do.
 func TestParquetInput(t *testing.T) {
 	type row struct {
 		Start int64  `parquet:"began,timestamp(microsecond)"`

@@ -27,8 +27,14 @@ func perfettoFormat() *Format {
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindPerfetto(flags) },
 			Examples: []Example{
 				{"a file for https://ui.perfetto.dev", "ntconv to perfetto trace.nettrace -o trace.perfetto-trace"},
-				{"only spans and garbage collections of at least 1 ms", "ntconv to perfetto --tracks spans,gc --samples none --min-duration 1ms trace.nettrace"},
-				{"samples with exact times and weights, for version 58 of Perfetto and later", "ntconv to perfetto --samples stack-sample trace.nettrace"},
+				{
+					"only spans and garbage collections of at least 1 ms",
+					"ntconv to perfetto --tracks spans,gc --samples none --min-duration 1ms trace.nettrace",
+				},
+				{
+					"samples with exact times and weights, for version 58 of Perfetto and later",
+					"ntconv to perfetto --samples stack-sample trace.nettrace",
+				},
 			},
 		},
 	}
@@ -59,7 +65,12 @@ func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
 		{"streaming", perfetto.StreamingSamples}, {"stack-sample", perfetto.StackSamples}, {"none", perfetto.NoSamples},
 	}}, "samples", "form of stack samples: streaming, stack-sample (exact times and weights, Perfetto 58 and later) or none")
 	flags.BoolVar(&o.NoArgs, "no-args", false, "omit payloads, labels and attributes")
-	flags.BoolVar(&o.NoStacks, "no-stacks", false, "omit the stacks of slices and instants, which recent versions of Perfetto show")
+	flags.BoolVar(
+		&o.NoStacks,
+		"no-stacks",
+		false,
+		"omit the stacks of slices and instants, which recent versions of Perfetto show",
+	)
 	flags.BoolVar(&o.Plain, "plain", false, "do not compress packets, so that protoc --decode shows them")
 	return c
 }

@@ -36,10 +36,22 @@ func pprofFormat() *Format {
 			Advice:   sampleAdvice,
 			Bind:     func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
 			Examples: []Example{
-				{"time of all threads, running or waiting, or of the processors if that is what was recorded", "ntconv to pprof trace.nettrace"},
-				{"processor time of one process of a machine-wide trace", "ntconv to pprof --kind cpu --pid 4711 trace.nettrace"},
-				{"with the names of the spans that were active, for span profiles of Pyroscope", "ntconv to pprof --span-name trace.nettrace"},
-				{"the first ten seconds, as a flame graph in a browser", "ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz"},
+				{
+					"time of all threads, running or waiting, or of the processors if that is what was recorded",
+					"ntconv to pprof trace.nettrace",
+				},
+				{
+					"processor time of one process of a machine-wide trace",
+					"ntconv to pprof --kind cpu --pid 4711 trace.nettrace",
+				},
+				{
+					"with the names of the spans that were active, for span profiles of Pyroscope",
+					"ntconv to pprof --span-name trace.nettrace",
+				},
+				{
+					"the first ten seconds, as a flame graph in a browser",
+					"ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz",
+				},
 			},
 		},
 	}
@@ -57,8 +69,17 @@ type pprofCreator struct {
 
 func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	c := new(pprofCreator)
-	flags.Var(kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported), "kind", "what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before")
-	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil, "leave out the label with this `key`, as \"thread id\"; repeatable")
+	flags.Var(
+		kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported),
+		"kind",
+		"what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before",
+	)
+	flags.StringSliceVar(
+		&c.options.DropLabels,
+		flagDropLabel,
+		nil,
+		"leave out the label with this `key`, as \"thread id\"; repeatable",
+	)
 	c.spans = bindSpanLabels(flags)
 	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "level of compression, 1 to 9 (default 1)")
 	return c

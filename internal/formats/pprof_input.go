@@ -28,8 +28,18 @@ type pprofOpener struct {
 
 func bindPprofInput(flags *pflag.FlagSet) Opener {
 	o := &pprofOpener{labels: map[string]bool{}}
-	flags.StringVar(&o.sampleType, flagSampleType, "", "of a profile: `name` of the value that viewers show (default: the profile's own)")
-	flags.StringSliceVar(&o.labelFrames, flagLabelFrames, nil, "of a profile: labels with these `keys` become the outermost frames of stacks, as thread,endpoint")
+	flags.StringVar(
+		&o.sampleType,
+		flagSampleType,
+		"",
+		"of a profile: `name` of the value that viewers show (default: the profile's own)",
+	)
+	flags.StringSliceVar(
+		&o.labelFrames,
+		flagLabelFrames,
+		nil,
+		"of a profile: labels with these `keys` become the outermost frames of stacks, as thread,endpoint",
+	)
 	return o
 }
 
@@ -40,7 +50,9 @@ func (e *FlagError) Error() string { return e.text }
 
 // MissingSampleType returns the error of a flag --sample-type that names none of those that a profile has.
 func MissingSampleType(name string, has []string) error {
-	return &FlagError{fmt.Sprintf("--%s %s: the profile has no such type; it has %s", flagSampleType, name, strings.Join(has, ", "))}
+	return &FlagError{
+		fmt.Sprintf("--%s %s: the profile has no such type; it has %s", flagSampleType, name, strings.Join(has, ", ")),
+	}
 }
 
 func (p *pprofOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {

@@ -7,14 +7,15 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// A Result is what a sink has written, in the terms of its format. Encoded by encoding/json it is an object whose members become members
-// of the summary.
+// A Result is what a sink has written, in the terms of its format. Encoded by encoding/json it is an object whose
+// members become members of the summary.
 type Result interface {
 	// Empty returns what the output has none of, as a plural noun for the command's error, or "" if it is not empty.
 	Empty() string
 	// Line returns the first part of the summary line: what was written, and from how many events of which input.
 	Line(r Read) string
-	// Detail returns what else users should know, and the codes of a report about which it says all. It returns "" if there is nothing.
+	// Detail returns what else users should know, and the codes of a report about which it says all. It returns "" if
+	// there is nothing.
 	Detail() (text string, covers []ntconv.Code)
 	// Remark adds to the detail.
 	Remark(text string)
@@ -74,7 +75,8 @@ func newEventsResult(n int64, detail string) *eventsResult {
 
 const eventUnit = "event"
 
-// newItemsResult returns the result of an output of n items that were made of used events. unit is the noun for one item.
+// newItemsResult returns the result of an output of n items that were made of used events. unit is the noun for one
+// item.
 func newItemsResult(unit string, n, used int64, detail string) *eventsResult {
 	return &eventsResult{made: made{Used: used, Items: n, Unit: unit, Text: detail}}
 }
@@ -82,7 +84,13 @@ func newItemsResult(unit string, n, used int64, detail string) *eventsResult {
 func (e *eventsResult) Line(r Read) string {
 	switch {
 	case e.Unit != eventUnit:
-		return fmt.Sprintf("%s from %s of %s in %s", message.Count(e.Items, e.Unit), message.Group(e.Used), message.Count(r.Events, "event"), r.Input)
+		return fmt.Sprintf(
+			"%s from %s of %s in %s",
+			message.Count(e.Items, e.Unit),
+			message.Group(e.Used),
+			message.Count(r.Events, "event"),
+			r.Input,
+		)
 	case e.Files > 0:
 		return fmt.Sprintf("%s, %s", message.Count(e.Files, "file"), r.Line())
 	case r.Events == 0:
@@ -106,8 +114,14 @@ func (p *profileResult) Line(r Read) string {
 	if p.Kind != "" {
 		kind = p.Kind + " profile, "
 	}
-	return fmt.Sprintf("%s%s from %s of %s in %s", kind, message.Count(p.Items, "distinct "+p.Unit), message.Group(p.Used),
-		message.Count(r.Events, "event"), r.Input)
+	return fmt.Sprintf(
+		"%s%s from %s of %s in %s",
+		kind,
+		message.Count(p.Items, "distinct "+p.Unit),
+		message.Group(p.Used),
+		message.Count(r.Events, "event"),
+		r.Input,
+	)
 }
 
 func (p *profileResult) Notes() []string { return p.notes }

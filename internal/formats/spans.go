@@ -43,7 +43,11 @@ func bindSpanLabels(flags *pflag.FlagSet) func() *SpanLabels {
 // bindSpanLink defines the flag that says what may link a sample to a span.
 func bindSpanLink(flags *pflag.FlagSet, use *active.Evidence) {
 	*use = active.All
-	flags.Var((*evidenceValue)(use), FlagSpanLink, "how samples are linked to the span that was active: by their own labels, by activity ID, by what was active on the thread (auto: the first of these that finds one); comma-separated")
+	flags.Var(
+		(*evidenceValue)(use),
+		FlagSpanLink,
+		"how samples are linked to the span that was active: by their own labels, by activity ID, by what was active on the thread (auto: the first of these that finds one); comma-separated",
+	)
 }
 
 // An evidenceValue is a flag that takes auto, off or a list of kinds of evidence.

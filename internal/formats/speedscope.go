@@ -27,7 +27,10 @@ func speedscopeFormat() *Format {
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindSpeedscope(flags) },
 			Examples: []Example{
 				{"write a file for https://www.speedscope.app", "ntconv to speedscope trace.nettrace"},
-				{"compressed, without compilations and waits", "ntconv to speedscope --tracks spans,gc trace.nettrace -o trace.speedscope.json.gz"},
+				{
+					"compressed, without compilations and waits",
+					"ntconv to speedscope --tracks spans,gc trace.nettrace -o trace.speedscope.json.gz",
+				},
 			},
 		},
 	}

@@ -23,7 +23,11 @@ func (speedscopeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := &speedscope.Options{Report: o.Report, MaxTemp: o.MaxTemp, Limits: speedscope.Limits{Tables: int64(o.Limits.TableBytes), Profiles: o.Limits.Threads}}
+	opts := &speedscope.Options{
+		Report:  o.Report,
+		MaxTemp: o.MaxTemp,
+		Limits:  speedscope.Limits{Tables: int64(o.Limits.TableBytes), Profiles: o.Limits.Threads},
+	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	src, err := speedscope.New(r, opts)

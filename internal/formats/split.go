@@ -39,7 +39,10 @@ func (p *processSplit) begin(out *iox.Outputs, t *Target, create func(io.Writer)
 func (p *processSplit) create(process *ntconv.Process) (ntconv.Sink, error) {
 	file, err := p.out.Create(p.member(process))
 	if errors.Is(err, syscall.EMFILE) {
-		return nil, &ntconv.AdviceError{Err: err, Advice: "each process needs one; raise the limit with ulimit -n, or select fewer processes with --pid"}
+		return nil, &ntconv.AdviceError{
+			Err:    err,
+			Advice: "each process needs one; raise the limit with ulimit -n, or select fewer processes with --pid",
+		}
 	}
 	if err != nil {
 		return nil, err

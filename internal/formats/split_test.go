@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Names of processes and hosts are not trusted: whatever they are, each member has a name of its own on every file system.
+// Names of processes and hosts are not trusted: whatever they are, each member has a name of its own on every file
+// system.
 func TestMemberNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newProcessSplit()

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FuzzSymbols: whatever events state about addresses, every format can be written, and an independent reader reads what was written.
+// FuzzSymbols: whatever events state about addresses, every format can be written, and an independent reader reads what
+// was written.
 func FuzzSymbols(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 20 * len(Writable()) {

@@ -1,5 +1,6 @@
-// Package formats is the one table of trace formats: how each is recognized, opened, created and documented. The command's
-// help, its completions, the README's table and the test that sends every trace through every format come from it.
+// Package formats is the one table of trace formats: how each is recognized, opened, created and documented. The
+// command's help, its completions, the README's table and the test that sends every trace through every format come
+// from it.
 package formats
 
 import (
@@ -26,8 +27,8 @@ type Format struct {
 type In struct {
 	// Sniff reports whether an input that begins with head is of this format. Nil if the format has no magic number.
 	Sniff func(head []byte) bool
-	// Hint is Sniff for formats without a magic number. Detect calls it with HeadSize bytes, or all that there are, when no Sniff
-	// matches and the input is nothing else that is known.
+	// Hint is Sniff for formats without a magic number. Detect calls it with HeadSize bytes, or all that there are,
+	// when no Sniff matches and the input is nothing else that is known.
 	Hint func(head []byte) bool
 	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
 	SniffDir func(members []string) bool
@@ -35,10 +36,11 @@ type In struct {
 	Ordered bool
 	// Bind defines the flags of the format's inputs and returns what opens them once the flags are parsed.
 	Bind func(flags *pflag.FlagSet) Opener
-	// Needed means that some inputs can be read only with flags of the format, so every command that reads a trace has them.
+	// Needed means that some inputs can be read only with flags of the format, so every command that reads a trace has
+	// them.
 	Needed bool
-	// NoBytes describes an empty file that has an extension of the format: what it is and what to do. Empty if that is nothing
-	// special.
+	// NoBytes describes an empty file that has an extension of the format: what it is and what to do. Empty if that is
+	// nothing special.
 	NoBytes Advice
 	// NoEvents describes an input without events.
 	NoEvents Advice
@@ -51,8 +53,8 @@ type Advice struct{ Text, Next string }
 type Opener interface {
 	// Open returns a source over an input. The input stays the caller's to close, after the last use of the source.
 	Open(in Input, o *ReadOptions) (ntconv.Source, error)
-	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. It is called
-	// only if an input of this format was opened.
+	// Notes returns what users should know about flags once all inputs have been read, such as flags without effect. It
+	// is called only if an input of this format was opened.
 	Notes() []string
 }
 
@@ -64,10 +66,11 @@ type Input interface {
 	Stream() (io.Reader, error)
 	// Again reports whether Stream can be called more than once.
 	Again() bool
-	// At returns random access to the stored bytes and their number. The error wraps errors.ErrUnsupported where there is none, as
-	// for a pipe or compressed data, and says what to do.
+	// At returns random access to the stored bytes and their number. The error wraps errors.ErrUnsupported where there
+	// is none, as for a pipe or compressed data, and says what to do.
 	At() (io.ReaderAt, int64, error)
-	// Members returns the slash-separated names of the files of a directory, or of a file that has parts, in lexical order.
+	// Members returns the slash-separated names of the files of a directory, or of a file that has parts, in lexical
+	// order.
 	Members() ([]string, error)
 	// Member returns one of them. Its parent closes it.
 	Member(name string) (Input, error)
@@ -88,8 +91,8 @@ type Out struct {
 	Help   string // sentences for the help of "ntconv to NAME", in lines; "" for none
 	Binary bool   // not for terminals
 	Names  Names
-	// Weights means that the format holds samples and not their weights: a selection is written with events that state them
-	// (profile.Weights).
+	// Weights means that the format holds samples and not their weights: a selection is written with events that state
+	// them (profile.Weights).
 	Weights bool
 	// Dataset means that an output, a directory, can be one of many in a dataset.
 	Dataset bool
@@ -99,15 +102,16 @@ type Out struct {
 	Order reader.Order
 	// AnyOrder means that events may come in file order because that is faster: the sink is an ntconv.OrderSensitive.
 	AnyOrder bool
-	// Live means that the sinks deliver what they make while the input is read: an input that can be read only once, such as a pipe, is
-	// read in file order, because time order waits for the end of a window.
+	// Live means that the sinks deliver what they make while the input is read: an input that can be read only once,
+	// such as a pipe, is read in file order, because time order waits for the end of a window.
 	Live bool
 	// Compressions are extensions, after that of the format, for which sinks compress their output: ".gz", ".zst".
 	Compressions []string
-	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs hold.
+	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs
+	// hold.
 	InFlags bool
-	// Advice tells users of traces that hold nothing for the format how to record one that does. The command also shows what the trace
-	// holds instead, if package inventory knows it.
+	// Advice tells users of traces that hold nothing for the format how to record one that does. The command also shows
+	// what the trace holds instead, if package inventory knows it.
 	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
@@ -131,8 +135,8 @@ const (
 type Creator interface {
 	// Create returns a sink that writes members of out. The caller commits or aborts out after the sink was closed.
 	Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error)
-	// StackDepth returns the number of frames per stack that the usual readers of the format accept, 0 for any number, and which flag
-	// lifts that limit.
+	// StackDepth returns the number of frames per stack that the usual readers of the format accept, 0 for any number,
+	// and which flag lifts that limit.
 	StackDepth() (frames int, advice string)
 	// Destination returns what the sinks write to, and the flag that has chosen it if it is not a file.
 	Destination() (d Destination, flag string)
@@ -151,23 +155,25 @@ type FormChooser interface {
 // A NameChooser is a Creator whose output is one file or a directory depending on its name.
 type NameChooser interface {
 	Creator
-	// ChooseByName is called before Destination with the name of the output, "" if the user gave none, - for standard output, and whether
-	// it is an existing directory. It returns when the format needs symbols, instead of Out.Names. A directory without a name is called
-	// as the input, with the extension of the format.
+	// ChooseByName is called before Destination with the name of the output, "" if the user gave none, - for standard
+	// output, and whether it is an existing directory. It returns when the format needs symbols, instead of Out.Names.
+	// A directory without a name is called as the input, with the extension of the format.
 	ChooseByName(out string, isDir bool) Names
 }
 
-// A PerInput is a Creator that keeps what it has learned about an input. Inputs that are converted at the same time need one each.
+// A PerInput is a Creator that keeps what it has learned about an input. Inputs that are converted at the same time
+// need one each.
 type PerInput interface {
 	Creator
 	// ForInput returns a Creator with the same flags, which knows nothing about any input.
 	ForInput() Creator
 }
 
-// An Ahead is something that must be known about the whole trace before its first event is written. It takes another reading of the trace,
-// which all that must be known share.
+// An Ahead is something that must be known about the whole trace before its first event is written. It takes another
+// reading of the trace, which all that must be known share.
 type Ahead struct {
-	// Learn begins the reading. It returns a function that sees every event, which it borrows, and one that ends the reading.
+	// Learn begins the reading. It returns a function that sees every event, which it borrows, and one that ends the
+	// reading.
 	Learn func(*ntconv.Info) (see func(*ntconv.Event), end func())
 	// AnyOrder means that the events may come in file order, which is faster. Otherwise they come in time order.
 	AnyOrder bool
@@ -175,8 +181,9 @@ type Ahead struct {
 	Optional bool
 	// Symbols means that the Target has a Namer that knows all symbols before the first event.
 	Symbols bool
-	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event it is not learned. A
-	// pass ends at the first such event and is made again after the reading, if the input can be read again. Shows borrows the event.
+	// Shows, if not nil, reports whether an event shows that there is something to learn. Without such an event it is
+	// not learned. A pass ends at the first such event and is made again after the reading, if the input can be read
+	// again. Shows borrows the event.
 	Shows func(*ntconv.Event) bool
 	// Again means that the input must be readable more than once although Shows is not nil.
 	Again bool
@@ -206,7 +213,8 @@ type Target struct {
 	Input, Version string
 	// Comments describe the program and the input for formats that have a place for them.
 	Comments []string
-	// Span returns the time range of the recording, cut to the selected time. Call it after the last event. It may be nil.
+	// Span returns the time range of the recording, cut to the selected time. Call it after the last event. It may be
+	// nil.
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool

@@ -22,8 +22,8 @@ const (
 	flagSpanIDOrder = "span-id-order"
 )
 
-// timelineFlags are the flags of all formats that show a trace as a timeline. A Creator converts the values to the options of its
-// exporter.
+// timelineFlags are the flags of all formats that show a trace as a timeline. A Creator converts the values to the
+// options of its exporter.
 type timelineFlags struct {
 	tracks         timeline.Tracks // 0 means all
 	minDuration    time.Duration
@@ -33,17 +33,31 @@ type timelineFlags struct {
 
 // bind defines the flags.
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
-	flags.Var((*tracksValue)(&f.tracks), flagTracks, "what is shown: spans, gc, jit, contention (locks), waits (wait handles), requests, events, exceptions, counters, flows or all; comma-separated (default all)")
+	flags.Var(
+		(*tracksValue)(&f.tracks),
+		flagTracks,
+		"what is shown: spans, gc, jit, contention (locks), waits (wait handles), requests, events, exceptions, counters, flows or all; comma-separated (default all)",
+	)
 	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices that are shorter than this `time`")
-	flags.BoolVar(&f.rundown, flagRundown, false, "include the events that only describe methods, modules and processes")
-	flags.Var(&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
-		flagSpanIDOrder, "order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse")
+	flags.BoolVar(
+		&f.rundown,
+		flagRundown,
+		false,
+		"include the events that only describe methods, modules and processes",
+	)
+	flags.Var(
+		&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
+		flagSpanIDOrder,
+		"order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse",
+	)
 }
 
 // check returns an error if a value makes no sense.
 func (f *timelineFlags) check() error {
 	if f.minDuration < 0 {
-		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagMinDuration, f.minDuration)}
+		return &FlagError{
+			fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagMinDuration, f.minDuration),
+		}
 	}
 	return nil
 }
@@ -54,14 +68,23 @@ type tracksValue timeline.Tracks
 // tracks returns the names of --tracks in the order in which help and errors show them.
 func tracks() []choiceValue[timeline.Tracks] {
 	return []choiceValue[timeline.Tracks]{
-		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"waits", timeline.Waits},
-		{"requests", timeline.Requests}, {"events", timeline.Events}, {"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
+		{
+			"spans",
+			timeline.Spans,
+		}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"waits", timeline.Waits},
+		{
+			"requests",
+			timeline.Requests,
+		}, {"events", timeline.Events}, {"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
 	}
 }
 
 func (v *tracksValue) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(tracks(), func(c choiceValue[timeline.Tracks]) bool { return c.name == strings.TrimSpace(word) })
+		i := slices.IndexFunc(
+			tracks(),
+			func(c choiceValue[timeline.Tracks]) bool { return c.name == strings.TrimSpace(word) },
+		)
 		if i < 0 {
 			var names []string
 			for _, c := range tracks() {
@@ -89,8 +112,8 @@ func (v *tracksValue) String() string {
 
 func (v *tracksValue) Type() string { return "list" }
 
-// createCompressed creates the file of an output and what compresses it if the name says so. finish completes the compression; it does
-// not close the file.
+// createCompressed creates the file of an output and what compresses it if the name says so. finish completes the
+// compression; it does not close the file.
 func createCompressed(out *iox.Outputs) (w io.Writer, finish func() error, err error) {
 	member, err := out.Create("")
 	if err != nil {
@@ -142,10 +165,20 @@ func newTimelineResult(c timeline.Counts) *timelineResult {
 		}
 	}
 	add(c.Unfinished, "slice", "slices", "without an end in the trace, ended with it")
-	add(c.Renumbered, "thread or process", "threads and processes", "renumbered, because the recorded number has more than 32 bits or is not unique")
+	add(
+		c.Renumbered,
+		"thread or process",
+		"threads and processes",
+		"renumbered, because the recorded number has more than 32 bits or is not unique",
+	)
 	add(c.Moved, "slice", "slices", "with times far outside of the recording moved to its start or end")
 	add(c.Short, "slice", "slices", "shorter than --"+flagMinDuration+" omitted")
-	add(c.Rundown, "description", "descriptions", "of methods, modules and processes omitted (--"+flagRundown+" to include)")
+	add(
+		c.Rundown,
+		"description",
+		"descriptions",
+		"of methods, modules and processes omitted (--"+flagRundown+" to include)",
+	)
 	return r
 }
 
@@ -155,9 +188,17 @@ func (t *timelineResult) Empty() string {
 	case t.Items > 0:
 		return ""
 	case t.Short > 0:
-		return fmt.Sprintf("events (%s; a smaller --%s includes them)", message.Count(t.Short, "short slice"), flagMinDuration)
+		return fmt.Sprintf(
+			"events (%s; a smaller --%s includes them)",
+			message.Count(t.Short, "short slice"),
+			flagMinDuration,
+		)
 	case t.Rundown > 0:
-		return fmt.Sprintf("events (%s only describe methods, modules and processes; --%s includes them)", message.Group(t.Rundown), flagRundown)
+		return fmt.Sprintf(
+			"events (%s only describe methods, modules and processes; --%s includes them)",
+			message.Group(t.Rundown),
+			flagRundown,
+		)
 	}
 	return t.made.Empty()
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// TestRenumberedUnchanged states that a file whose events are all written unchanged reports no new numbers, because it has the old ones.
+// TestRenumberedUnchanged states that a file whose events are all written unchanged reports no new numbers, because it
+// has the old ones.
 func TestRenumberedUnchanged(t *testing.T) {
 	for _, c := range []struct {
 		counts timeline.Counts

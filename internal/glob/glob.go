@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Match reports whether s matches a pattern in which * stands for any text and ? for one character. Case does not count,
-// as it does not in the names of event sources. It takes time in proportion to the product of the lengths at worst.
+// Match reports whether s matches a pattern in which * stands for any text and ? for one character. Case does not
+// count, as it does not in the names of event sources. It takes time in proportion to the product of the lengths at
+// worst.
 func Match(pattern, s string) bool {
 	// Of several stars only the last can need another try: after a later one has been reached, what an earlier one
 	// stood for is settled. star and rest are the places behind it in pattern and s.
@@ -38,8 +39,8 @@ func Match(pattern, s string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// MatchEvent reports whether an event of a provider has the name or number that a pattern describes: "event" or "provider/event". Every
-// slash is tried as the one after the provider, because names of events may have slashes, too.
+// MatchEvent reports whether an event of a provider has the name or number that a pattern describes: "event" or
+// "provider/event". Every slash is tried as the one after the provider, because names of events may have slashes, too.
 func MatchEvent(pattern, provider, name, id string) bool {
 	if pattern == id || Match(pattern, name) {
 		return true

@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would take a
-// reader that closes it for the last one. The caller closes the Input also after an error.
+// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would
+// take a reader that closes it for the last one. The caller closes the Input also after an error.
 func (in *Input) openAgain(name string) error {
 	opts := iox.InputOptions{Limits: in.opts.Limits, Dir: true}
 	if info, err := os.Stat(name); name != "-" && err == nil && info.IsDir() {
@@ -40,8 +40,8 @@ func (in *Input) openAgain(name string) error {
 	return nil
 }
 
-// copyPipe returns an input that is a copy of what can be read only once. The format is recognized before the rest is copied, so that a
-// wrong input, which may be endless, is not copied.
+// copyPipe returns an input that is a copy of what can be read only once. The format is recognized before the rest is
+// copied, so that a wrong input, which may be endless, is not copied.
 func (in *Input) copyPipe(name string, pipe io.Reader, opts iox.InputOptions) (*iox.Input, error) {
 	var start bytes.Buffer // what recognition has read
 	raw, err := iox.FromReader(name, io.TeeReader(pipe, &start), opts)
@@ -76,7 +76,8 @@ func (in *Input) checkStart() error {
 	if in.head == nil {
 		return nil
 	}
-	if _, err := in.head.peeked.Peek(formats.HeadSize); err != nil && err != io.EOF && !IsTruncated(err) && !errors.Is(err, iox.ErrCorrupt) {
+	if _, err := in.head.peeked.Peek(formats.HeadSize); err != nil && err != io.EOF && !IsTruncated(err) &&
+		!errors.Is(err, iox.ErrCorrupt) {
 		return err
 	}
 	return nil
@@ -89,7 +90,9 @@ const copyBuffer = 64 << 10
 func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 	f, err := in.opts.Temp()
 	if err != nil {
-		return nil, &SpoolError{fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err)}
+		return nil, &SpoolError{
+			fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err),
+		}
 	}
 	to := &spoolWriter{f: f, max: in.opts.MaxTemp}
 	if in.opts.Copying != nil {
@@ -125,7 +128,12 @@ func (w *spoolWriter) Write(p []byte) (int, error) {
 	n, err := w.f.Write(p)
 	w.n.Add(int64(n))
 	if err != nil {
-		err = &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room", err)}
+		err = &SpoolError{
+			fmt.Errorf(
+				"copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room",
+				err,
+			),
+		}
 	}
 	return n, err
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Sum returns the SHA-256 sum of the decompressed content of the first input, which can be read again: a trace and its compressed copy
-// have the same sum. That of a directory covers the names and the contents of its members, but not names that begin with a dot or an
-// underscore. Compressed content that is truncated or corrupt ends where it cannot be decompressed.
+// Sum returns the SHA-256 sum of the decompressed content of the first input, which can be read again: a trace and its
+// compressed copy have the same sum. That of a directory covers the names and the contents of its members, but not
+// names that begin with a dot or an underscore. Compressed content that is truncated or corrupt ends where it cannot be
+// decompressed.
 func (in *Input) Sum() ([]byte, error) {
 	h := sha256.New()
 	if err := addContent(h, in.raw); err != nil {

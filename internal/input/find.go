@@ -24,13 +24,14 @@ type Found struct {
 	Skipped []string // files in directories that are of no format that can be read, and datasets
 }
 
-// Find returns the inputs that words stand for. A word is the name of an input, a directory whose files are inputs, also those of its
-// subdirectories, or a pattern: * and ? match characters of a name, [a-z] one of several, and ** any number of directories. A directory
-// that is itself an input, such as one with the tables of a trace, is not searched. In directories, files are recognized by their
-// extension, and others by their first bytes; names that begin with a dot or an underscore are omitted.
+// Find returns the inputs that words stand for. A word is the name of an input, a directory whose files are inputs,
+// also those of its subdirectories, or a pattern: * and ? match characters of a name, [a-z] one of several, and ** any
+// number of directories. A directory that is itself an input, such as one with the tables of a trace, is not searched.
+// In directories, files are recognized by their extension, and others by their first bytes; names that begin with a dot
+// or an underscore are omitted.
 //
-// A pattern without a match is an error that wraps fs.ErrNotExist; so is a directory without an input. A file that does not exist is no
-// error of Find.
+// A pattern without a match is an error that wraps fs.ErrNotExist; so is a directory without an input. A file that does
+// not exist is no error of Find.
 func Find(words []string, table []*formats.Format) (*Found, error) {
 	f := &finder{table: table, seen: make(map[string]bool)}
 	for _, word := range words {
@@ -73,7 +74,10 @@ func (f *finder) word(word string) error {
 // covered reports whether an earlier word has added the inputs in a directory.
 func (f *finder) covered(dir string) bool {
 	below := filepath.Clean(dir) + string(filepath.Separator)
-	return slices.ContainsFunc(f.found.Names, func(name string) bool { return strings.HasPrefix(filepath.Clean(name), below) })
+	return slices.ContainsFunc(
+		f.found.Names,
+		func(name string) bool { return strings.HasPrefix(filepath.Clean(name), below) },
+	)
 }
 
 func (f *finder) add(name string) {
@@ -128,8 +132,9 @@ func (f *finder) isWhole(names []string) bool {
 	})
 }
 
-// isInput reports whether a file is of a format that can be read. The extension of a format decides, so that the user learns of damaged
-// files, unless it is one of generic text; all other files are recognized by their first bytes. A symbolic link is followed.
+// isInput reports whether a file is of a format that can be read. The extension of a format decides, so that the user
+// learns of damaged files, unless it is one of generic text; all other files are recognized by their first bytes. A
+// symbolic link is followed.
 func (f *finder) isInput(name string) bool {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return false

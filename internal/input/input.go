@@ -1,5 +1,5 @@
-// Package input finds the inputs of a command: it opens them, recognizes their formats, and makes several readable as one. What a
-// pipe delivers can be read twice if that is asked for: it is copied to a temporary file.
+// Package input finds the inputs of a command: it opens them, recognizes their formats, and makes several readable as
+// one. What a pipe delivers can be read twice if that is asked for: it is copied to a temporary file.
 package input
 
 import (
@@ -32,12 +32,13 @@ type Options struct {
 	Temp func() (*os.File, error)
 	// MaxTemp is the maximum size of the copy of a pipe in bytes, 0 means no limit.
 	MaxTemp int64
-	// Copying, if not nil, is called when the copying of a pipe begins. copied returns the number of bytes so far, on any goroutine. The
-	// function that Copying returns is called when the copying ends.
+	// Copying, if not nil, is called when the copying of a pipe begins. copied returns the number of bytes so far, on
+	// any goroutine. The function that Copying returns is called when the copying ends.
 	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
-	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called from any goroutine.
+	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called
+	// from any goroutine.
 	Taken func(bytes int64)
 }
 

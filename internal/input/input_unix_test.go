@@ -86,8 +86,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A pipe is copied only if its format is known and its data can be decompressed, and no more of it than the limit allows. An endless pipe
-// ends the test only if this is so.
+// A pipe is copied only if its format is known and its data can be decompressed, and no more of it than the limit
+// allows. An endless pipe ends the test only if this is so.
 func TestCopyOfPipe(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0} // a zstd frame that needs a window of terabytes

@@ -12,9 +12,9 @@ type Reading struct {
 	Err    error // why it ended early, or nil
 }
 
-// Finish records a reading. It returns a description of what differs if one of those so far ended otherwise than the first, or if the file
-// has changed since it was opened, and "" if all readings have seen the same: what one of them has learned may not fit what another one
-// delivers.
+// Finish records a reading. It returns a description of what differs if one of those so far ended otherwise than the
+// first, or if the file has changed since it was opened, and "" if all readings have seen the same: what one of them
+// has learned may not fit what another one delivers.
 func (in *Input) Finish(r Reading) (changed string) {
 	if in.first == nil {
 		in.first = &r

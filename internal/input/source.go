@@ -13,13 +13,13 @@ import (
 // An Ending ends a pass.
 type Ending interface {
 	io.Closer
-	// Finish compares the checksums of compressed inputs. Call it once the source has returned io.EOF: the end of a trace may come before
-	// that of the data which holds it. Its error says what is wrong with the input.
+	// Finish compares the checksums of compressed inputs. Call it once the source has returned io.EOF: the end of a
+	// trace may come before that of the data which holds it. Its error says what is wrong with the input.
 	Finish() error
 }
 
-// Source begins a pass over the input, and returns what ends it; the input stays open. Errors, also those of the source, are of type *Error
-// if they are not those of one input among several.
+// Source begins a pass over the input, and returns what ends it; the input stays open. Errors, also those of the
+// source, are of type *Error if they are not those of one input among several.
 func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	if len(in.others) == 0 {
 		src, closer, err := in.one(o)

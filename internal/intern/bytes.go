@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// Bytes numbers byte strings by content, in order from 1; the empty string is 0. It keeps copies in large chunks and no pointer per
-// string, so that the garbage collector has nothing to do with them. A string may have up to 4 GiB - 1.
+// Bytes numbers byte strings by content, in order from 1; the empty string is 0. It keeps copies in large chunks and no
+// pointer per string, so that the garbage collector has nothing to do with them. A string may have up to 4 GiB - 1.
 type Bytes struct {
 	seed   maphash.Seed
 	index  Index

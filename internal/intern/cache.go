@@ -1,7 +1,8 @@
 package intern
 
-// A Cache remembers the values of recent keys by a hash of the caller's choice, which need not be a good one: neighbors are spread. It
-// has one entry per hash, which a new key takes. NewCache returns an empty one; the zero Cache is not usable.
+// A Cache remembers the values of recent keys by a hash of the caller's choice, which need not be a good one: neighbors
+// are spread. It has one entry per hash, which a new key takes. NewCache returns an empty one; the zero Cache is not
+// usable.
 type Cache[K comparable, V any] struct {
 	entries []cached[K, V]
 	shift   uint8

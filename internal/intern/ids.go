@@ -1,19 +1,19 @@
 package intern
 
-// IDs maps the IDs of a file to values. IDs of real files are small and dense, so that a slice has most of them; others go to a map. The
-// zero value of T means that an ID has no value. The ID 0 is one like any other.
+// IDs maps the IDs of a file to values. IDs of real files are small and dense, so that a slice has most of them; others
+// go to a map. The zero value of T means that an ID has no value. The ID 0 is one like any other.
 type IDs[T comparable] struct {
 	dense []T
 	far   map[uint64]T
 	count int
 }
 
-// slack is how far above twice the number of IDs an ID may be and still have its place in the slice: the bound on what IDs can cost
-// that an attacker chose.
+// slack is how far above twice the number of IDs an ID may be and still have its place in the slice: the bound on what
+// IDs can cost that an attacker chose.
 const slack = 64
 
-// Near returns the value of an ID if it is one of the slice. It is Get for callers that have a slow path anyway: small enough to be
-// inlined.
+// Near returns the value of an ID if it is one of the slice. It is Get for callers that have a slow path anyway: small
+// enough to be inlined.
 func (t *IDs[T]) Near(id uint64) T {
 	if id < uint64(len(t.dense)) {
 		return t.dense[id]
@@ -77,5 +77,6 @@ func (t *IDs[T]) Remove(id uint64) {
 	delete(t.far, id)
 }
 
-// Reset removes all IDs and keeps the memory of the slice. Its old values stay reachable: assign the zero IDs instead to free them.
+// Reset removes all IDs and keeps the memory of the slice. Its old values stay reachable: assign the zero IDs instead
+// to free them.
 func (t *IDs[T]) Reset() { t.dense, t.far, t.count = t.dense[:0], nil, 0 }

@@ -1,7 +1,8 @@
 package intern
 
-// An Index finds numbers by the hash of what they stand for. It is the part of a numbered table that does not depend on the type of the
-// entries: the caller keeps the entries, usually in a slice by number, and compares the candidates that a Probe yields.
+// An Index finds numbers by the hash of what they stand for. It is the part of a numbered table that does not depend on
+// the type of the entries: the caller keeps the entries, usually in a slice by number, and compares the candidates that
+// a Probe yields.
 //
 //	p := t.index.Probe(hash)
 //	for p.Next() {
@@ -13,8 +14,8 @@ package intern
 //
 // Numbers are not 0. An Index takes 11 to 21 bytes per number.
 type Index struct {
-	// slots is an open-addressing hash table with linear probing. An entry has half of the hash in its upper 32 bits, so that growing
-	// needs no entry of the caller and almost all candidates are equal; 0 is free.
+	// slots is an open-addressing hash table with linear probing. An entry has half of the hash in its upper 32 bits,
+	// so that growing needs no entry of the caller and almost all candidates are equal; 0 is free.
 	slots []uint64
 	used  int
 }
@@ -53,7 +54,8 @@ func (p *Probe) Next() bool {
 	return false
 }
 
-// Insert adds a number, which is not 0, under the hash of a Probe whose Next has returned false: that is where its place is.
+// Insert adds a number, which is not 0, under the hash of a Probe whose Next has returned false: that is where its
+// place is.
 func (x *Index) Insert(p *Probe, id uint32) {
 	x.slots[int(p.at-1)&(len(x.slots)-1)] = uint64(p.half)<<32 | uint64(id)
 	if x.used++; x.used*4 > len(x.slots)*3 {
@@ -81,7 +83,8 @@ func (x *Index) grow() {
 	}
 }
 
-// Reset removes all numbers and keeps the memory, unless so little of it was in use that clearing it would cost more than filling it.
+// Reset removes all numbers and keeps the memory, unless so little of it was in use that clearing it would cost more
+// than filling it.
 func (x *Index) Reset() {
 	if len(x.slots) > 16*x.used+minSlots {
 		x.slots = nil

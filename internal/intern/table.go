@@ -2,7 +2,8 @@ package intern
 
 import "hash/maphash"
 
-// A Table numbers values by content, in order from 1. In contrast to a map it keeps each value once and returns it by its number.
+// A Table numbers values by content, in order from 1. In contrast to a map it keeps each value once and returns it by
+// its number.
 type Table[K comparable] struct {
 	seed  maphash.Seed
 	index Index
@@ -46,5 +47,6 @@ func (t *Table[K]) Add(k K) (id uint32, fresh bool) {
 // At returns the value with a number.
 func (t *Table[K]) At(id uint32) K { return t.list[id-1] }
 
-// All returns the values in the order of their numbers. The caller must not change them; the slice is valid until the next Add.
+// All returns the values in the order of their numbers. The caller must not change them; the slice is valid until the
+// next Add.
 func (t *Table[K]) All() []K { return t.list }

@@ -78,8 +78,8 @@ type Type struct {
 	Tally
 }
 
-// Describe returns the counts. The namer names processes and threads. input is how commands refer to the trace: a file name, quoted
-// for a shell.
+// Describe returns the counts. The namer names processes and threads. input is how commands refer to the trace: a file
+// name, quoted for a shell.
 func (v *Sink) Describe(info *ntconv.Info, namer ntconv.Namer, input string) *Description {
 	c, attrs := info.Clock, ofTrace(info.Attrs)
 	d := &Description{
@@ -158,7 +158,12 @@ func (v *Sink) processes(namer ntconv.Namer) []Process {
 		list = append(list, *p)
 	}
 	slices.SortFunc(list, func(a, b Process) int {
-		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.PID, b.PID), cmp.Compare(a.Host, b.Host), cmp.Compare(a.CommandLine, b.CommandLine))
+		return cmp.Or(
+			cmp.Compare(b.Events, a.Events),
+			cmp.Compare(a.PID, b.PID),
+			cmp.Compare(a.Host, b.Host),
+			cmp.Compare(a.CommandLine, b.CommandLine),
+		)
 	})
 	return list
 }
@@ -180,7 +185,12 @@ func (v *Sink) threadList(namer ntconv.Namer) []Thread {
 		list = append(list, i)
 	}
 	slices.SortFunc(list, func(a, b Thread) int {
-		return cmp.Or(cmp.Compare(b.Events, a.Events), compareIDs(a.PID, b.PID), compareIDs(a.TID, b.TID), cmp.Compare(b.Lost, a.Lost))
+		return cmp.Or(
+			cmp.Compare(b.Events, a.Events),
+			compareIDs(a.PID, b.PID),
+			compareIDs(a.TID, b.TID),
+			cmp.Compare(b.Lost, a.Lost),
+		)
 	})
 	return list
 }
@@ -198,8 +208,8 @@ func compareIDs(a, b *uint64) int {
 	return cmp.Compare(*a, *b)
 }
 
-// Providers returns the providers and their types, those with most events first. Types that differ in nothing that a Type shows are
-// one.
+// Providers returns the providers and their types, those with most events first. Types that differ in nothing that a
+// Type shows are one.
 func (v *Sink) Providers() []Provider {
 	type key struct {
 		provider, name string
@@ -228,7 +238,12 @@ func (v *Sink) Providers() []Provider {
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		p := *byName[name]
 		slices.SortFunc(p.Types, func(a, b Type) int {
-			return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(
+				cmp.Compare(b.Events, a.Events),
+				cmp.Compare(a.ID, b.ID),
+				cmp.Compare(a.Version, b.Version),
+				cmp.Compare(a.Name, b.Name),
+			)
 		})
 		list = append(list, p)
 	}

@@ -72,7 +72,11 @@ func extractables() []extractable {
 		{"samples of processors", all(func(t *typeCount) bool {
 			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
 		}), "ntconv to pprof --kind cpu IN"},
-		{"samples of profiles", all(func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }), "ntconv top --kind imported IN"},
+		{
+			"samples of profiles",
+			all(func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }),
+			"ntconv top --kind imported IN",
+		},
 		{"switches of threads", class(clr.ClassUniversalCSwitch), "ntconv print --event cswitch --symbols IN"},
 		{"sampled allocations", event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
 			"ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
@@ -93,7 +97,11 @@ func extractables() []extractable {
 		{"events in spans", labeled, spans},
 		{"log messages", all(func(t *typeCount) bool { return t.typ.Provider == "Microsoft-Extensions-Logging" }),
 			"ntconv print --json --provider Microsoft-Extensions-Logging IN"},
-		{"values of counters", all(func(t *typeCount) bool { return t.name == "EventCounters" }), "ntconv print --json --event EventCounters IN"},
+		{
+			"values of counters",
+			all(func(t *typeCount) bool { return t.name == "EventCounters" }),
+			"ntconv print --json --event EventCounters IN",
+		},
 		{"values of metrics", all(func(t *typeCount) bool {
 			return t.typ.Provider == "System.Diagnostics.Metrics" && strings.HasSuffix(t.name, "Published")
 		}), "ntconv print --json --provider System.Diagnostics.Metrics IN"},
@@ -101,8 +109,8 @@ func extractables() []extractable {
 	}
 }
 
-// Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the trace: a file name, quoted for a
-// shell.
+// Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the
+// trace: a file name, quoted for a shell.
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {
@@ -114,7 +122,10 @@ func (v *Sink) Extract(input string) []Extractable {
 			n += x.count(t)
 		}
 		if n > 0 {
-			list = append(list, Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)})
+			list = append(
+				list,
+				Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)},
+			)
 		}
 	}
 	return list

@@ -1,4 +1,5 @@
-// Package inventory counts the contents of a trace: its events by type, thread and process, and what can be extracted from them.
+// Package inventory counts the contents of a trace: its events by type, thread and process, and what can be extracted
+// from them.
 package inventory
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Sink counts events. It holds one entry per type and one per thread, and never an event. Until it has seen the end of a span, it also
-// holds the spans that are open, at most maxOpen. It is not safe for concurrent use.
+// A Sink counts events. It holds one entry per type and one per thread, and never an event. Until it has seen the end
+// of a span, it also holds the spans that are open, at most maxOpen. It is not safe for concurrent use.
 type Sink struct {
 	schemas schema.Table
 	types   map[*ntconv.Type]*typeCount
@@ -79,7 +80,8 @@ func New(info *ntconv.Info) *Sink {
 	return v
 }
 
-// Write counts an event, which it borrows until it returns. It allocates only for new types and threads and never fails.
+// Write counts an event, which it borrows until it returns. It allocates only for new types and threads and never
+// fails.
 func (v *Sink) Write(e *ntconv.Event) error {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -108,7 +110,8 @@ func (v *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// lookForSpan shows an event to the tracker of spans until a span has ended. Whether a Stop event ends a span depends on what came before.
+// lookForSpan shows an event to the tracker of spans until a span has ended. Whether a Stop event ends a span depends
+// on what came before.
 func (v *Sink) lookForSpan(e *ntconv.Event) {
 	if v.spans.Add(e); v.hasSpan {
 		v.spans = nil
@@ -134,7 +137,9 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 		t = &typeCount{typ: e.Type, name: s.Name, version: e.Version()}
 		begin, end := tracker.IsPart(s)
 		slice, _ := tracker.IsSlice(e.Type)
-		t.part, t.ends = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type) || slice, end && !slice
+		t.part, t.ends = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type) ||
+			slice, end &&
+			!slice
 		v.types[e.Type] = t
 	}
 	v.lastType = t

@@ -21,14 +21,15 @@ type Page struct {
 	Report *ntconv.Report // what was lost or corrupt
 }
 
-// maxLines is the maximum length of a list. If a list of threads or event types has one line more, that line is printed as well.
+// maxLines is the maximum length of a list. If a list of threads or event types has one line more, that line is printed
+// as well.
 const maxLines = 12
 
 // maxText is the maximum number of characters of a command line or an attribute.
 const maxText = 200
 
-// Text returns a description that Describe returned as human-readable text, with the largest entries of each list. No line ends in a
-// space. Unprintable characters of the trace are escaped.
+// Text returns a description that Describe returned as human-readable text, with the largest entries of each list. No
+// line ends in a space. Unprintable characters of the trace are escaped.
 func (d *Description) Text(p *Page) []byte {
 	var b, out bytes.Buffer
 	d.writeText(&b, p)
@@ -69,7 +70,12 @@ func (d *Description) writeFacts(w io.Writer) {
 		fmt.Fprintf(t, "events\t%s from %s to %s after that\n", message.Group(d.Events.Events),
 			message.Duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks)))),
 			message.Duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
-		fmt.Fprintf(t, "\t%s with stacks, %s of payload\n", message.Group(d.Events.Stacks), message.Count(d.Events.Bytes, "byte"))
+		fmt.Fprintf(
+			t,
+			"\t%s with stacks, %s of payload\n",
+			message.Group(d.Events.Stacks),
+			message.Count(d.Events.Bytes, "byte"),
+		)
 	} else {
 		fmt.Fprintf(t, "events\tnone\n")
 	}
@@ -97,7 +103,14 @@ func (d *Description) writeProcesses(w io.Writer) {
 		if p.Host != "" {
 			name += " on " + message.Line(p.Host)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n", p.PID, message.Count(int64(p.Threads), "thread"), message.Count(p.Events, "event"), name)
+		fmt.Fprintf(
+			t,
+			"%d\t%s\t%s\t  %s\n",
+			p.PID,
+			message.Count(int64(p.Threads), "thread"),
+			message.Count(p.Events, "event"),
+			name,
+		)
 	}
 	t.Flush()
 }
@@ -118,7 +131,15 @@ func (d *Description) writeThreads(w io.Writer) {
 		if th.Lost > 0 {
 			lost = message.Group(int64(th.Lost)) + " lost  "
 		}
-		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n", idText(th.PID), idText(th.TID), message.Count(th.Events, "event"), lost, message.Line(th.Name))
+		fmt.Fprintf(
+			t,
+			"%s/%s\t%s\t  %s%s\n",
+			idText(th.PID),
+			idText(th.TID),
+			message.Count(th.Events, "event"),
+			lost,
+			message.Line(th.Name),
+		)
 	}
 	t.Flush()
 }
@@ -149,17 +170,40 @@ func (d *Description) writeEvents(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "events\tbytes\tstacks\tid\tversion\t  provider, event\n")
 	for _, p := range d.Providers {
-		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n", message.Group(p.Events), message.Group(p.Bytes), message.Group(p.Stacks), message.Line(p.Name))
+		fmt.Fprintf(
+			t,
+			"%s\t%s\t%s\t\t\t  %s\n",
+			message.Group(p.Events),
+			message.Group(p.Bytes),
+			message.Group(p.Stacks),
+			message.Line(p.Name),
+		)
 		for i, e := range p.Types {
 			if i == maxLines && len(p.Types) > maxLines+1 {
 				var rest Tally
 				for _, r := range p.Types[i:] {
 					rest.Add(r.Tally)
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", message.Group(rest.Events), message.Group(rest.Bytes), message.Group(rest.Stacks), len(p.Types)-i)
+				fmt.Fprintf(
+					t,
+					"%s\t%s\t%s\t\t\t    %d more; --json lists all\n",
+					message.Group(rest.Events),
+					message.Group(rest.Bytes),
+					message.Group(rest.Stacks),
+					len(p.Types)-i,
+				)
 				break
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", message.Group(e.Events), message.Group(e.Bytes), message.Group(e.Stacks), e.ID, e.Version, message.Line(e.Name))
+			fmt.Fprintf(
+				t,
+				"%s\t%s\t%s\t%d\t%d\t    %s\n",
+				message.Group(e.Events),
+				message.Group(e.Bytes),
+				message.Group(e.Stacks),
+				e.ID,
+				e.Version,
+				message.Line(e.Name),
+			)
 		}
 	}
 	t.Flush()

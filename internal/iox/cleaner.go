@@ -16,10 +16,10 @@ type Cleaner struct {
 // An Aborter is an output, a set of them, or what contains one. Abort may be called from any goroutine.
 type Aborter interface{ Abort() error }
 
-// AbortAll aborts the outputs that are neither committed nor aborted, and makes every later Create with this
-// Cleaner fail with ErrAborted: the process is about to end. An output whose data is being synced by Commit is
-// aborted too, without waiting for the disk; one that is being renamed is complete. When it returns, no temporary file of
-// an output is left, one that was just being created included.
+// AbortAll aborts the outputs that are neither committed nor aborted, and makes every later Create with this Cleaner
+// fail with ErrAborted: the process is about to end. An output whose data is being synced by Commit is aborted too,
+// without waiting for the disk; one that is being renamed is complete. When it returns, no temporary file of an output
+// is left, one that was just being created included.
 func (c *Cleaner) AbortAll() error {
 	if c == nil {
 		return nil
@@ -37,8 +37,8 @@ func (c *Cleaner) AbortAll() error {
 	return errors.Join(errs...)
 }
 
-// Add calls create, after which o can be aborted, and knows o from then on: AbortAll comes before that or after it. It returns the
-// error of create, or ErrAborted if no output may be created any more.
+// Add calls create, after which o can be aborted, and knows o from then on: AbortAll comes before that or after it. It
+// returns the error of create, or ErrAborted if no output may be created any more.
 func (c *Cleaner) Add(o Aborter, create func() error) error {
 	if c == nil {
 		return create()

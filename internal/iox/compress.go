@@ -7,15 +7,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Compressor compresses what is written to it. Flush makes everything that was written so far readable. Close completes the data; it
-// does not close the writer below.
+// A Compressor compresses what is written to it. Flush makes everything that was written so far readable. Close
+// completes the data; it does not close the writer below.
 type Compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// NewCompressor returns a Compressor that writes to w in the format of an extension: ".gz" or ".zst". It uses the default level of
-// the format. Equal writes and flushes give equal output. If w is a *Member, what is written to the Compressor spends its quota.
+// NewCompressor returns a Compressor that writes to w in the format of an extension: ".gz" or ".zst". It uses the
+// default level of the format. Equal writes and flushes give equal output. If w is a *Member, what is written to the
+// Compressor spends its quota.
 func NewCompressor(w io.Writer, ext string) (Compressor, error) {
 	z, err := newCompressor(w, ext)
 	if m, ok := w.(*Member); ok && err == nil {
@@ -33,8 +34,8 @@ type spendingCompressor struct {
 // Write implements io.Writer.
 func (s *spendingCompressor) Write(p []byte) (int, error) { return s.spending.Write(p) }
 
-// Spending returns a writer for an encoder that writes to w. If w is a *Member, what is written to the encoder spends the quota of its set,
-// and what the encoder writes to w does not. Otherwise it returns the encoder.
+// Spending returns a writer for an encoder that writes to w. If w is a *Member, what is written to the encoder spends
+// the quota of its set, and what the encoder writes to w does not. Otherwise it returns the encoder.
 func Spending(w, encoder io.Writer) io.Writer {
 	m, ok := w.(*Member)
 	if !ok {

@@ -77,8 +77,8 @@ func SyncDir(name string) error {
 	return nil
 }
 
-// RenameDir renames a directory. It replaces nothing but an empty directory: the error wraps fs.ErrExist if anything else has the new
-// name.
+// RenameDir renames a directory. It replaces nothing but an empty directory: the error wraps fs.ErrExist if anything
+// else has the new name.
 func RenameDir(from, to string) error {
 	if err := renameDir(from, to); err != nil {
 		return &Error{Name: to, Op: "rename", Bytes: -1, Err: err}

@@ -43,7 +43,8 @@ func renameDir(from, to string) error {
 	}
 }
 
-// openNoFollow opens a file or directory for reading. It follows no symbolic link and does not wait for the writer of a FIFO.
+// openNoFollow opens a file or directory for reading. It follows no symbolic link and does not wait for the writer of a
+// FIFO.
 func openNoFollow(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }

@@ -80,10 +80,10 @@ func Open(name string, opts InputOptions) (*Input, error) {
 	return in, nil
 }
 
-// FromReader makes an input of r. The name is used in errors. If r is a regular file, or has the methods ReadAt
-// and Size as bytes.Reader and io.SectionReader do, it can be read again and at random; otherwise once, in
-// order. The reader stays the caller's to close, after the input's last use. If r is Layered, the input has the name and, unless opts
-// has others, the limits of its Layer, and the ratio relates to the bytes that are stored there.
+// FromReader makes an input of r. The name is used in errors. If r is a regular file, or has the methods ReadAt and
+// Size as bytes.Reader and io.SectionReader do, it can be read again and at random; otherwise once, in order. The
+// reader stays the caller's to close, after the input's last use. If r is Layered, the input has the name and, unless
+// opts has others, the limits of its Layer, and the ratio relates to the bytes that are stored there.
 func FromReader(name string, r io.Reader, opts InputOptions) (*Input, error) {
 	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits(), below: LayerOf(r)}
 	if in.below != nil {
@@ -143,8 +143,8 @@ func (in *Input) Size() int64 { return in.size }
 // Again reports whether Stream can be called more than once or, for a directory, Member.
 func (in *Input) Again() bool { return in.file != nil || in.dir != nil }
 
-// Changed reports whether a regular file has another size or time of modification than when it was opened: streams opened at different
-// times may deliver different bytes.
+// Changed reports whether a regular file has another size or time of modification than when it was opened: streams
+// opened at different times may deliver different bytes.
 func (in *Input) Changed() bool {
 	if in.stat == nil {
 		return false
@@ -175,8 +175,9 @@ func (in *Input) Close() error {
 	return nil
 }
 
-// A Finisher is a stream that may be left before its end. Finish reads the rest of compressed data, so that its checksum is compared, and
-// returns the error of the first Read that fails. It does nothing if the data is not compressed. Streams of an Input are Finishers.
+// A Finisher is a stream that may be left before its end. Finish reads the rest of compressed data, so that its
+// checksum is compared, and returns the error of the first Read that fails. It does nothing if the data is not
+// compressed. Streams of an Input are Finishers.
 type Finisher interface{ Finish() error }
 
 // Stream returns the content from its beginning, decompressed. It does not read yet, so it does not block; a

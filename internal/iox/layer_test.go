@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Data that is compressed several times has the limits of the outermost level, and a ratio to what is stored there, whichever levels there
-// are and however often the input is opened again.
+// Data that is compressed several times has the limits of the outermost level, and a ratio to what is stored there,
+// whichever levels there are and however often the input is opened again.
 func TestLayersShareTheLimits(t *testing.T) {
 	const size = 4 << 20
 	data := make([]byte, size)
@@ -44,7 +44,8 @@ func TestLayersShareTheLimits(t *testing.T) {
 	}
 }
 
-// unpackAll returns the size of the content after all levels were decompressed. The inner ones are opened as a reader of a format does.
+// unpackAll returns the size of the content after all levels were decompressed. The inner ones are opened as a reader
+// of a format does.
 func unpackAll(t *testing.T, stored []byte, limits *Limits) (int64, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in")

@@ -17,9 +17,9 @@ const staleAge = time.Hour
 // renewInterval is the time after which a run renews the time stamp of its temporary file.
 const renewInterval = staleAge / 4
 
-// A lease keeps the temporary file or directory of a run in progress from being removed as left behind. It holds a lock, which other
-// runs see and which the operating system releases with the process. It also renews the time stamp, because not every file system
-// has locks. A run that was suspended for an hour still has its lock.
+// A lease keeps the temporary file or directory of a run in progress from being removed as left behind. It holds a
+// lock, which other runs see and which the operating system releases with the process. It also renews the time stamp,
+// because not every file system has locks. A run that was suspended for an hour still has its lock.
 type lease struct {
 	lock io.Closer // nil if the file system has no locks
 
@@ -66,9 +66,10 @@ func (l *lease) end() {
 	}
 }
 
-// removeStale removes the temporary files and directories that killed runs have left behind for a destination. This is housekeeping:
-// the output does not depend on it, so errors are ignored. It does not touch leftovers of other destinations, what is younger than
-// staleAge, and what is leased. removeTree removes a directory; nil keeps directories.
+// removeStale removes the temporary files and directories that killed runs have left behind for a destination. This is
+// housekeeping: the output does not depend on it, so errors are ignored. It does not touch leftovers of other
+// destinations, what is younger than staleAge, and what is leased. removeTree removes a directory; nil keeps
+// directories.
 func removeStale(sys fileSystem, dest string, removeTree func(name string) error) {
 	for _, temp := range temporaries(sys, dest) {
 		var remove func(name string) error
@@ -118,8 +119,8 @@ func isStaleTree(name string) bool {
 	return err == nil && stale
 }
 
-// lockName locks a file or directory by a descriptor of its own, which Close releases. The error wraps errors.ErrUnsupported where a
-// file cannot be removed while it is open: there, the open file is protected anyway.
+// lockName locks a file or directory by a descriptor of its own, which Close releases. The error wraps
+// errors.ErrUnsupported where a file cannot be removed while it is open: there, the open file is protected anyway.
 func lockName(name string) (io.Closer, error) {
 	if !filelock.RemovesOpenFiles {
 		return nil, errors.ErrUnsupported

@@ -14,9 +14,9 @@ const (
 // Limits bound what compressed input may cost. They do not apply to plain input, which cannot be larger than it
 // is. In every field 0 means no limit; a caller who wants the defaults passes no Limits at all.
 type Limits struct {
-	// Ratio bounds the decompressed bytes to Ratio times the compressed bytes consumed so far. If decompressed data are compressed
-	// again, the compressed bytes are those of the outermost level. DEFLATE reaches
-	// 1032, zstd tens of thousands; real traces stay below 10.
+	// Ratio bounds the decompressed bytes to Ratio times the compressed bytes consumed so far. If decompressed data are
+	// compressed again, the compressed bytes are those of the outermost level. DEFLATE reaches 1032, zstd tens of
+	// thousands; real traces stay below 10.
 	Ratio int64
 	// Floor is the number of decompressed bytes below which Ratio does not apply: a small bomb is harmless.
 	Floor int64

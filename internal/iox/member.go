@@ -36,10 +36,10 @@ type Member struct {
 // Name returns the name that errors use: the name of the set, in a directory followed by that of the member.
 func (m *Member) Name() string { return m.name }
 
-// Write copies p into a buffer. The error of an earlier write may be returned here, by Flush, by Close or by the
-// Commit of the set; it is an [*Error] that says how many bytes of the member were written before. After an
-// Abort the error wraps ErrAborted. If p exceeds the quota of the set, nothing of it is written, and the cause is an *ntconv.LimitError.
-// The error of OutputOptions.Check is returned as it is.
+// Write copies p into a buffer. The error of an earlier write may be returned here, by Flush, by Close or by the Commit
+// of the set; it is an [*Error] that says how many bytes of the member were written before. After an Abort the error
+// wraps ErrAborted. If p exceeds the quota of the set, nothing of it is written, and the cause is an
+// *ntconv.LimitError. The error of OutputOptions.Check is returned as it is.
 func (m *Member) Write(p []byte) (int, error) {
 	if m.until -= len(p); m.until < 0 && m.check != nil {
 		m.until = checkInterval
@@ -61,8 +61,8 @@ func (m *Member) Write(p []byte) (int, error) {
 // checkInterval is how many bytes are written between two calls of OutputOptions.Check.
 const checkInterval = 256 << 10
 
-// Spend adds n bytes to what the set has written, for writers that encode before they write: they spend what a reader decodes. Write spends
-// what it gets, and a [Compressor] what it compresses.
+// Spend adds n bytes to what the set has written, for writers that encode before they write: they spend what a reader
+// decodes. Write spends what it gets, and a [Compressor] what it compresses.
 func (m *Member) Spend(n int) error {
 	if err := m.quota.Spend(n); err != nil {
 		return m.to.located("write", err)

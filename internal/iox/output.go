@@ -22,8 +22,8 @@ type OutputOptions struct {
 	// Quota, if not nil, bounds what is written to the members of a set. Create ignores it.
 	Quota *Quota
 
-	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends the writing:
-	// it is the error of that write and of all later ones, as it is.
+	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends
+	// the writing: it is the error of that write and of all later ones, as it is.
 	Check func() error
 
 	fs fileSystem // nil: the operating system

@@ -47,8 +47,8 @@ type target interface {
 	commit() error
 }
 
-// CreateOutputs prepares the outputs of one conversion. The name "-" and /dev/stdout mean standard output. OutputsOptions
-// says which names mean a directory.
+// CreateOutputs prepares the outputs of one conversion. The name "-" and /dev/stdout mean standard output.
+// OutputsOptions says which names mean a directory.
 //
 // An existing file is an error that wraps fs.ErrExist unless Force is set, and so is an existing directory that
 // is not empty. The check is made now and again by Commit, as in Create. A file is never replaced by a
@@ -75,8 +75,8 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 	return &Outputs{name: name, to: t, check: opts.Check, quota: opts.Quota}, nil
 }
 
-// NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "". What is sent elsewhere spends
-// the quota, which may be nil.
+// NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "". What is
+// sent elsewhere spends the quota, which may be nil.
 func NoOutputs(quota *Quota) *Outputs { return &Outputs{to: new(nothing), quota: quota} }
 
 // isDir reports whether a name means a directory.
@@ -91,10 +91,10 @@ func (opts *OutputsOptions) isDir(name string) bool {
 	return err == nil && info.IsDir() // Create reports the error
 }
 
-// Create returns a new member. The member "" is the file or standard output itself; a second call is an error
-// that wraps fs.ErrExist. In a directory, the name is a relative path with slashes that satisfies fs.ValidPath and the rules
-// of the operating system; subdirectories are created. Members may be open at the same time. After Commit or Abort, Create
-// fails.
+// Create returns a new member. The member "" is the file or standard output itself; a second call is an error that
+// wraps fs.ErrExist. In a directory, the name is a relative path with slashes that satisfies fs.ValidPath and the rules
+// of the operating system; subdirectories are created. Members may be open at the same time. After Commit or Abort,
+// Create fails.
 func (o *Outputs) Create(member string) (*Member, error) {
 	m, err := o.to.create(member)
 	if err != nil {
@@ -107,8 +107,8 @@ func (o *Outputs) Create(member string) (*Member, error) {
 	return m, nil
 }
 
-// Spend adds n bytes to what the set has written, for bytes that go elsewhere, as those of an upload. The error is an *ntconv.LimitError if
-// they exceed the quota.
+// Spend adds n bytes to what the set has written, for bytes that go elsewhere, as those of an upload. The error is an
+// *ntconv.LimitError if they exceed the quota.
 func (o *Outputs) Spend(n int) error { return o.quota.Spend(n) }
 
 // Name returns the name given to CreateOutputs, StdoutName, or "" if nothing is written.

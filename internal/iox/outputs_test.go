@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// treeOf returns the files below a directory with their content, and its empty subdirectories; nil if there is no directory.
+// treeOf returns the files below a directory with their content, and its empty subdirectories; nil if there is no
+// directory.
 func treeOf(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -454,7 +455,8 @@ func TestAbortWhileMembersAreWritten(t *testing.T) {
 	}
 }
 
-// At any moment of a commit an abort wins or has lost: the directory is the old one or the new one, and Commit says which.
+// At any moment of a commit an abort wins or has lost: the directory is the old one or the new one, and Commit says
+// which.
 func TestAbortDuringCommitOfDirectory(t *testing.T) {
 	files, old := newFiles(), map[string]string{"old": "tree"}
 	for i := range 25 {

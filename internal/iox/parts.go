@@ -36,12 +36,12 @@ func newDir(name string, root *os.Root, opts InputOptions, b *budget) *Input {
 func (in *Input) IsDir() bool { return in.dir != nil }
 
 // Members returns the names of all regular files of a directory or of a zip archive, sorted: slash-separated paths that
-// satisfy fs.ValidPath and are relative to the input. In a directory they include the files of subdirectories and symbolic
-// links to files that do not leave the directory; other links, pipes and devices are omitted. If a
+// satisfy fs.ValidPath and are relative to the input. In a directory they include the files of subdirectories and
+// symbolic links to files that do not leave the directory; other links, pipes and devices are omitted. If a
 // subdirectory cannot be read, the names of the rest are returned with the error.
 //
-// An input that is neither is an error that wraps errors.ErrUnsupported, as is an archive to which At has no access. More than
-// 65,536 members are an error.
+// An input that is neither is an error that wraps errors.ErrUnsupported, as is an archive to which At has no access.
+// More than 65,536 members are an error.
 func (in *Input) Members() ([]string, error) {
 	var names []string
 	var err error

@@ -203,8 +203,8 @@ func TestZipInput(t *testing.T) {
 	}
 }
 
-// Every byte of an archive changed, and every shorter length: an error or the content, never a panic, and never other content
-// of a deflated member without an error.
+// Every byte of an archive changed, and every shorter length: an error or the content, never a panic, and never other
+// content of a deflated member without an error.
 func TestCorruptZip(t *testing.T) {
 	text := string(seq(1, 60))
 	good := zipOf(t, zip.Deflate, map[string]string{"a": text, "b": "second"})

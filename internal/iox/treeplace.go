@@ -55,7 +55,10 @@ func (t *tree) check() error {
 // replaceable returns an error if what is at the destination must not be replaced, even by force.
 func (t *tree) replaceable(info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("a symbolic link is not replaced by a directory; name the directory itself: %w", fs.ErrInvalid)
+		return fmt.Errorf(
+			"a symbolic link is not replaced by a directory; name the directory itself: %w",
+			fs.ErrInvalid,
+		)
 	}
 	if !info.IsDir() {
 		return errNotDir
@@ -113,8 +116,8 @@ func (t *tree) publish() error {
 	return err
 }
 
-// rename moves the temporary directory to the destination. Another process may create or remove the destination between two
-// calls, so the destination is tried again a few times.
+// rename moves the temporary directory to the destination. Another process may create or remove the destination between
+// two calls, so the destination is tried again a few times.
 func (t *tree) rename() error {
 	for range 10 {
 		err := t.fs.renameDir(t.temp, t.path)
@@ -218,8 +221,8 @@ func (e *lostError) Error() string {
 // Unwrap returns the cause and what prevented the repair.
 func (e *lostError) Unwrap() []error { return []error{e.err, e.restore} }
 
-// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode. An error may be one of a moment,
-// and what stays is in the user's way, so there is a second attempt.
+// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode. An error may
+// be one of a moment, and what stays is in the user's way, so there is a second attempt.
 func (t *tree) removeTree(name string) error {
 	err := t.fs.removeAll(name)
 	if err == nil {

@@ -1,8 +1,9 @@
 // Package jsoncolumns writes JSON whose arrays are columns of tables.
 //
-// A trace is read row by row, and formats such as that of the Firefox Profiler store one array per property and thread: the values of all
-// arrays arrive interleaved, and each array must be written as a whole. A Set collects the text of all columns at the same time. What
-// exceeds the buffer of a column goes into a spool, so memory follows the number of columns and not that of their values.
+// A trace is read row by row, and formats such as that of the Firefox Profiler store one array per property and thread:
+// the values of all arrays arrive interleaved, and each array must be written as a whole. A Set collects the text of
+// all columns at the same time. What exceeds the buffer of a column goes into a spool, so memory follows the number of
+// columns and not that of their values.
 //
 //	Column.Begin, Column.End ─→ buffer of the column ─→ fragments in the spool ─→ Writer.Column: one column after the other
 package jsoncolumns
@@ -22,7 +23,8 @@ const (
 	maxBuffer    = 16 << 10
 )
 
-// A Set collects columns. Errors of the temporary file are returned by [Set.Err] and by [Writer.Flush]. It is not safe for concurrent use.
+// A Set collects columns. Errors of the temporary file are returned by [Set.Err] and by [Writer.Flush]. It is not safe
+// for concurrent use.
 type Set struct {
 	spool   *spool.Spool
 	columns int
@@ -47,7 +49,8 @@ type Column struct {
 	buf []byte
 }
 
-// Column returns a new column with a key that no other column of the set has. Columns are written in the order of their keys.
+// Column returns a new column with a key that no other column of the set has. Columns are written in the order of their
+// keys.
 func (s *Set) Column(key spool.Key) *Column {
 	s.columns++
 	s.limit = min(max(bufferBudget/s.columns, minBuffer), maxBuffer)

@@ -1,7 +1,8 @@
-// Package jsonread reads large JSON texts forward, value by value: with a bounded token, and with the line and column of what is wrong.
+// Package jsonread reads large JSON texts forward, value by value: with a bounded token, and with the line and column
+// of what is wrong.
 //
-// A format's reader walks its text with Object and Array and asks for the values that it knows. Unknown members are skipped and cost no
-// memory. The text as a whole is never held.
+// A format's reader walks its text with Object and Array and asks for the values that it knows. Unknown members are
+// skipped and cost no memory. The text as a whole is never held.
 package jsonread
 
 import (
@@ -16,10 +17,12 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are bytes.
+// LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are
+// bytes.
 const LimitValue = "value in the JSON of a profile"
 
-// DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 16 MiB.
+// DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 16
+// MiB.
 const DefaultValue = 16 << 20
 
 // Options configure a Reader. The zero value selects the defaults.
@@ -29,9 +32,9 @@ type Options struct {
 	Report *ntconv.Report // counts strings that are not UTF-8; may be nil
 }
 
-// A Reader reads a JSON text. After an error it must not be used further. Errors are *ntconv.FormatError with the place, which wrap
-// ntconv.ErrTruncated, ntconv.ErrCorrupt or ntconv.ErrLimit, except those of the underlying reader, which are returned unchanged. It is
-// not safe for concurrent use.
+// A Reader reads a JSON text. After an error it must not be used further. Errors are *ntconv.FormatError with the
+// place, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt or ntconv.ErrLimit, except those of the underlying reader,
+// which are returned unchanged. It is not safe for concurrent use.
 type Reader struct {
 	o   Options
 	in  *window
@@ -51,8 +54,8 @@ func New(r io.Reader, o Options) *Reader {
 	return j
 }
 
-// Kind returns the kind of the next value: '{', '[', '"', '0' for a number, 't', 'f', 'n', ']' or '}' at the end of a list or an object, and
-// 0 if there is an error, which the next call returns.
+// Kind returns the kind of the next value: '{', '[', '"', '0' for a number, 't', 'f', 'n', ']' or '}' at the end of a
+// list or an object, and 0 if there is an error, which the next call returns.
 func (j *Reader) Kind() jsontext.Kind { return j.dec.PeekKind() }
 
 // Place is where a value is in a text. Its String is part of an error.
@@ -155,9 +158,9 @@ func kindName(k jsontext.Kind) string {
 	return "the end of a list or an object"
 }
 
-// Object reads an object. For each member whose name is in names it calls member with the index of the name; member must read the value.
-// Members with other names are skipped. A second member with a name in names is an error, because readers disagree on which one counts.
-// names has at most 64 elements. Null is an object without members.
+// Object reads an object. For each member whose name is in names it calls member with the index of the name; member
+// must read the value. Members with other names are skipped. A second member with a name in names is an error, because
+// readers disagree on which one counts. names has at most 64 elements. Null is an object without members.
 func (j *Reader) Object(names []string, member func(i int) error) error {
 	if null, err := j.null(); null {
 		return err
@@ -266,8 +269,8 @@ func (j *Reader) Raw() ([]byte, error) {
 	return text, nil
 }
 
-// String reads a string. Invalid UTF-8 and surrogates without a partner become U+FFFD and are counted with CodeRepaired. A number or a
-// boolean is returned as its text, and null as "".
+// String reads a string. Invalid UTF-8 and surrogates without a partner become U+FFFD and are counted with
+// CodeRepaired. A number or a boolean is returned as its text, and null as "".
 func (j *Reader) String() (string, error) {
 	switch kind := j.begin(); kind {
 	case '{', '[', ']', '}', 0:
@@ -330,8 +333,8 @@ func (j *Reader) Decimal() (d Decimal, ok bool, err error) {
 	return d, ok, err
 }
 
-// Scaled reads a number and returns it times 10 to the power of digits, rounded to the nearest integer. ok is false for null. exact is
-// false if it was rounded. A result of more than 63 bits is an error.
+// Scaled reads a number and returns it times 10 to the power of digits, rounded to the nearest integer. ok is false for
+// null. exact is false if it was rounded. A result of more than 63 bits is an error.
 func (j *Reader) Scaled(digits int) (v int64, exact, ok bool, err error) {
 	d, ok, err := j.Decimal()
 	if !ok || err != nil {

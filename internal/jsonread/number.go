@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A Decimal is a JSON number with at least 18 significant digits: Mantissa times 10 to the power of Exponent. Numbers are decimal because times
-// and weights then keep the value that the text has.
+// A Decimal is a JSON number with at least 18 significant digits: Mantissa times 10 to the power of Exponent. Numbers
+// are decimal because times and weights then keep the value that the text has.
 type Decimal struct {
 	Mantissa int64
 	Exponent int32
@@ -69,8 +69,8 @@ func exponent(text []byte) (n int32) {
 	return n
 }
 
-// Scale returns the number times 10 to the power of digits, rounded to the nearest integer, halves away from 0. exact is false if it was
-// rounded. ok is false if the result does not fit into 64 bits.
+// Scale returns the number times 10 to the power of digits, rounded to the nearest integer, halves away from 0. exact
+// is false if it was rounded. ok is false if the result does not fit into 64 bits.
 func (d Decimal) Scale(digits int) (v int64, exact, ok bool) {
 	v, exact = d.Mantissa, !d.Rounded
 	e := int(d.Exponent) + digits

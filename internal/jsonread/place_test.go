@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPlaces checks the line and the column of every element of a list against those of its first byte, however the input is cut.
+// TestPlaces checks the line and the column of every element of a list against those of its first byte, however the
+// input is cut.
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder

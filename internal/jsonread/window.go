@@ -100,8 +100,8 @@ func (w *window) after(n int) (line, column int64) {
 	return w.line + int64(lines), int64(n - bytes.LastIndexByte(part, '\n') - 1)
 }
 
-// position returns the line and the column in bytes, both from 1, of an offset that is not before what is held, or is that of the value
-// that was read last.
+// position returns the line and the column in bytes, both from 1, of an offset that is not before what is held, or is
+// that of the value that was read last.
 func (w *window) position(at int64) (line, column int64) {
 	if at == w.passed {
 		return w.passedLine, w.passedCol

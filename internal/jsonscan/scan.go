@@ -1,7 +1,7 @@
 // Package jsonscan finds values in JSON text that is in memory, without decoding it.
 //
-// Skip validates a value and returns where it ends. Members and Elements iterate over text that Skip has validated. Texts may have
-// duplicate names and bytes that are not UTF-8; everything else is as RFC 8259 says.
+// Skip validates a value and returns where it ends. Members and Elements iterate over text that Skip has validated.
+// Texts may have duplicate names and bytes that are not UTF-8; everything else is as RFC 8259 says.
 package jsonscan
 
 import (
@@ -39,7 +39,14 @@ const (
 	numStates      int   = iota
 )
 
-var wants = [numStates]string{"a value", "a value or ]", `a name in quotes or }`, `a name in quotes`, "a colon", "a comma or the end of the array or object"}
+var wants = [numStates]string{
+	"a value",
+	"a value or ]",
+	`a name in quotes or }`,
+	`a name in quotes`,
+	"a colon",
+	"a comma or the end of the array or object",
+}
 
 // IsSpace reports whether c is white space in JSON.
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
@@ -87,8 +94,9 @@ func (n *nesting) separator(c byte) (want state, ok bool) {
 	return wantCommaOrEnd, false
 }
 
-// Skip returns the position after the value that begins at b[i], or after white space from there. The error is io.ErrUnexpectedEOF if the
-// text ends within the value, a *SyntaxError if it is invalid, and ErrDepth. A number that b ends with may continue in text after b.
+// Skip returns the position after the value that begins at b[i], or after white space from there. The error is
+// io.ErrUnexpectedEOF if the text ends within the value, a *SyntaxError if it is invalid, and ErrDepth. A number that b
+// ends with may continue in text after b.
 func Skip(b []byte, i int) (end int, err error) {
 	var n nesting
 	want, ok := wantValue, true

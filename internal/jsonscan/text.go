@@ -123,8 +123,8 @@ func IsPlain(quoted []byte) bool {
 	return true
 }
 
-// AppendUnquoted appends the contents of a string that Skip has validated to dst. exact is false if they are not Unicode: surrogates without
-// a partner and bytes that are not UTF-8 become U+FFFD.
+// AppendUnquoted appends the contents of a string that Skip has validated to dst. exact is false if they are not
+// Unicode: surrogates without a partner and bytes that are not UTF-8 become U+FFFD.
 func AppendUnquoted(dst, quoted []byte) (text []byte, exact bool) {
 	if len(quoted) < 2 || quoted[0] != '"' {
 		return dst, false
@@ -148,7 +148,8 @@ func AppendUnquoted(dst, quoted []byte) (text []byte, exact bool) {
 	return dst, exact
 }
 
-// unescape returns the character of the escape sequence that b begins with, its length, and false for a surrogate without a partner.
+// unescape returns the character of the escape sequence that b begins with, its length, and false for a surrogate
+// without a partner.
 func unescape(b []byte) (r rune, n int, ok bool) {
 	if len(b) < 2 {
 		return utf8.RuneError, len(b), false

@@ -1,10 +1,10 @@
-// Package memlimit bounds the memory of a process: it ends the work with an error before the machine swaps or the operating system
-// kills the process. It is for memory that no limit of a table counts.
+// Package memlimit bounds the memory of a process: it ends the work with an error before the machine swaps or the
+// operating system kills the process. It is for memory that no limit of a table counts.
 //
-// Two things are bounded. The live heap, which the garbage collector cannot free, is checked where the work can end with an error:
-// [Limit.Check], called by [Limit.Watch] between events and by outputs between blocks of bytes. Memory in use as the operating system
-// sees it, garbage included, is watched by a goroutine: most of a profile is parsed, sorted or summed up in one call, in which
-// nothing asks.
+// Two things are bounded. The live heap, which the garbage collector cannot free, is checked where the work can end
+// with an error: [Limit.Check], called by [Limit.Watch] between events and by outputs between blocks of bytes. Memory
+// in use as the operating system sees it, garbage included, is watched by a goroutine: most of a profile is parsed,
+// sorted or summed up in one call, in which nothing asks.
 package memlimit
 
 import (
@@ -26,16 +26,16 @@ const Name = "memory in use"
 // Default is the limit in bytes of a command whose user has set none: 1 GiB.
 const Default = 1 << 30
 
-// What memory in use may exceed Limit.Max by, in percent. Without room for garbage the collector would run all the time when the live
-// heap is near Max, so it gets some; beyond that the process ends. The rest of the 25% that the command promises is for what
-// is allocated until the watch notices.
+// What memory in use may exceed Limit.Max by, in percent. Without room for garbage the collector would run all the time
+// when the live heap is near Max, so it gets some; beyond that the process ends. The rest of the 25% that the command
+// promises is for what is allocated until the watch notices.
 const (
 	collectorPercent = 12
 	endPercent       = 17
 )
 
-// What was in use before the work began does not count for the end of the process, at least minBase, and its percentage amounts to
-// at least minRoom: a process of Go needs a few MiB whatever it does.
+// What was in use before the work began does not count for the end of the process, at least minBase, and its percentage
+// amounts to at least minRoom: a process of Go needs a few MiB whatever it does.
 const (
 	minBase = 8 << 20
 	minRoom = 4 << 20
@@ -45,8 +45,8 @@ const (
 type Limit struct {
 	Max    int64  // maximum live heap in bytes; 0 means no limit
 	Advice string // next step in errors, such as the flag that raises the limit; must not be empty
-	// End, if not nil, is called once, on another goroutine, with the error of memory in use that exceeds Max by a sixth. It must end
-	// the process.
+	// End, if not nil, is called once, on another goroutine, with the error of memory in use that exceeds Max by a
+	// sixth. It must end the process.
 	End func(error)
 
 	base      int64         // bytes in use when the work began
@@ -56,8 +56,8 @@ type Limit struct {
 	stopped   bool
 }
 
-// Start gives the garbage collector a limit above Max, unless the environment variable GOMEMLIMIT is set, and starts the watch if there
-// is a function End. Call it once, after Max was set and before the work begins.
+// Start gives the garbage collector a limit above Max, unless the environment variable GOMEMLIMIT is set, and starts
+// the watch if there is a function End. Call it once, after Max was set and before the work begins.
 func (l *Limit) Start() {
 	if l.Max <= 0 {
 		return
@@ -83,8 +83,9 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// Stop ends the watch: when it returns, End has not been called and is not called any more. If End is being called, Stop does not
-// return, because the process ends. Check goes on to work. Call Stop before the results of the work become visible.
+// Stop ends the watch: when it returns, End has not been called and is not called any more. If End is being called,
+// Stop does not return, because the process ends. Check goes on to work. Call Stop before the results of the work
+// become visible.
 func (l *Limit) Stop() {
 	l.ending.Lock()
 	defer l.ending.Unlock()
@@ -95,8 +96,8 @@ func (l *Limit) Stop() {
 }
 
 // Check returns nil if the live heap after the last garbage collection was within the limit. Otherwise it returns an
-// *ntconv.AdviceError with an *ntconv.LimitError in it. Its text states what most of the memory is used for, if that is known.
-// Check takes less than a microsecond if it returns nil.
+// *ntconv.AdviceError with an *ntconv.LimitError in it. Its text states what most of the memory is used for, if that is
+// known. Check takes less than a microsecond if it returns nil.
 func (l *Limit) Check() error {
 	if l.Max <= 0 {
 		return nil
@@ -109,8 +110,8 @@ func (l *Limit) Check() error {
 	return nil
 }
 
-// Cause returns the error of Check in the chain of an error, nil if there is none. What others have put before its text, such as the
-// writer that passed it on, adds nothing.
+// Cause returns the error of Check in the chain of an error, nil if there is none. What others have put before its
+// text, such as the writer that passed it on, adds nothing.
 func Cause(err error) error {
 	var of *ntconv.LimitError
 	var advice *ntconv.AdviceError
@@ -130,7 +131,8 @@ func (l *Limit) exceeded(n int64) error {
 	return &ntconv.AdviceError{Err: err, Advice: l.Advice}
 }
 
-// Metrics of the runtime that the watch reads. Memory that was released to the operating system is mapped, but not in use.
+// Metrics of the runtime that the watch reads. Memory that was released to the operating system is mapped, but not in
+// use.
 const (
 	liveHeap = "/gc/heap/live:bytes"
 	mapped   = "/memory/classes/total:bytes"
@@ -146,8 +148,8 @@ func readMemory() []metrics.Sample {
 // inUse returns the bytes that the process has of the operating system, those of its program file not counted.
 func inUse(s []metrics.Sample) int64 { return int64(s[1].Value.Uint64() - s[2].Value.Uint64()) }
 
-// How often the watch looks: so often that memory that grows at fastestGrowth is noticed in time. New pages are zeroed when they are
-// first touched, so growth is slower than that of writing to memory.
+// How often the watch looks: so often that memory that grows at fastestGrowth is noticed in time. New pages are zeroed
+// when they are first touched, so growth is slower than that of writing to memory.
 const (
 	fastestGrowth = 4 << 30 // bytes per second
 	shortestSleep = time.Millisecond

@@ -155,7 +155,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Looking at memory costs so little that the watch, which looks at most 1,000 times a second, takes less than 1% of a processor.
+// Looking at memory costs so little that the watch, which looks at most 1,000 times a second, takes less than 1% of a
+// processor.
 func BenchmarkWatch(b *testing.B) {
 	samples := readMemory()
 	for b.Loop() {

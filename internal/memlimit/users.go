@@ -9,8 +9,9 @@ import (
 // module is the prefix of the function names of this module.
 const module = "github.com/ntconv/ntconv"
 
-// memoryUsers returns what the memory is used for that a package allocates. A function belongs to the entry with
-// whose pkg its name begins, after the path of the module. Packages without an entry allocate for their callers, or hold little. The last entry is for memory of no known use.
+// memoryUsers returns what the memory is used for that a package allocates. A function belongs to the entry with whose
+// pkg its name begins, after the path of the module. Packages without an entry allocate for their callers, or hold
+// little. The last entry is for memory of no known use.
 func memoryUsers() []memoryUser {
 	return []memoryUser{
 		{"/symbol.", "names of addresses"},
@@ -61,7 +62,8 @@ func memoryUsers() []memoryUser {
 
 type memoryUser struct{ pkg, use string }
 
-// largestUse returns what most of the memory is used for, "" if that is not known. It relies on the samples of the allocator.
+// largestUse returns what most of the memory is used for, "" if that is not known. It relies on the samples of the
+// allocator.
 func largestUse() string {
 	records := make([]runtime.MemProfileRecord, 0)
 	for n, ok := runtime.MemProfile(nil, false); !ok; {
@@ -82,7 +84,8 @@ func largestUse() string {
 	return users[largest].use
 }
 
-// userOf returns the index of the user of a record: the innermost function on the stack of the allocation whose package has an entry.
+// userOf returns the index of the user of a record: the innermost function on the stack of the allocation whose package
+// has an entry.
 func userOf(users []memoryUser, r *runtime.MemProfileRecord) int {
 	frames := runtime.CallersFrames(r.Stack())
 	for more := true; more; {
@@ -100,8 +103,8 @@ func userOf(users []memoryUser, r *runtime.MemProfileRecord) int {
 	return len(users) - 1
 }
 
-// estimatedBytes returns an estimate of the bytes in use that a record represents. The allocator samples small allocations rarely;
-// the formula is that of pprof for heap profiles.
+// estimatedBytes returns an estimate of the bytes in use that a record represents. The allocator samples small
+// allocations rarely; the formula is that of pprof for heap profiles.
 func estimatedBytes(r *runtime.MemProfileRecord) float64 {
 	n, bytes := float64(r.InUseObjects()), float64(r.InUseBytes())
 	if n == 0 || runtime.MemProfileRate <= 0 {

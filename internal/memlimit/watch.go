@@ -16,8 +16,8 @@ type watchedSource struct {
 	next  int // events until the next check
 }
 
-// Watch returns a source with the events of src. It calls Check before the first event and at intervals, and ends with the error of
-// Check.
+// Watch returns a source with the events of src. It calls Check before the first event and at intervals, and ends with
+// the error of Check.
 func (l *Limit) Watch(src ntconv.Source) ntconv.Source { return &watchedSource{Source: src, limit: l} }
 
 // Next implements ntconv.Source.
@@ -41,7 +41,8 @@ type watchedWriter struct {
 	next  int // bytes until the next check
 }
 
-// Writer returns a writer that writes to w. It calls Check before the first byte and at intervals, and fails with the error of Check.
+// Writer returns a writer that writes to w. It calls Check before the first byte and at intervals, and fails with the
+// error of Check.
 func (l *Limit) Writer(w io.Writer) io.Writer { return &watchedWriter{w: w, limit: l} }
 
 // Write implements io.Writer.

@@ -49,10 +49,10 @@ func Duration(d time.Duration) string {
 // Time returns a date and time, which must be in UTC, with milliseconds. The flags that take a time accept it.
 func Time(t time.Time) string { return t.Format("2006-01-02 15:04:05.000 UTC") }
 
-// Visible returns s with all characters escaped that a terminal could interpret as a command or that cannot be seen, because names in
-// traces are not trusted: control characters of C0 and C1, those that change the direction of text, separators of lines, spaces without
-// width, and bytes that are not UTF-8. Line feeds stay. Escapes are those of Go strings, \xNN for a byte. A backslash is not escaped, so
-// that paths can be read.
+// Visible returns s with all characters escaped that a terminal could interpret as a command or that cannot be seen,
+// because names in traces are not trusted: control characters of C0 and C1, those that change the direction of text,
+// separators of lines, spaces without width, and bytes that are not UTF-8. Line feeds stay. Escapes are those of Go
+// strings, \xNN for a byte. A backslash is not escaped, so that paths can be read.
 func Visible(s string) string { return escape(s, '\n') }
 
 // Line is Visible for text that must stay on one line.
@@ -80,9 +80,9 @@ func escape(s string, but rune) string {
 	return b.String()
 }
 
-// JSON returns JSON text with the characters escaped as \uNNNN that JSON allows in strings and a terminal could interpret: DEL, controls
-// of C1, those that change the direction of text, and separators of lines. Its values stay the same. Spaces without width, which .NET puts
-// into texts of its own, do no harm and stay.
+// JSON returns JSON text with the characters escaped as \uNNNN that JSON allows in strings and a terminal could
+// interpret: DEL, controls of C1, those that change the direction of text, and separators of lines. Its values stay the
+// same. Spaces without width, which .NET puts into texts of its own, do no harm and stay.
 func JSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, acts) {
 		return text
@@ -98,7 +98,8 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// acts reports whether a terminal may act on a character that JSON does not escape. None of them is outside of JSON strings.
+// acts reports whether a terminal may act on a character that JSON does not escape. None of them is outside of JSON
+// strings.
 func acts(r rune) bool {
 	switch {
 	case r < 0x7f:

@@ -10,8 +10,9 @@ import (
 // A ValueType is a sample type of a profile: what its values count, and their unit.
 type ValueType struct{ Type, Unit string }
 
-// Columns are the sample types of imported samples. A sample is an event with len(Types)+1 fields: the weight that other tools
-// show, unsigned, then the value of each of Types, signed. Fields returns their description. More fields may follow, which are not columns.
+// Columns are the sample types of imported samples. A sample is an event with len(Types)+1 fields: the weight that
+// other tools show, unsigned, then the value of each of Types, signed. Fields returns their description. More fields
+// may follow, which are not columns.
 type Columns struct {
 	Types      []ValueType
 	Default    string    // Type of the column to show first; empty selects the last one
@@ -29,8 +30,9 @@ func (c *Columns) Main() int {
 	return max(0, len(c.Types)-1)
 }
 
-// TypeNames returns the names by which users select the types: the Type of each, and Type#2, Type#3 and so on for further columns
-// with the same Type. The names are distinct. They are for selecting only; outputs keep the names of the profile.
+// TypeNames returns the names by which users select the types: the Type of each, and Type#2, Type#3 and so on for
+// further columns with the same Type. The names are distinct. They are for selecting only; outputs keep the names of
+// the profile.
 func TypeNames(types []ValueType) []string {
 	names, taken := make([]string, len(types)), make(map[string]bool, len(types))
 	var again []int

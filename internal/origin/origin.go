@@ -1,9 +1,9 @@
-// Package origin describes imported profiles: what a profile that became events says about itself, and how the attributes of
-// the events' [ntconv.Type] store it. Attributes stay with the events when traces are filtered, merged and rewritten, so an
-// exporter can restore the profile.
+// Package origin describes imported profiles: what a profile that became events says about itself, and how the
+// attributes of the events' [ntconv.Type] store it. Attributes stay with the events when traces are filtered, merged
+// and rewritten, so an exporter can restore the profile.
 //
-// Importers fill in an [Origin] and put [Origin.Attrs] and [Columns.Fields] into the type of their samples. Consumers that
-// only add up samples use [ColumnsOf]; exporters that write a profile again use [Merge].
+// Importers fill in an [Origin] and put [Origin.Attrs] and [Columns.Fields] into the type of their samples. Consumers
+// that only add up samples use [ColumnsOf]; exporters that write a profile again use [Merge].
 package origin
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An Origin is what an imported profile says about itself. Formats without comments, times or expressions leave these fields
-// zero.
+// An Origin is what an imported profile says about itself. Formats without comments, times or expressions leave these
+// fields zero.
 type Origin struct {
 	Columns
 	Time       int64    // start of the recording in nanoseconds since 1970; 0 if unknown
@@ -25,8 +25,8 @@ type Origin struct {
 	DocURL     string   // address of a page about the profile
 }
 
-// Keys of attributes. A number from 0 follows those that end in a dot. The keys are part of the file format (docs/pprof.md
-// lists them), whatever format the profile had.
+// Keys of attributes. A number from 0 follows those that end in a dot. The keys are part of the file format
+// (docs/pprof.md lists them), whatever format the profile had.
 const (
 	attrTypes      = "pprof.sample_types" // number of columns
 	attrType       = "pprof.sample_type."
@@ -43,8 +43,8 @@ const (
 	attrDocURL     = "pprof.doc_url"
 )
 
-// Attrs returns the attributes for the type of the samples. It omits empty and zero fields, but not the number of columns
-// and empty comments. The attributes of comments come last.
+// Attrs returns the attributes for the type of the samples. It omits empty and zero fields, but not the number of
+// columns and empty comments. The attributes of comments come last.
 func (o *Origin) Attrs() ntconv.Attrs {
 	list := ntconv.Attrs{{Key: attrTypes, Value: strconv.Itoa(len(o.Types))}}
 	add := func(key, value string) {
@@ -76,8 +76,8 @@ func (o *Origin) Attrs() ntconv.Attrs {
 	return list
 }
 
-// Of returns the origin that the attributes of t describe, or nil if events of t are not imported samples. It allocates: call
-// it once per type.
+// Of returns the origin that the attributes of t describe, or nil if events of t are not imported samples. It
+// allocates: call it once per type.
 func Of(t *ntconv.Type) *Origin {
 	c := ColumnsOf(t)
 	if c == nil {
@@ -91,7 +91,8 @@ func Of(t *ntconv.Type) *Origin {
 	return o
 }
 
-// comments returns the comments among attributes, up to the first number that is missing. Attrs.Get would search all attributes for each.
+// comments returns the comments among attributes, up to the first number that is missing. Attrs.Get would search all
+// attributes for each.
 func comments(attrs ntconv.Attrs) (list []string) {
 	values := make(map[string]string)
 	for _, a := range attrs {
@@ -110,8 +111,8 @@ func comments(attrs ntconv.Attrs) (list []string) {
 }
 
 // Merge returns the origin of the sum of the samples of some types, as pprof's own merge sets it: durations add up, the
-// earliest start and the longest period count, and each comment appears once. The types must be those of imported samples
-// with compatible columns. Without types the result is nil.
+// earliest start and the longest period count, and each comment appears once. The types must be those of imported
+// samples with compatible columns. Without types the result is nil.
 func Merge(types []*ntconv.Type) *Origin {
 	var m *Origin
 	commented := make(map[string]bool)

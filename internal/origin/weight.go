@@ -14,8 +14,9 @@ const (
 	AttrWeightUnit = "pprof.weight_unit" // the unit that it is in
 )
 
-// A Weight converts values of one sample type to the weights that viewers go by. Times become milliseconds, because PerfView shows a weight
-// as milliseconds. If rounding would change more than a hundredth of the total, they become microseconds or nanoseconds.
+// A Weight converts values of one sample type to the weights that viewers go by. Times become milliseconds, because
+// PerfView shows a weight as milliseconds. If rounding would change more than a hundredth of the total, they become
+// microseconds or nanoseconds.
 type Weight struct {
 	Column  int    // of Columns.Types
 	unitOf  string // of the values, as the profile says

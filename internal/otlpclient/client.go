@@ -33,7 +33,8 @@ func New(c *Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The clients of OpenTelemetry read the environment, too. FromEnvironment has reported invalid values that have an effect.
+	// The clients of OpenTelemetry read the environment, too. FromEnvironment has reported invalid values that have an
+	// effect.
 	otel.SetLogger(logr.Discard())
 	client := &Client{target: t, config: *c, idle: func() {}}
 	if client.config.Timeout == 0 {
@@ -71,8 +72,8 @@ func (c *Client) Stats() otlp.UploadStats {
 	return otlp.UploadStats{Retries: c.retries.Load(), Doubled: c.doubled.Load()}
 }
 
-// UploadTraces sends a batch, repeatedly if necessary, until the receiver answers in a way that is final, Config.RetryFor is over, or
-// ctx is done. Its errors are those that otlp.Uploader specifies.
+// UploadTraces sends a batch, repeatedly if necessary, until the receiver answers in a way that is final,
+// Config.RetryFor is over, or ctx is done. Its errors are those that otlp.Uploader specifies.
 func (c *Client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpans) error {
 	s := &sending{client: c, batch: batch, begin: time.Now()}
 	for {

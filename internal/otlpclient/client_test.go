@@ -127,7 +127,8 @@ func encode(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
-// TestUnreadableAnswer checks that an answer of success that cannot be decoded is a warning, because it may say that spans were rejected.
+// TestUnreadableAnswer checks that an answer of success that cannot be decoded is a warning, because it may say that
+// spans were rejected.
 func TestUnreadableAnswer(t *testing.T) {
 	whole := encode(t, partly(2, "quota"))
 	for _, a := range []webAnswer{
@@ -382,7 +383,8 @@ func TestGRPCNoAnswer(t *testing.T) {
 	}
 }
 
-// A wrong endpoint is an error soon, unless the user asks for patience; one that has answered before is worth waiting for.
+// A wrong endpoint is an error soon, unless the user asks for patience; one that has answered before is worth waiting
+// for.
 func TestFirstContact(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

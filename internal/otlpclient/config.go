@@ -1,6 +1,6 @@
-// Package otlpclient sends batches of spans to an OTLP receiver over gRPC or HTTP. It wraps the clients of OpenTelemetry, whose errors
-// do not say whether the receiver has the spans: below these clients it notes what the receiver answered, and it repeats requests
-// itself. Only the command imports it.
+// Package otlpclient sends batches of spans to an OTLP receiver over gRPC or HTTP. It wraps the clients of
+// OpenTelemetry, whose errors do not say whether the receiver has the spans: below these clients it notes what the
+// receiver answered, and it repeats requests itself. Only the command imports it.
 package otlpclient
 
 import (
@@ -27,14 +27,14 @@ const (
 	DefaultRetryFor = time.Minute
 )
 
-// firstContact limits how long connecting is repeated before the receiver has answered for the first time: most such failures are a
-// wrong endpoint.
+// firstContact limits how long connecting is repeated before the receiver has answered for the first time: most such
+// failures are a wrong endpoint.
 const firstContact = 5 * time.Second
 
 // A Config says where and how spans are sent. Empty strings and zero durations select the defaults, except where noted.
 type Config struct {
-	// Endpoint is HOST:PORT, or a URL with the scheme http, https, grpc or grpcs. Without a scheme, connections to this machine are
-	// plain text and all others use TLS, unless Insecure is set.
+	// Endpoint is HOST:PORT, or a URL with the scheme http, https, grpc or grpcs. Without a scheme, connections to this
+	// machine are plain text and all others use TLS, unless Insecure is set.
 	Endpoint string
 	// Path says what a URL of HTTP without a path, and one with a path, mean.
 	Path     PathRule
@@ -47,16 +47,18 @@ type Config struct {
 	Timeout time.Duration
 	// RetryFor limits how long a batch is sent again. 0 means that it is sent once.
 	RetryFor time.Duration
-	// Patient applies RetryFor also before the receiver has answered for the first time, and not the shorter limit for wrong endpoints.
+	// Patient applies RetryFor also before the receiver has answered for the first time, and not the shorter limit for
+	// wrong endpoints.
 	Patient bool
 
-	// CA, Cert and Key are names of PEM files: the authority of the receiver's certificate, the client's certificate and its key. They
-	// are read for connections with TLS only.
+	// CA, Cert and Key are names of PEM files: the authority of the receiver's certificate, the client's certificate
+	// and its key. They are read for connections with TLS only.
 	CA, Cert, Key string
 	SkipVerify    bool // accept any certificate
 }
 
-// PathRule says which path of an HTTP receiver a URL means. All add DefaultPath to a URL without a path, except PathExact.
+// PathRule says which path of an HTTP receiver a URL means. All add DefaultPath to a URL without a path, except
+// PathExact.
 type PathRule uint8
 
 const (

@@ -74,7 +74,8 @@ func (c *Config) target() (*target, error) {
 	return t, nil
 }
 
-// protocolOf returns the protocol of an endpoint for which no other is chosen: HTTP for its usual port or with a path, else gRPC.
+// protocolOf returns the protocol of an endpoint for which no other is chosen: HTTP for its usual port or with a path,
+// else gRPC.
 func protocolOf(u *url.URL) Protocol {
 	if u.Port() == "4318" || u.Port() != "4317" && u.Path != "" && u.Path != "/" {
 		return HTTPProtobuf

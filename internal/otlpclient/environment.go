@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Environment variables that configure what is sent (OpenTelemetry specification, "OpenTelemetry Protocol Exporter"). The variables of
-// a signal take precedence over those of all signals.
+// Environment variables that configure what is sent (OpenTelemetry specification, "OpenTelemetry Protocol Exporter").
+// The variables of a signal take precedence over those of all signals.
 const (
 	envAll    = "OTEL_EXPORTER_OTLP_"
 	envTraces = "OTEL_EXPORTER_OTLP_TRACES_"
@@ -27,7 +27,8 @@ func (e *EnvError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *EnvError) Unwrap() error { return e.Err }
 
-// FromEnvironment returns the configuration that the environment variables describe, with the defaults where there is none.
+// FromEnvironment returns the configuration that the environment variables describe, with the defaults where there is
+// none.
 func FromEnvironment(getenv func(string) string) (*Config, error) {
 	c := &Config{Timeout: DefaultTimeout, RetryFor: DefaultRetryFor}
 	for _, v := range []struct {

@@ -35,17 +35,29 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 		compressor = gzip.Name
 	}
 	return otlptracegrpc.NewClient(
-		otlptracegrpc.WithEndpoint("dns:///"+t.address), otlptracegrpc.WithHeaders(c.headers(t)),
-		otlptracegrpc.WithTimeout(c.Timeout), otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithMaxRequestSize(maxRequest),
+		otlptracegrpc.WithEndpoint("dns:///"+t.address),
+		otlptracegrpc.WithHeaders(c.headers(t)),
+		otlptracegrpc.WithTimeout(
+			c.Timeout,
+		),
+		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
+		otlptracegrpc.WithMaxRequestSize(maxRequest),
 		otlptracegrpc.WithDialOption(
 			grpc.WithTransportCredentials(security),
-			grpc.WithDefaultCallOptions(grpc.UseCompressor(compressor)), // the option of the client logs that it does not know "none"
+			grpc.WithDefaultCallOptions(
+				grpc.UseCompressor(compressor),
+			), // the option of the client logs that it does not know "none"
 			grpc.WithUnaryInterceptor(intercept),
 			grpc.WithStatsHandler(watcher{}),
 			grpc.WithDisableServiceConfig(), // it would be looked up in DNS
 			// gRPC must try to connect at least as often as the batch is sent again.
 			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff:           backoff.Config{BaseDelay: firstDelay / 2, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay / 2},
+				Backoff: backoff.Config{
+					BaseDelay:  firstDelay / 2,
+					Multiplier: 1.6,
+					Jitter:     0.2,
+					MaxDelay:   maxDelay / 2,
+				},
 				MinConnectTimeout: c.Timeout,
 			}),
 		),
@@ -53,7 +65,14 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 }
 
 // intercept notes the outcome of each request.
-func intercept(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func intercept(
+	ctx context.Context,
+	method string,
+	request, reply any,
+	conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption,
+) error {
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	out := outcomeOf(ctx)
 	out.change(func(f *outcomeFields) {
@@ -68,18 +87,22 @@ func intercept(ctx context.Context, method string, request, reply any, conn *grp
 		}
 		f.verdict = accepted
 		if m, ok := reply.(*coltracepb.ExportTraceServiceResponse); ok {
-			f.rejected, f.message = m.GetPartialSuccess().GetRejectedSpans(), shorten(m.GetPartialSuccess().GetErrorMessage())
+			f.rejected, f.message = m.GetPartialSuccess().
+				GetRejectedSpans(),
+				shorten(
+					m.GetPartialSuccess().GetErrorMessage(),
+				)
 		}
 	})
 	return err
 }
 
-// smallRequest is a size in bytes that no receiver refuses as too large: the limits of gRPC servers are megabytes. ResourceExhausted
-// then means a quota.
+// smallRequest is a size in bytes that no receiver refuses as too large: the limits of gRPC servers are megabytes.
+// ResourceExhausted then means a quota.
 const smallRequest = 64 << 10
 
-// refusedBy notes the status of a request that was not accepted (OTLP specification, "OTLP/gRPC Response"). If the receiver has not
-// answered, the status comes from this side.
+// refusedBy notes the status of a request that was not accepted (OTLP specification, "OTLP/gRPC Response"). If the
+// receiver has not answered, the status comes from this side.
 func (f *outcomeFields) refusedBy(s *status.Status, size int) {
 	f.err = fmt.Errorf("gRPC status %s: %s", s.Code(), shorten(s.Message()))
 	if !f.ended {

@@ -47,9 +47,21 @@ func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return otlptracehttp.NewClient(
-		otlptracehttp.WithEndpointURL(t.String()), otlptracehttp.WithTLSClientConfig(nil), otlptracehttp.WithHTTPClient(client),
-		otlptracehttp.WithHeaders(c.headers(t)), otlptracehttp.WithCompression(compression), otlptracehttp.WithEncoding(encoding),
-		otlptracehttp.WithTimeout(c.Timeout), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithMaxRequestSize(maxRequest),
+		otlptracehttp.WithEndpointURL(
+			t.String(),
+		),
+		otlptracehttp.WithTLSClientConfig(nil),
+		otlptracehttp.WithHTTPClient(client),
+		otlptracehttp.WithHeaders(
+			c.headers(t),
+		),
+		otlptracehttp.WithCompression(compression),
+		otlptracehttp.WithEncoding(encoding),
+		otlptracehttp.WithTimeout(
+			c.Timeout,
+		),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
+		otlptracehttp.WithMaxRequestSize(maxRequest),
 	), transport.CloseIdleConnections, nil
 }
 
@@ -101,7 +113,8 @@ func (f *outcomeFields) failed(err error) {
 // answered notes what a receiver answered (OTLP specification, "OTLP/HTTP Response").
 func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if r.StatusCode/100 == 2 && kind == "text/html" { // a login page or the user interface of a backend: nothing was received
+	if r.StatusCode/100 == 2 &&
+		kind == "text/html" { // a login page or the user interface of a backend: nothing was received
 		f.verdict, f.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
 		f.advice = "check host, port and path of the endpoint; most receivers take spans at " + DefaultPath
 		return
@@ -140,8 +153,8 @@ func (f *outcomeFields) answered(r *http.Response, body []byte) {
 // unreadable is the warning for an answer that may say that spans were rejected.
 const unreadable = "the answer of the receiver cannot be decoded, so rejected spans are not known"
 
-// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer. Bodies of other types than those of OTLP
-// are ignored.
+// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer. Bodies of other types
+// than those of OTLP are ignored.
 func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 	switch kind {
 	case "application/x-protobuf":
@@ -208,7 +221,8 @@ func shorten(s string) string {
 	return s + "..."
 }
 
-// retryAfter returns what a header Retry-After asks to wait for: a number of seconds or a date. It is 0 if there is none.
+// retryAfter returns what a header Retry-After asks to wait for: a number of seconds or a date. It is 0 if there is
+// none.
 func retryAfter(s string, now time.Time) time.Duration {
 	const most = 1 << 31 // seconds; more cannot be waited for, and would overflow
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {

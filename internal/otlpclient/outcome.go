@@ -20,8 +20,8 @@ const (
 	denied                   // the receiver will not accept any request that is sent in the same way
 )
 
-// An outcome is what is known of one attempt to send a request. The layer below the client of OpenTelemetry fills it, and this client
-// may still run when the caller has stopped waiting for it.
+// An outcome is what is known of one attempt to send a request. The layer below the client of OpenTelemetry fills it,
+// and this client may still run when the caller has stopped waiting for it.
 type outcome struct {
 	mu sync.Mutex
 	outcomeFields
@@ -62,8 +62,8 @@ func (o *outcome) change(f func(*outcomeFields)) {
 	f(&o.outcomeFields)
 }
 
-// fields returns a copy of what is known so far. err is what the client of OpenTelemetry returned: it is all there is if that client
-// made no request.
+// fields returns a copy of what is known so far. err is what the client of OpenTelemetry returned: it is all there is
+// if that client made no request.
 func (o *outcome) fields(err error) outcomeFields {
 	o.mu.Lock()
 	defer o.mu.Unlock()

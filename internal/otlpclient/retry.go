@@ -99,7 +99,10 @@ func (s *sending) pause(o *outcomeFields) (time.Duration, error) {
 	left := limit - time.Since(s.begin)
 	switch {
 	case !answered && o.advice == "":
-		o.advice = fmt.Sprintf("check that a receiver listens there and takes %s (gRPC is usually at port 4317, HTTP at 4318)", s.client.Protocol())
+		o.advice = fmt.Sprintf(
+			"check that a receiver listens there and takes %s (gRPC is usually at port 4317, HTTP at 4318)",
+			s.client.Protocol(),
+		)
 	case o.advice == "":
 		o.advice = "raise --retry-for to try for longer"
 	}

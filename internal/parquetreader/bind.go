@@ -94,7 +94,8 @@ func bindScalar(sf reflect.StructField, n *node, b *batcher, lists int, element 
 	if n.leaf < 0 || n.physical != types.physical || n.repetition != lists {
 		return nil, mismatch(sf, n, b, want)
 	}
-	if c := &b.file.columns[n.leaf]; c.Unit != unit && c.Logical == Timestamp && unit > 0 || unit > 0 && c.Logical != Timestamp && c.Logical != NoLogical {
+	if c := &b.file.columns[n.leaf]; c.Unit != unit && c.Logical == Timestamp && unit > 0 ||
+		unit > 0 && c.Logical != Timestamp && c.Logical != NoLogical {
 		return nil, mismatch(sf, n, b, want)
 	}
 	return &scalar{c: b.add(n.leaf), offset: sf.Offset, kind: types.kind, pointer: pointer, element: element}, nil
@@ -124,8 +125,8 @@ func (b *batcher) add(leaf int) *columnReader {
 	return c
 }
 
-// elements returns the repeated node of a list or map, and what repeats: the element of a list has a group around it, "list", that
-// carries the repetition, except in files of old writers (LogicalTypes.md, "Nested Types").
+// elements returns the repeated node of a list or map, and what repeats: the element of a list has a group around it,
+// "list", that carries the repetition, except in files of old writers (LogicalTypes.md, "Nested Types").
 func (n *node) elements() (repeats, element *node) {
 	if n.repeats != repeated {
 		if len(n.nodes) != 1 || n.nodes[0].repeats != repeated {
@@ -146,7 +147,10 @@ func bindList(sf reflect.StructField, n *node, b *batcher) (field, error) {
 	}
 	slice := sf.Type
 	t := slice.Elem()
-	f := &listField{size: t.Size(), makeSlice: func(n int) unsafe.Pointer { return reflect.MakeSlice(slice, n, n).UnsafePointer() }}
+	f := &listField{
+		size:      t.Size(),
+		makeSlice: func(n int) unsafe.Pointer { return reflect.MakeSlice(slice, n, n).UnsafePointer() },
+	}
 	f.offset = sf.Offset
 	if t.Kind() != reflect.Struct {
 		sf.Type, sf.Offset = t, 0
@@ -176,7 +180,8 @@ func bindList(sf reflect.StructField, n *node, b *batcher) (field, error) {
 
 func bindMap(sf reflect.StructField, n *node, b *batcher) (field, error) {
 	entries, _ := n.elements()
-	if sf.Type != reflect.TypeFor[map[string]string]() || entries == nil || len(entries.nodes) != 2 || entries.repetition != 1 {
+	if sf.Type != reflect.TypeFor[map[string]string]() || entries == nil || len(entries.nodes) != 2 ||
+		entries.repetition != 1 {
 		return nil, mismatch(sf, n, b, "a map of strings")
 	}
 	f := &mapField{}

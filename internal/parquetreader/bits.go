@@ -37,8 +37,8 @@ func unpack(b []byte, at int, width uint) uint64 {
 	return v & (1<<width - 1)
 }
 
-// A hybrid decodes the hybrid of runs and bit-packed groups (Encodings.md, "Run Length Encoding / Bit-Packing Hybrid"), value by value, so
-// that a run costs no memory however long it is.
+// A hybrid decodes the hybrid of runs and bit-packed groups (Encodings.md, "Run Length Encoding / Bit-Packing Hybrid"),
+// value by value, so that a run costs no memory however long it is.
 type hybrid struct {
 	b     []byte
 	width uint
@@ -164,7 +164,8 @@ func newDelta(b []byte) (delta, error) {
 		return d, errDelta
 	}
 	block, minis := header[0], header[1]
-	if block == 0 || block > 1<<20 || block%128 != 0 || minis == 0 || minis > block/32 || block%minis != 0 || block/minis%32 != 0 {
+	if block == 0 || block > 1<<20 || block%128 != 0 || minis == 0 || minis > block/32 || block%minis != 0 ||
+		block/minis%32 != 0 {
 		return d, errDelta
 	}
 	if header[2] > math.MaxInt32 {

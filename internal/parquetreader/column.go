@@ -32,8 +32,8 @@ func (p Physical) String() string {
 // A Logical is what the values of a column mean.
 type Logical int
 
-// Logical types. NoLogical is a column without annotation, and one with an annotation that is not known. Each stands for the annotations of
-// both generations of the format (LogicalType and ConvertedType in parquet.thrift).
+// Logical types. NoLogical is a column without annotation, and one with an annotation that is not known. Each stands
+// for the annotations of both generations of the format (LogicalType and ConvertedType in parquet.thrift).
 const (
 	NoLogical Logical = iota
 	String
@@ -50,15 +50,30 @@ const (
 	OtherLogical
 )
 
-var logicalNames = [...]string{"", "STRING", "ENUM", "JSON", "BSON", "UUID", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "INTEGER", "INTERVAL", "other"}
+var logicalNames = [...]string{
+	"",
+	"STRING",
+	"ENUM",
+	"JSON",
+	"BSON",
+	"UUID",
+	"DECIMAL",
+	"DATE",
+	"TIME",
+	"TIMESTAMP",
+	"INTEGER",
+	"INTERVAL",
+	"other",
+}
 
 // String returns the name that the specification uses, and "" for NoLogical.
 func (l Logical) String() string { return logicalNames[l] }
 
 // A Column describes a leaf column of a file: one that holds values.
 type Column struct {
-	// Path are the names of the groups around the column and its own name. A list has two more groups than it has levels of a Go slice:
-	// "frames", "list", "element"; a map is "tags", "key_value", "key" and "tags", "key_value", "value".
+	// Path are the names of the groups around the column and its own name. A list has two more groups than it has
+	// levels of a Go slice: "frames", "list", "element"; a map is "tags", "key_value", "key" and "tags", "key_value",
+	// "value".
 	Path []string
 	// Physical is how values are stored.
 	Physical Physical
@@ -77,8 +92,8 @@ type Column struct {
 	Scale int
 	// Optional means that the column itself can be null, regardless of groups around it.
 	Optional bool
-	// MaxDefinition and MaxRepetition are the largest levels of the column. A value is present if its definition level is MaxDefinition.
-	// MaxRepetition is the number of lists and maps around the column.
+	// MaxDefinition and MaxRepetition are the largest levels of the column. A value is present if its definition level
+	// is MaxDefinition. MaxRepetition is the number of lists and maps around the column.
 	MaxDefinition, MaxRepetition int
 
 	// leaf is the position among the columns of the file.
@@ -105,4 +120,9 @@ func (c *Column) TypeName() string {
 }
 
 // unitNames are the names of units of times by their nanoseconds.
-var unitNames = map[int64]string{0: "an unknown unit", 1: "nanoseconds", 1000: "microseconds", 1_000_000: "milliseconds"}
+var unitNames = map[int64]string{
+	0:         "an unknown unit",
+	1:         "nanoseconds",
+	1000:      "microseconds",
+	1_000_000: "milliseconds",
+}

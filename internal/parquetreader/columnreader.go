@@ -7,19 +7,20 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// maxBatchRows is the number of rows that readers decode at a time: few enough that the values of some columns stay in the cache.
+// maxBatchRows is the number of rows that readers decode at a time: few enough that the values of some columns stay in
+// the cache.
 const maxBatchRows = 1024
 
-// Bounds of a batch with lists. A list of NULL or of one value again and again takes no bytes, so the number of values of a batch is bounded
-// by the bytes of the column chunk, beyond a number that any file may have.
+// Bounds of a batch with lists. A list of NULL or of one value again and again takes no bytes, so the number of values
+// of a batch is bounded by the bytes of the column chunk, beyond a number that any file may have.
 const (
 	listRows      = 256
 	freeValues    = 1 << 20
 	valuesPerByte = 64
 )
 
-// A columnReader reads the values of one column, row group by row group, in batches of rows. After read the batch is in its fields, until the
-// next call.
+// A columnReader reads the values of one column, row group by row group, in batches of rows. After read the batch is in
+// its fields, until the next call.
 type columnReader struct {
 	pageReader
 	// definitions and repetitions have one level per value; they are empty if the column has none.
@@ -30,8 +31,8 @@ type columnReader struct {
 	// length is the number of values with NULL, which is the number of rows of a column that does not repeat.
 	length int
 
-	// pending are levels of a column that repeats that were decoded to find the end of a row, but belong to the next batch. They are of
-	// the current page.
+	// pending are levels of a column that repeats that were decoded to find the end of a row, but belong to the next
+	// batch. They are of the current page.
 	pendingDefs, pendingReps []uint8
 	levels                   [2][256]uint8
 	heldValues               int64
@@ -255,7 +256,13 @@ type batcher struct {
 }
 
 func newBatcher(f *File, columns []int) *batcher {
-	b := &batcher{file: f, group: -1, most: maxBatchRows, codecs: new(decompressor), held: &budget{limit: f.limits.Decoded}}
+	b := &batcher{
+		file:   f,
+		group:  -1,
+		most:   maxBatchRows,
+		codecs: new(decompressor),
+		held:   &budget{limit: f.limits.Decoded},
+	}
 	for _, c := range columns {
 		b.add(c)
 	}

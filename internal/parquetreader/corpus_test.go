@@ -18,7 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// corpus returns the directory of the test files of parquet-go. They come from Apache's parquet-testing and from bug reports.
+// corpus returns the directory of the test files of parquet-go. They come from Apache's parquet-testing and from bug
+// reports.
 var corpus = sync.OnceValue(func() string {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()
 	if err != nil {
@@ -157,7 +158,8 @@ func referenceText(v parquet.Value) string {
 	return fmt.Sprintf("%q", v.ByteArray())
 }
 
-// misread are the first values of columns that parquet-go reads wrongly, by file, with the value that parquet-testing documents.
+// misread are the first values of columns that parquet-go reads wrongly, by file, with the value that parquet-testing
+// documents.
 var misread = map[string]string{
 	"lz4_raw_compressed_larger.parquet": `0 0"c7ce6bef-d5b0-4863-b199-8ea8c7fb117b"`,
 }

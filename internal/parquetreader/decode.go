@@ -25,8 +25,18 @@ const (
 
 // String returns the name that the specification uses.
 func (e encoding) String() string {
-	names := []string{"PLAIN", "1", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY",
-		"DELTA_BYTE_ARRAY", "RLE_DICTIONARY", "BYTE_STREAM_SPLIT"}
+	names := []string{
+		"PLAIN",
+		"1",
+		"PLAIN_DICTIONARY",
+		"RLE",
+		"BIT_PACKED",
+		"DELTA_BINARY_PACKED",
+		"DELTA_LENGTH_BYTE_ARRAY",
+		"DELTA_BYTE_ARRAY",
+		"RLE_DICTIONARY",
+		"BYTE_STREAM_SPLIT",
+	}
 	if e < 0 || int(e) >= len(names) {
 		return fmt.Sprint(int(e))
 	}
@@ -46,10 +56,11 @@ func (p Physical) isNumber() bool {
 	return p == Boolean || p == Int32 || p == Int64 || p == Float || p == Double
 }
 
-// A valueDecoder decodes the values of a page that are not NULL, as many at a time as asked for. A decoder has one of the two methods for its
-// type. It takes no memory by counts that the page states.
+// A valueDecoder decodes the values of a page that are not NULL, as many at a time as asked for. A decoder has one of
+// the two methods for its type. It takes no memory by counts that the page states.
 type valueDecoder interface {
-	// numbers fills dst with the next values of a type with isNumber: integers sign-extended, Float and Double as their bits.
+	// numbers fills dst with the next values of a type with isNumber: integers sign-extended, Float and Double as their
+	// bits.
 	numbers(dst []uint64) error
 	// strings fills dst with the next values of one of the other types. They are parts of the page.
 	strings(dst []string) error
@@ -64,9 +75,16 @@ func (noValues) strings([]string) error { return errValuesEnd }
 // text returns a string that shares the memory of b, which must not change any more.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data, except
-// those that DELTA_BYTE_ARRAY puts together: expand is told how many bytes they take before there is memory for them.
-func newValueDecoder(c *Column, e encoding, data []byte, dict *dictionary, expand func(int64) error) (valueDecoder, error) {
+// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data,
+// except those that DELTA_BYTE_ARRAY puts together: expand is told how many bytes they take before there is memory for
+// them.
+func newValueDecoder(
+	c *Column,
+	e encoding,
+	data []byte,
+	dict *dictionary,
+	expand func(int64) error,
+) (valueDecoder, error) {
 	number := c.Physical.isNumber()
 	switch {
 	case e == plain && number:

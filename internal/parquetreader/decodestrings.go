@@ -120,15 +120,16 @@ func (d *deltaLengths) strings(dst []string) error {
 	return nil
 }
 
-// deltaPrefixes decodes DELTA_BYTE_ARRAY: how many bytes each value has in common with the one before, and the rest of each value.
+// deltaPrefixes decodes DELTA_BYTE_ARRAY: how many bytes each value has in common with the one before, and the rest of
+// each value.
 type deltaPrefixes struct {
 	noValues
 	prefixes delta
 	suffixes *deltaLengths
 	last     string
 	size     int
-	// expand is told the bytes of values that are not in the page. A value can be as long as the page and repeat in each of the values after
-	// it, so that the bytes of the page do not bound those of its values.
+	// expand is told the bytes of values that are not in the page. A value can be as long as the page and repeat in
+	// each of the values after it, so that the bytes of the page do not bound those of its values.
 	expand  func(int64) error
 	rests   [256]string
 	lengths [256]uint64

@@ -34,10 +34,10 @@ func (c compression) String() string {
 	return names[c]
 }
 
-// ratio returns the largest number of bytes that a compressed byte can decompress to, and slack more, so that a size in a page header that
-// the compressed bytes cannot reach is refused before there is memory for it. The numbers follow from the formats: a copy of 64 bytes takes 3
-// bytes in Snappy; a match of 258 bytes takes 2 bits in deflate; a byte adds 255 to a match in LZ4; a block of 128 KiB takes 4 bytes in zstd;
-// a command of 16 MiB takes some bytes in Brotli.
+// ratio returns the largest number of bytes that a compressed byte can decompress to, and slack more, so that a size in
+// a page header that the compressed bytes cannot reach is refused before there is memory for it. The numbers follow
+// from the formats: a copy of 64 bytes takes 3 bytes in Snappy; a match of 258 bytes takes 2 bits in deflate; a byte
+// adds 255 to a match in LZ4; a block of 128 KiB takes 4 bytes in zstd; a command of 16 MiB takes some bytes in Brotli.
 func (c compression) ratio() (ratio, slack int64) {
 	const slackBytes = 256
 	switch c {
@@ -65,13 +65,19 @@ type decompressor struct {
 // check returns an error if a page of n bytes can not decompress to size bytes.
 func (c compression) check(n, size int64) error {
 	if ratio, slack := c.ratio(); size > n*ratio+slack {
-		return fmt.Errorf("%w: a page of %d bytes cannot have %d bytes decompressed with %v", ntconv.ErrCorrupt, n, size, c)
+		return fmt.Errorf(
+			"%w: a page of %d bytes cannot have %d bytes decompressed with %v",
+			ntconv.ErrCorrupt,
+			n,
+			size,
+			c,
+		)
 	}
 	return nil
 }
 
-// checkFrame compares the size that compressed bytes themselves state, if they do, with that of the page header, so that a damaged header
-// costs no memory.
+// checkFrame compares the size that compressed bytes themselves state, if they do, with that of the page header, so
+// that a damaged header costs no memory.
 func (c compression) checkFrame(src []byte, size int) error {
 	stated := uint64(size)
 	switch c {
@@ -89,7 +95,13 @@ func (c compression) checkFrame(src []byte, size int) error {
 	}
 	// More than one frame is possible in zstd, and unusual.
 	if stated > uint64(size) || stated < uint64(size) && size > smallPage {
-		return fmt.Errorf("%w: %v: the compressed bytes state a size of %d bytes, and the page header %d", ntconv.ErrCorrupt, c, stated, size)
+		return fmt.Errorf(
+			"%w: %v: the compressed bytes state a size of %d bytes, and the page header %d",
+			ntconv.ErrCorrupt,
+			c,
+			stated,
+			size,
+		)
 	}
 	return nil
 }
@@ -134,7 +146,13 @@ func (d *decompressor) decode(c compression, dst, src []byte) (err error) {
 		return fmt.Errorf("%w: %v: %w", ntconv.ErrCorrupt, c, err)
 	}
 	if n != len(dst) {
-		return fmt.Errorf("%w: %v: the page has %d bytes decompressed, and its header says %d", ntconv.ErrCorrupt, c, n, len(dst))
+		return fmt.Errorf(
+			"%w: %v: the page has %d bytes decompressed, and its header says %d",
+			ntconv.ErrCorrupt,
+			c,
+			n,
+			len(dst),
+		)
 	}
 	return nil
 }

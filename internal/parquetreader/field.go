@@ -10,7 +10,8 @@ import (
 
 // A field sets a field of consecutive rows to the values of the batch of its columns.
 type field interface {
-	// set sets the field of n rows, which are zero. The first is at base, each of the others stride bytes after the one before.
+	// set sets the field of n rows, which are zero. The first is at base, each of the others stride bytes after the one
+	// before.
 	set(base unsafe.Pointer, stride uintptr, n int) error
 }
 
@@ -33,7 +34,8 @@ type scalar struct {
 	kind   kind
 	// pointer means that the field is a pointer to the kind.
 	pointer bool
-	// element is the least definition level of a value that is an element: a lower one is an empty list, which has no element to set.
+	// element is the least definition level of a value that is an element: a lower one is an empty list, which has no
+	// element to set.
 	element uint8
 }
 
@@ -146,7 +148,15 @@ func (l *repeatedField) count(n int) (total int, err error) {
 		l.others = s.lengths(l.others[:0])
 		for i := range l.counts {
 			if l.others[i] != l.counts[i] {
-				return 0, s.c.located(fmt.Errorf("%w: %d elements in a row where column %s has %d", ntconv.ErrCorrupt, l.others[i], l.columns[0].c.column.Name(), l.counts[i]))
+				return 0, s.c.located(
+					fmt.Errorf(
+						"%w: %d elements in a row where column %s has %d",
+						ntconv.ErrCorrupt,
+						l.others[i],
+						l.columns[0].c.column.Name(),
+						l.counts[i],
+					),
+				)
 			}
 		}
 	}

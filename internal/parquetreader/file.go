@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A File is a Parquet file that is open for reading. Its methods are safe for concurrent use. A reader of a file is not, but several readers of
-// one file can be used at the same time.
+// A File is a Parquet file that is open for reading. Its methods are safe for concurrent use. A reader of a file is
+// not, but several readers of one file can be used at the same time.
 type File struct {
 	r       io.ReaderAt
 	footer  *footer
@@ -29,9 +29,10 @@ const (
 	freeRows = 16 << 20
 )
 
-// Open reads the footer of a file of size bytes (parquet.thrift, FileMetaData). It keeps r, which must stay readable until the last use of
-// the file, and does not close it. A nil *Limits means the defaults. The error wraps ntconv.ErrFormat if the input is not a Parquet file, ErrTruncated, ErrCorrupt,
-// ErrLimit, or ErrUnsupported if the file is encrypted or refers to other files.
+// Open reads the footer of a file of size bytes (parquet.thrift, FileMetaData). It keeps r, which must stay readable
+// until the last use of the file, and does not close it. A nil *Limits means the defaults. The error wraps
+// ntconv.ErrFormat if the input is not a Parquet file, ErrTruncated, ErrCorrupt, ErrLimit, or ErrUnsupported if the
+// file is encrypted or refers to other files.
 func Open(r io.ReaderAt, size int64, l *Limits) (*File, error) {
 	f := &File{r: r, limits: l.withDefaults()}
 	b, at, err := f.readFooter(size)
@@ -78,10 +79,18 @@ func (f *File) readFooter(size int64) ([]byte, int64, error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > at-int64(len(magic)) {
-		return nil, 0, failed(at, "size of the footer", fmt.Errorf("%w: a footer of %d bytes in a file of %d bytes", ntconv.ErrCorrupt, n, size))
+		return nil, 0, failed(
+			at,
+			"size of the footer",
+			fmt.Errorf("%w: a footer of %d bytes in a file of %d bytes", ntconv.ErrCorrupt, n, size),
+		)
 	}
 	if n > f.limits.Footer {
-		return nil, 0, failed(at, "size of the footer", &ntconv.LimitError{Limit: LimitFooter, Value: f.limits.Footer, Asked: n, Unit: "bytes"})
+		return nil, 0, failed(
+			at,
+			"size of the footer",
+			&ntconv.LimitError{Limit: LimitFooter, Value: f.limits.Footer, Asked: n, Unit: "bytes"},
+		)
 	}
 	b := make([]byte, n)
 	return b, at - n, f.readAt(b, at-n)
@@ -98,13 +107,20 @@ func (f *File) readAt(b []byte, at int64) error {
 	return failed(at+int64(n), "footer", err)
 }
 
-// checkGroups checks the row groups against the schema, and their places and counts against the bytes that the file has before at.
+// checkGroups checks the row groups against the schema, and their places and counts against the bytes that the file has
+// before at.
 func (f *File) checkGroups(at, size int64) error {
 	var rows, bytes int64
 	for i := range f.footer.groups {
 		g := &f.footer.groups[i]
 		if len(g.chunks) != len(f.columns) {
-			return fmt.Errorf("%w: row group %d has %d columns, and the schema %d", ntconv.ErrCorrupt, i, len(g.chunks), len(f.columns))
+			return fmt.Errorf(
+				"%w: row group %d has %d columns, and the schema %d",
+				ntconv.ErrCorrupt,
+				i,
+				len(g.chunks),
+				len(f.columns),
+			)
 		}
 		if g.rows < 0 || rows+g.rows < rows {
 			return fmt.Errorf("%w: row group %d has %d rows", ntconv.ErrCorrupt, i, g.rows)
@@ -116,7 +132,11 @@ func (f *File) checkGroups(at, size int64) error {
 			}
 			if bytes += g.chunks[k].end - g.chunks[k].start; bytes > at {
 				// Chunks that share bytes would cost the time of their pages many times.
-				return fmt.Errorf("%w: column chunks of more than the %d bytes before the footer", ntconv.ErrCorrupt, at)
+				return fmt.Errorf(
+					"%w: column chunks of more than the %d bytes before the footer",
+					ntconv.ErrCorrupt,
+					at,
+				)
 			}
 		}
 	}
@@ -139,7 +159,12 @@ func (c *chunk) check(column *Column, rows, at int64) error {
 	case c.encrypted:
 		return fmt.Errorf("%w: the column is encrypted", ntconv.ErrUnsupported)
 	case c.physical != column.Physical:
-		return fmt.Errorf("%w: the column has type %v, and the schema says %v", ntconv.ErrCorrupt, c.physical, column.Physical)
+		return fmt.Errorf(
+			"%w: the column has type %v, and the schema says %v",
+			ntconv.ErrCorrupt,
+			c.physical,
+			column.Physical,
+		)
 	case c.values < 0 || c.values < rows || c.values > rows && column.MaxRepetition == 0 || c.values > 0 && rows == 0:
 		return fmt.Errorf("%w: %d values in %d rows", ntconv.ErrCorrupt, c.values, rows)
 	case c.values == 0:
@@ -150,7 +175,13 @@ func (c *chunk) check(column *Column, rows, at int64) error {
 		c.start = min(c.start, c.dictionary)
 	}
 	if c.start < int64(len(magic)) || c.size < 0 || c.start > at || c.size > at-c.start {
-		return fmt.Errorf("%w: pages of %d bytes at byte %d, and the footer begins at byte %d", ntconv.ErrCorrupt, c.size, c.start, at)
+		return fmt.Errorf(
+			"%w: pages of %d bytes at byte %d, and the footer begins at byte %d",
+			ntconv.ErrCorrupt,
+			c.size,
+			c.start,
+			at,
+		)
 	}
 	c.end = c.start + c.size
 	return nil
@@ -168,7 +199,8 @@ func (f *File) RowGroupRows(i int) int64 { return f.footer.groups[i].rows }
 // Columns returns the leaf columns in the order of the schema. The slice belongs to the file and must not be changed.
 func (f *File) Columns() []Column { return f.columns }
 
-// Metadata returns the value of a key of the file and whether there is one. If a key appears more than once, the last value counts.
+// Metadata returns the value of a key of the file and whether there is one. If a key appears more than once, the last
+// value counts.
 func (f *File) Metadata(key string) (string, bool) {
 	value, ok := f.footer.metadata[key]
 	return value, ok

@@ -59,8 +59,8 @@ type chunk struct {
 	external, encrypted    bool
 }
 
-// Least number of bytes that a structure takes with the fields that it must have. Counts of structures are checked with it, so that
-// a list of structures does not take much more memory than bytes in the file.
+// Least number of bytes that a structure takes with the fields that it must have. Counts of structures are checked with
+// it, so that a list of structures does not take much more memory than bytes in the file.
 const (
 	minElement  = 3
 	minRowGroup = 5

@@ -272,7 +272,8 @@ func prefixes(n uint64, size int64) []byte {
 	prefix := binary.AppendVarint(slices.Clone(lengths), 0)
 	suffix := binary.AppendVarint(slices.Clone(lengths), size)
 	for k := uint64(1); k < n; k += 128 {
-		// The second prefix is 1 MiB longer than the first, by the smallest delta of its block; the deltas after it add -size.
+		// The second prefix is 1 MiB longer than the first, by the smallest delta of its block; the deltas after it add
+		// -size.
 		prefix, suffix = block(prefix, k == 1, size), block(suffix, k == 1, 1-size)
 	}
 	return append(append(prefix, suffix...), make([]byte, size+int64(n))...)

@@ -6,20 +6,21 @@ type Limits struct {
 	Footer int64
 	// Columns is the largest number of columns, groups included. The default is 10,000.
 	Columns int
-	// RowGroups is the largest number of row groups. The default is 32,767, which is the largest number that the format can count.
+	// RowGroups is the largest number of row groups. The default is 32,767, which is the largest number that the format
+	// can count.
 	RowGroups int
 	// Depth is the largest number of groups around a column. The default is 32.
 	Depth int
 	// PageBytes is the largest number of bytes of a page, decompressed. The default is 256 MiB.
 	PageBytes int64
-	// PageValues is the largest number of values of a page or dictionary, nulls included. The default is 16 Mi: a run of equal values
-	// takes a few bytes however long it is, so that the bytes of a file do not bound it.
+	// PageValues is the largest number of values of a page or dictionary, nulls included. The default is 16 Mi: a run
+	// of equal values takes a few bytes however long it is, so that the bytes of a file do not bound it.
 	PageValues int64
-	// RowsPerByte is the largest number of rows per byte of the file, beyond 16 Mi rows: work that a few bytes can ask for. The default is
-	// 8,192.
+	// RowsPerByte is the largest number of rows per byte of the file, beyond 16 Mi rows: work that a few bytes can ask
+	// for. The default is 8,192.
 	RowsPerByte int64
-	// Decoded is the largest number of bytes that a reader takes at one time: a page, a dictionary, and a batch of values of each column that it
-	// reads. The default is 1 GiB.
+	// Decoded is the largest number of bytes that a reader takes at one time: a page, a dictionary, and a batch of
+	// values of each column that it reads. The default is 1 GiB.
 	Decoded int64
 }
 

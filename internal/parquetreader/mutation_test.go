@@ -175,7 +175,8 @@ func readAs[T any](f *File) error {
 	}
 }
 
-// FuzzOpen: any input gives rows or an error of a kind that says so, and the rows of a file are as many as its footer says.
+// FuzzOpen: any input gives rows or an error of a kind that says so, and the rows of a file are as many as its footer
+// says.
 func FuzzOpen(f *testing.F) {
 	for _, data := range seeds(f) {
 		if len(data) < 4000 {

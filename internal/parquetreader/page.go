@@ -29,8 +29,8 @@ func (b *budget) add(n int64) error {
 	return nil
 }
 
-// A pageReader reads the pages of one column chunk. Levels and values of the page are decoded as they are asked for, so that it holds
-// the bytes of one page and the dictionary.
+// A pageReader reads the pages of one column chunk. Levels and values of the page are decoded as they are asked for, so
+// that it holds the bytes of one page and the dictionary.
 type pageReader struct {
 	file   *File
 	column *Column
@@ -65,7 +65,9 @@ func (p *pageReader) located(err error) error {
 	if at := (*ntconv.FormatError)(nil); errors.As(err, &at) {
 		return err
 	}
-	if !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) && !errors.Is(err, ntconv.ErrLimit) && !errors.Is(err, ntconv.ErrTruncated) {
+	if !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) &&
+		!errors.Is(err, ntconv.ErrLimit) &&
+		!errors.Is(err, ntconv.ErrTruncated) {
 		err = fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err)
 	}
 	return failed(p.began, fmt.Sprintf("row group %d/column %s/page %d", p.group, p.column.Name(), p.number), err)
@@ -173,7 +175,14 @@ func (p *pageReader) next() error {
 		b = b[:h.size]
 		p.at += h.size
 		if h.hasCRC && !p.file.ignoreCRC && crc32.ChecksumIEEE(b) != h.crc {
-			return p.located(fmt.Errorf("%w: the checksum of the page is %#08x, and its header says %#08x", ntconv.ErrCorrupt, crc32.ChecksumIEEE(b), h.crc))
+			return p.located(
+				fmt.Errorf(
+					"%w: the checksum of the page is %#08x, and its header says %#08x",
+					ntconv.ErrCorrupt,
+					crc32.ChecksumIEEE(b),
+					h.crc,
+				),
+			)
 		}
 		if h.typ == dictionaryPage {
 			err = p.readDictionary(h, b)
@@ -205,7 +214,8 @@ func (p *pageReader) readDictionary(h pageHeader, b []byte) error {
 	return err
 }
 
-// decompress returns the bytes of a page or of its values. They stay valid until the next page is begun, and forever if keep is true.
+// decompress returns the bytes of a page or of its values. They stay valid until the next page is begun, and forever if
+// keep is true.
 func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, error) {
 	c := p.chunk.codec
 	full := int(h.full - h.repetitionBytes - h.definitionBytes)
@@ -240,7 +250,12 @@ func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, erro
 // begin begins the data page with the header h and the bytes b.
 func (p *pageReader) begin(h pageHeader, b []byte) error {
 	if h.values > p.left {
-		return fmt.Errorf("%w: a page of %d values where the column chunk has %d more", ntconv.ErrCorrupt, h.values, p.left)
+		return fmt.Errorf(
+			"%w: a page of %d values where the column chunk has %d more",
+			ntconv.ErrCorrupt,
+			h.values,
+			p.left,
+		)
 	}
 	keep := !p.column.Physical.isNumber() && h.encoding != rleDictionary && h.encoding != plainDictionary
 	if keep {
@@ -279,7 +294,12 @@ func (p *pageReader) begin(h pageHeader, b []byte) error {
 // expand counts n bytes of values that the decoder of the page puts together.
 func (p *pageReader) expand(n int64) error {
 	if p.expanded += n; p.expanded > p.file.limits.PageBytes {
-		return &ntconv.LimitError{Limit: LimitPageBytes, Value: p.file.limits.PageBytes, Asked: p.expanded, Unit: "bytes"}
+		return &ntconv.LimitError{
+			Limit: LimitPageBytes,
+			Value: p.file.limits.PageBytes,
+			Asked: p.expanded,
+			Unit:  "bytes",
+		}
 	}
 	return p.hold(&p.heldTexts, p.heldTexts+n)
 }

@@ -105,8 +105,8 @@ func (t *thrift) dataHeaderV2(h *pageHeader) {
 	}
 }
 
-// check compares the sizes and counts of a header with what is left of the column chunk, and with the limits, before there is any memory
-// for them.
+// check compares the sizes and counts of a header with what is left of the column chunk, and with the limits, before
+// there is any memory for them.
 func (h *pageHeader) check(c compression, left int64, l *Limits) error {
 	levels := h.repetitionBytes + h.definitionBytes
 	switch {
@@ -117,11 +117,22 @@ func (h *pageHeader) check(c compression, left int64, l *Limits) error {
 	case !h.complete:
 		return fmt.Errorf("%w: the page of type %d has no header of this type", ntconv.ErrCorrupt, h.typ)
 	case h.size < 0 || h.size > left:
-		return fmt.Errorf("%w: a page of %d bytes in the last %d bytes of its column chunk", ntconv.ErrCorrupt, h.size, left)
+		return fmt.Errorf(
+			"%w: a page of %d bytes in the last %d bytes of its column chunk",
+			ntconv.ErrCorrupt,
+			h.size,
+			left,
+		)
 	case h.full < 0 || h.values < 0:
 		return fmt.Errorf("%w: a page of %d bytes decompressed with %d values", ntconv.ErrCorrupt, h.full, h.values)
 	case h.repetitionBytes < 0 || h.definitionBytes < 0 || levels < 0 || levels > min(h.size, h.full):
-		return fmt.Errorf("%w: %d and %d bytes of levels in a page of %d bytes", ntconv.ErrCorrupt, h.repetitionBytes, h.definitionBytes, h.size)
+		return fmt.Errorf(
+			"%w: %d and %d bytes of levels in a page of %d bytes",
+			ntconv.ErrCorrupt,
+			h.repetitionBytes,
+			h.definitionBytes,
+			h.size,
+		)
 	case h.full > l.PageBytes:
 		return &ntconv.LimitError{Limit: LimitPageBytes, Value: l.PageBytes, Asked: h.full, Unit: "bytes"}
 	case h.values > l.PageValues:

@@ -134,8 +134,8 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
-// TestOtherColumns: fields without a column are zero, columns without a field are ignored, and a column of another type is an error that names
-// both types.
+// TestOtherColumns: fields without a column are zero, columns without a field are ignored, and a column of another type
+// is an error that names both types.
 func TestOtherColumns(t *testing.T) {
 	type written struct {
 		A int64    `parquet:"a"`

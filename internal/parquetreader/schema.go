@@ -54,7 +54,12 @@ func (b *schemaBuilder) node(depth, definition, repetition int) (*node, error) {
 		return nil, fmt.Errorf("%w: the schema ends within a group", ntconv.ErrCorrupt)
 	}
 	if depth > b.limits.Depth {
-		return nil, &ntconv.LimitError{Limit: LimitDepth, Value: int64(b.limits.Depth), Asked: int64(depth), Unit: "levels"}
+		return nil, &ntconv.LimitError{
+			Limit: LimitDepth,
+			Value: int64(b.limits.Depth),
+			Asked: int64(depth),
+			Unit:  "levels",
+		}
 	}
 	n := &node{element: b.elements[0], leaf: -1}
 	b.elements = b.elements[1:]
@@ -74,7 +79,13 @@ func (b *schemaBuilder) node(depth, definition, repetition int) (*node, error) {
 		return n, b.leaf(n, depth)
 	}
 	if n.element.children < 0 || n.element.children > int64(len(b.elements)) {
-		return nil, fmt.Errorf("%w: group %q has %d children, and the schema %d elements", ntconv.ErrCorrupt, n.name, n.element.children, len(b.elements))
+		return nil, fmt.Errorf(
+			"%w: group %q has %d children, and the schema %d elements",
+			ntconv.ErrCorrupt,
+			n.name,
+			n.element.children,
+			len(b.elements),
+		)
 	}
 	for range n.element.children {
 		c, err := b.node(depth+1, definition, repetition)
@@ -92,7 +103,9 @@ func (b *schemaBuilder) leaf(n *node, depth int) error {
 		return fmt.Errorf("%w: column %q cannot have children or be the root", ntconv.ErrCorrupt, n.name)
 	}
 	c := Column{
-		Path: append([]string(nil), b.path...), Physical: n.physical, Optional: n.repeats == optional, Scale: int(n.scale),
+		Path: append(
+			[]string(nil),
+			b.path...), Physical: n.physical, Optional: n.repeats == optional, Scale: int(n.scale),
 		MaxDefinition: n.definition, MaxRepetition: n.repetition,
 	}
 	if n.physical == FixedLenByteArray {
@@ -107,9 +120,21 @@ func (b *schemaBuilder) leaf(n *node, depth int) error {
 	return nil
 }
 
-// annotate sets what the values of a column mean (LogicalTypes.md). The older annotation counts if there is no newer one.
+// annotate sets what the values of a column mean (LogicalTypes.md). The older annotation counts if there is no newer
+// one.
 func (n *node) annotate(c *Column) {
-	newer := [...]Logical{1: String, 4: Enum, 5: Decimal, 6: Date, 7: Time, 8: Timestamp, 10: Integer, 12: JSON, 13: BSON, 14: UUID}
+	newer := [...]Logical{
+		1:  String,
+		4:  Enum,
+		5:  Decimal,
+		6:  Date,
+		7:  Time,
+		8:  Timestamp,
+		10: Integer,
+		12: JSON,
+		13: BSON,
+		14: UUID,
+	}
 	older := [...]Logical{0: String, 4: Enum, 5: Decimal, 6: Date, 7: Time, 8: Time, 9: Timestamp, 10: Timestamp,
 		11: Integer, 12: Integer, 13: Integer, 14: Integer, 15: Integer, 16: Integer, 17: Integer, 18: Integer, 19: JSON, 20: BSON, 21: Interval}
 	if a := n.annotation; a > 0 {

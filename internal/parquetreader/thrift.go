@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Types of fields in the compact protocol of Thrift (thrift-compact-protocol.md, "Struct encoding"). A boolean has its value in its type.
+// Types of fields in the compact protocol of Thrift (thrift-compact-protocol.md, "Struct encoding"). A boolean has its
+// value in its type.
 const (
 	thriftTrue   = 1
 	thriftFalse  = 2
@@ -22,14 +23,16 @@ const (
 	thriftStruct = 12
 )
 
-// maxThriftDepth bounds the recursion over fields that are skipped. The deepest structure of parquet.thrift has 8 levels.
+// maxThriftDepth bounds the recursion over fields that are skipped. The deepest structure of parquet.thrift has 8
+// levels.
 const maxThriftDepth = 24
 
-// errThriftEnds means that the bytes end before the structure does: a caller who has only a window of the input reads more.
+// errThriftEnds means that the bytes end before the structure does: a caller who has only a window of the input reads
+// more.
 var errThriftEnds = errors.New("structure ends too early")
 
-// A thrift reads structures in the compact protocol from memory. Nothing is allocated by a length or count before the bytes for it were
-// seen. After an error all methods return zero values, so that callers check err once per structure.
+// A thrift reads structures in the compact protocol from memory. Nothing is allocated by a length or count before the
+// bytes for it were seen. After an error all methods return zero values, so that callers check err once per structure.
 type thrift struct {
 	b   []byte
 	at  int
@@ -87,7 +90,8 @@ func (t *thrift) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// next reads the header of the next field into f, which is zero before the first one. It returns false at the end of the structure.
+// next reads the header of the next field into f, which is zero before the first one. It returns false at the end of
+// the structure.
 func (t *thrift) next(f *thriftField) bool {
 	b := t.byte()
 	if t.err != nil || b == 0 {

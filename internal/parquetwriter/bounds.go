@@ -4,9 +4,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// shortBounds returns the schema of rows with an index that keeps no more of the bounds of pages than the file states. parquet-go keeps
-// them whole until the end of the file and truncates them then: some hundred bytes per page of payloads. Columns with a dictionary have
-// few pages.
+// shortBounds returns the schema of rows with an index that keeps no more of the bounds of pages than the file states.
+// parquet-go keeps them whole until the end of the file and truncates them then: some hundred bytes per page of
+// payloads. Columns with a dictionary have few pages.
 func shortBounds[T any]() *parquet.Schema {
 	schema := parquet.SchemaOf(new(T))
 	root := &orderedGroup{}

@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestShortBounds: the index that keeps short bounds makes the same file as the library's own, for values around the limit and for those
-// whose prefix has no successor.
+// TestShortBounds: the index that keeps short bounds makes the same file as the library's own, for values around the
+// limit and for those whose prefix has no successor.
 func TestShortBounds(t *testing.T) {
 	type row struct {
 		Name  string            `parquet:"name,dict"`

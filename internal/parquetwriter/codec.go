@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// codecWindow is the window of the compression in bytes. It is larger than most pages, and a quarter of the default, which costs a small
-// file more time to clear than the compression takes.
+// codecWindow is the window of the compression in bytes. It is larger than most pages, and a quarter of the default,
+// which costs a small file more time to clear than the compression takes.
 const codecWindow = 1 << 20
 
 // encoders compress pages with zstd at its fastest level. They are safe for concurrent use.
@@ -21,7 +21,8 @@ type encoders struct {
 
 var _ compress.Codec = (*encoders)(nil)
 
-// sharedEncoders has a pool of encoders. Files share it: an encoder has a megabyte of buffers, and a trace may have thousands of small files.
+// sharedEncoders has a pool of encoders. Files share it: an encoder has a megabyte of buffers, and a trace may have
+// thousands of small files.
 var sharedEncoders = new(encoders)
 
 // Encode implements compress.Codec.
@@ -29,8 +30,15 @@ func (c *encoders) Encode(dst, src []byte) ([]byte, error) {
 	e, ok := c.pool.Get().(*zstd.Encoder)
 	if !ok {
 		var err error
-		e, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(codecWindow),
-			zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
+		e, err = zstd.NewWriter(
+			nil,
+			zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithWindowSize(codecWindow),
+			zstd.WithLowerEncoderMem(true),
+			zstd.WithZeroFrames(true),
+			zstd.WithEncoderCRC(false),
+		)
 		if err != nil {
 			return nil, err
 		}

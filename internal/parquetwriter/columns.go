@@ -47,8 +47,9 @@ const (
 	pageBytes, minPageBytes = 256 << 10, 4 << 10
 )
 
-// A ColumnsWriter writes a file whose schema is known only at run time, value by value. Each row gives every column a value, in any order
-// of the columns, and ends with EndRow; an optional column that gets no value in any row is NULL. A ColumnsWriter is not safe for concurrent use.
+// A ColumnsWriter writes a file whose schema is known only at run time, value by value. Each row gives every column a
+// value, in any order of the columns, and ends with EndRow; an optional column that gets no value in any row is NULL. A
+// ColumnsWriter is not safe for concurrent use.
 type ColumnsWriter struct {
 	w       *parquet.GenericWriter[any]
 	columns []column
@@ -70,8 +71,8 @@ type column struct {
 	w      *parquet.ColumnWriter
 }
 
-// NewColumnsWriter begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it is unknown; it decides
-// the size of buffers. Names must be distinct. Nothing is complete before Close.
+// NewColumnsWriter begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it
+// is unknown; it decides the size of buffers. Names must be distinct. Nothing is complete before Close.
 func NewColumnsWriter(w io.Writer, columns []ColumnSpec, rows int64, o *Options) (*ColumnsWriter, error) {
 	if len(columns) == 0 || len(columns) > maxColumns {
 		return nil, fmt.Errorf("parquet file with %d columns: want 1 to %d", len(columns), maxColumns)
@@ -176,7 +177,8 @@ func (c *ColumnsWriter) Null(i int) {
 	}
 }
 
-// EndList ends the list of a column, whose elements were added as values before. A list without elements is empty, not NULL.
+// EndList ends the list of a column, whose elements were added as values before. A list without elements is empty, not
+// NULL.
 func (c *ColumnsWriter) EndList(i int) {
 	col := &c.columns[i]
 	if col.elems == 0 {
@@ -191,8 +193,8 @@ func (c *ColumnsWriter) EndList(i int) {
 	col.elems = 0
 }
 
-// slot returns where the next value of a column goes, and its definition level. Values are made there: a copy of a value whose level was
-// just set waits for that store.
+// slot returns where the next value of a column goes, and its definition level. Values are made there: a copy of a
+// value whose level was just set waits for that store.
 func (c *ColumnsWriter) slot(i int) (value *parquet.Value, level byte) {
 	col := &c.columns[i]
 	if col.list {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPagesHoldTextsOnce: texts as large as a page are stored once each. Bounds in the headers of pages would store them three times.
+// TestPagesHoldTextsOnce: texts as large as a page are stored once each. Bounds in the headers of pages would store
+// them three times.
 func TestPagesHoldTextsOnce(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text"`

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A tail is the output of a file whose footer may have to be changed: parquet-go writes the sort order that was stated at the beginning,
-// and whether it is true is known only at the end.
+// A tail is the output of a file whose footer may have to be changed: parquet-go writes the sort order that was stated
+// at the beginning, and whether it is true is known only at the end.
 type tail struct {
 	w    io.Writer
 	hold bool

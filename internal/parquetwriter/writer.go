@@ -12,8 +12,8 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultRowGroupRows is a compromise: readers work on row groups in parallel and skip those outside of a time range, and every row
-	// group has dictionaries of its own.
+	// DefaultRowGroupRows is a compromise: readers work on row groups in parallel and skip those outside of a time
+	// range, and every row group has dictionaries of its own.
 	DefaultRowGroupRows = 500_000
 	// dictionaryBytes is the size from which a column is written without a dictionary.
 	dictionaryBytes = 1 << 20
@@ -45,8 +45,8 @@ func (o *Options) options() []parquet.WriterOption {
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),
-		// The column index has the bounds of pages. In the headers of pages they would not be cut and not be compressed: a payload of a
-		// megabyte would be there twice.
+		// The column index has the bounds of pages. In the headers of pages they would not be cut and not be
+		// compressed: a payload of a megabyte would be there twice.
 		parquet.DataPageStatistics(false),
 	}
 	if o.Sort != "" {

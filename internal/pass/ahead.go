@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// An Ahead is something that must be known about the whole trace before the first event of a pass, such as its spans. It is learned
-// once, in a reading that it shares with all else that must be known. An Ahead serves one input.
+// An Ahead is something that must be known about the whole trace before the first event of a pass, such as its spans.
+// It is learned once, in a reading that it shares with all else that must be known. An Ahead serves one input.
 type Ahead struct {
 	formats.Ahead
 	shown bool // Shows has returned true
@@ -31,9 +31,9 @@ func (a *Ahead) due(in *input.Input) bool {
 	return !a.done && !a.waits() && (in.Again() || !a.Optional && a.Shows == nil)
 }
 
-// lookAhead makes the reading that precedes a pass, if something must be known before: names, if not nil, sees all events, and so does
-// everything in Plan.Ahead that is due. If the user wants symbols in file order and something else needs time order, it makes two. It
-// returns the time of the last event if the selection needs it.
+// lookAhead makes the reading that precedes a pass, if something must be known before: names, if not nil, sees all
+// events, and so does everything in Plan.Ahead that is due. If the user wants symbols in file order and something else
+// needs time order, it makes two. It returns the time of the last event if the selection needs it.
 func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last ntconv.Ticks, err error) {
 	var due []*Ahead
 	order := reader.FileOrder // the faster one
@@ -55,7 +55,11 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 		order = plan.Read.Order
 	}
 	if names != nil || len(due) > 0 {
-		_, err := plan.scan(in, order, func(info *ntconv.Info) (see func(*ntconv.Event), end func()) { return begin(due, info, names) })
+		_, err := plan.scan(
+			in,
+			order,
+			func(info *ntconv.Info) (see func(*ntconv.Event), end func()) { return begin(due, info, names) },
+		)
 		if err != nil {
 			return 0, err
 		}
@@ -91,7 +95,8 @@ func begin(due []*Ahead, info *ntconv.Info, names func(*ntconv.Event)) (see func
 	return see, end
 }
 
-// Last returns the time of the last event of an input, for which it reads the input unless another reading has seen the end.
+// Last returns the time of the last event of an input, for which it reads the input unless another reading has seen the
+// end.
 func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	if in.Ended {
 		return in.Last, nil
@@ -101,15 +106,20 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	})
 }
 
-// Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about the input:
-// that is left to the pass that follows, which also reports if it does not end as this reading does. The error of an input that ends early
-// is returned only if no pass may follow: at a limit and in strict mode.
+// Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about
+// the input: that is left to the pass that follows, which also reports if it does not end as this reading does. The
+// error of an input that ends early is returned only if no pass may follow: at a limit and in strict mode.
 func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
 	return plan.scan(in, plan.Read.Order, func(*ntconv.Info) (func(*ntconv.Event), func()) { return see, func() {} })
 }
 
-// scan is Scan in an order. It shows the events to the first function that begin returns, and calls the second one at the end.
-func (plan *Plan) scan(in *input.Input, order reader.Order, begin func(*ntconv.Info) (see func(*ntconv.Event), end func())) (last ntconv.Ticks, err error) {
+// scan is Scan in an order. It shows the events to the first function that begin returns, and calls the second one at
+// the end.
+func (plan *Plan) scan(
+	in *input.Input,
+	order reader.Order,
+	begin func(*ntconv.Info) (see func(*ntconv.Event), end func()),
+) (last ntconv.Ticks, err error) {
 	o := plan.Read
 	o.Order, o.Report = order, nil
 	src, closer, err := in.Source(&o)

@@ -63,8 +63,8 @@ func (l *lookout) do(in *input.Input) (samples []int) {
 	return samples
 }
 
-// What must be known ahead is learned once, by time, and only if an event shows that there is something to learn: the pass ends at
-// that event, its sink stays open, and another pass sees everything.
+// What must be known ahead is learned once, by time, and only if an event shows that there is something to learn: the
+// pass ends at that event, its sink stays open, and another pass sees everything.
 func TestAhead(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	never := newLookout(t, func(*ntconv.Event) bool { return false })

@@ -48,7 +48,8 @@ func read(t *testing.T, in *input.Input, plan *pass.Plan) (seen int, report *ntc
 	return seen, report, partial, err
 }
 
-// An input whose readings end in different ways is never complete: what the one has learned need not fit what the other delivers.
+// An input whose readings end in different ways is never complete: what the one has learned need not fit what the other
+// delivers.
 func TestReadingsDiffer(t *testing.T) {
 	broken := errors.New("input/output error")
 	limit := &ntconv.LimitError{Limit: "memory", Value: 1, Asked: 2}

@@ -17,9 +17,10 @@ func (e *SinkError) Error() string { return e.Err.Error() }
 // Unwrap returns the sink's error.
 func (e *SinkError) Unwrap() error { return e.Err }
 
-// Drain copies the selected events into a sink and closes it. A fatal error means that nothing of the output may be kept: it is a
-// *SinkError, a *ntconv.SourceError if the input failed at once, at a limit, or in strict mode, or an error that use must return so that
-// Do can make another pass. A partial error says why the input is incomplete; the sink is closed and its output is valid.
+// Drain copies the selected events into a sink and closes it. A fatal error means that nothing of the output may be
+// kept: it is a *SinkError, a *ntconv.SourceError if the input failed at once, at a limit, or in strict mode, or an
+// error that use must return so that Do can make another pass. A partial error says why the input is incomplete; the
+// sink is closed and its output is valid.
 func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	if w, ok := sink.(ntconv.Watcher); ok && (!p.Plan.Selection.Empty() || p.Plan.Keep != nil) {
 		p.watch = w.Watch

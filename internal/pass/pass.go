@@ -1,13 +1,15 @@
-// Package pass reads an input from beginning to end: symbols are learned from every event, the selection is applied after that, and
-// events are counted on both sides. It decides how often an input is read, in which order, and with which report.
+// Package pass reads an input from beginning to end: symbols are learned from every event, the selection is applied
+// after that, and events are counted on both sides. It decides how often an input is read, in which order, and with
+// which report.
 //
 //	input → stages before the selection → selection → stages after it → sink
 //
 // A stage before the selection sees every event. A sink that is an ntconv.Watcher does, too.
 //
-// An input is read more than once for two reasons. Something must be known before the first event: symbols, the end of the trace, what
-// an Ahead learns. One reading before the pass learns all of it. Or a pass that assumed the usual case was wrong: that no event shows
-// something to learn (Ahead.Shows), or that neither the order nor late symbols matter (Plan.AnyOrder). Then it is made again.
+// An input is read more than once for two reasons. Something must be known before the first event: symbols, the end of
+// the trace, what an Ahead learns. One reading before the pass learns all of it. Or a pass that assumed the usual case
+// was wrong: that no event shows something to learn (Ahead.Shows), or that neither the order nor late symbols matter
+// (Plan.AnyOrder). Then it is made again.
 package pass
 
 import (
@@ -29,25 +31,28 @@ import (
 type Plan struct {
 	// Read has the options of the input. Its Report is not used: each pass has its own.
 	Read formats.ReadOptions
-	// AnyOrder means that the sink is content with file order if its OrderMatters agrees: Read.Order is not the user's choice.
+	// AnyOrder means that the sink is content with file order if its OrderMatters agrees: Read.Order is not the user's
+	// choice.
 	AnyOrder bool
 	// Selection says which events reach the sink.
 	Selection *selection.Options
 	// Names, if not nil, asks for a symbol table that learns as the pass goes on.
 	Names *symbol.Options
-	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read twice.
+	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read
+	// twice.
 	NamesFirst bool
-	// Check asks for a reading before the pass if a pass in strict mode follows, so that an input that is refused is refused before anything
-	// is written. An input that can be read only once is not checked.
+	// Check asks for a reading before the pass if a pass in strict mode follows, so that an input that is refused is
+	// refused before anything is written. An input that can be read only once is not checked.
 	Check bool
 	// Ahead is what must be known about the whole trace before the pass.
 	Ahead []*Ahead
-	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file order: time order
-	// waits for the end of a window.
+	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file
+	// order: time order waits for the end of a window.
 	Live bool
 	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
 	Keep func(e *ntconv.Event, selected bool) bool
-	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that hold samples only.
+	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that
+	// hold samples only.
 	Weights bool
 	// Before are stages that see every event, in their order.
 	Before []Stage
@@ -57,7 +62,8 @@ type Plan struct {
 	Progress func(in *input.Input, what string) (stop func())
 }
 
-// A Stage stands between a source and what reads it. It gets the pass that it is a part of, of which Source is not set yet.
+// A Stage stands between a source and what reads it. It gets the pass that it is a part of, of which Source is not set
+// yet.
 type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
 // NeedsAgain reports whether an input must be readable more than once for the plan.
@@ -83,7 +89,8 @@ type Pass struct {
 
 	Total, Kept int64 // events read so far, before and after the selection
 	Cause       error // why the input is incomplete, nil as long as nothing is missing
-	// Unlearned means that an event has shown that there was something to learn ahead, but the input can be read only once.
+	// Unlearned means that an event has shown that there was something to learn ahead, but the input can be read only
+	// once.
 	Unlearned bool
 
 	recorded profile.Recording // all events
@@ -100,10 +107,11 @@ type Pass struct {
 // errShortcut means that a pass took a shortcut that the trace does not allow.
 var errShortcut = errors.New("the trace must be read once more")
 
-// Do calls use with a pass over the input that ends with the call. If the input can be read again, the pass takes shortcuts that are
-// right for nearly all traces: addresses that no stack had so far get no symbols, because .NET writes the symbols of all methods after
-// the last sample, and a sink that adds events up gets them in file order. If Drain finds that a shortcut was wrong, use is called
-// again with a pass without shortcuts, so it must be able to start over.
+// Do calls use with a pass over the input that ends with the call. If the input can be read again, the pass takes
+// shortcuts that are right for nearly all traces: addresses that no stack had so far get no symbols, because .NET
+// writes the symbols of all methods after the last sample, and a sink that adds events up gets them in file order. If
+// Drain finds that a shortcut was wrong, use is called again with a pass without shortcuts, so it must be able to start
+// over.
 //
 // Ahead.Shows works the same way: use is also called again if an event shows that there is something to learn ahead.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
@@ -204,7 +212,8 @@ func (p *Pass) keep(e *ntconv.Event) bool {
 	return kept
 }
 
-// observed is the source of a pass: all events of the input up to one that shows that there is something to learn ahead.
+// observed is the source of a pass: all events of the input up to one that shows that there is something to learn
+// ahead.
 type observed struct {
 	ntconv.Source
 	pass *Pass
@@ -226,7 +235,8 @@ func (o *observed) Next() (*ntconv.Event, error) {
 	return e, nil
 }
 
-// end records that the input was read to its end, and returns the error to end with. The report says if an earlier reading went otherwise.
+// end records that the input was read to its end, and returns the error to end with. The report says if an earlier
+// reading went otherwise.
 func (p *Pass) end(err error) error {
 	if p.endErr != nil {
 		return p.endErr

@@ -76,7 +76,8 @@ func total(counts map[uint32]int) (n int) {
 // gcStart and gcEnd are events of the runtime: what the selection omits must reach the stages before it.
 const gcStart, gcEnd = 1, 2
 
-// A stage before the selection and a sink that watches see every event, the sink and the stages after it only selected ones.
+// A stage before the selection and a sink that watches see every event, the sink and the stages after it only selected
+// ones.
 func TestStages(t *testing.T) {
 	in := open(t, corpus.Path("alloc-verbose.nettrace.zst"))
 	before, after := newRecorder(), newRecorder()
@@ -107,8 +108,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// A sink that says that order matters gets the events again, by time, with a new report and all symbols first. Nothing of the plan
-// changes.
+// A sink that says that order matters gets the events again, by time, with a new report and all symbols first. Nothing
+// of the plan changes.
 func TestShortcut(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	plan := &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Names: &symbol.Options{}}
@@ -190,7 +191,8 @@ func glance(events *int) *pass.Ahead {
 	return a
 }
 
-// What must be known before a pass is learned in a reading of its own: symbols, the end of the trace, or what a plan learns.
+// What must be known before a pass is learned in a reading of its own: symbols, the end of the trace, or what a plan
+// learns.
 func TestReadingBefore(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	last, err := selection.ParseMoment("-1s")
@@ -253,8 +255,8 @@ func TestLossInClose(t *testing.T) {
 	}
 }
 
-// All that must be known before a pass is learned in one reading, once, although the pass is made again. A second reading is made only if
-// the user wants symbols in file order and something else needs time order.
+// All that must be known before a pass is learned in one reading, once, although the pass is made again. A second
+// reading is made only if the user wants symbols in file order and something else needs time order.
 func TestReadingIsShared(t *testing.T) {
 	end, err := selection.ParseMoment("-1s")
 	if err != nil {
@@ -285,7 +287,8 @@ func TestReadingIsShared(t *testing.T) {
 	}
 }
 
-// What a plan should know of an input is learned before the pass begins, and the input need not be readable again for that.
+// What a plan should know of an input is learned before the pass begins, and the input need not be readable again for
+// that.
 func TestOptionalAhead(t *testing.T) {
 	in := open(t, corpus.Path("threads.nettrace.zst"))
 	glanced := 0

@@ -21,8 +21,8 @@ type Decoder struct {
 	locs  []pending
 	text  []byte // of a string with escapes
 
-	// Members in the order of the fields are written as they are read. If others are encountered, the payload is written again, and the
-	// members of each object are looked for first.
+	// Members in the order of the fields are written as they are read. If others are encountered, the payload is
+	// written again, and the members of each object are looked for first.
 	anyOrder bool
 	disorder bool  // members have another order, which only anyOrder allows
 	spans    []int // where the values of the members are, for the objects that the current value is in
@@ -49,10 +49,11 @@ func NewDecoder(fields []ntconv.Field, pointerSize int) *Decoder {
 	return &Decoder{plan: newPlan(fields, pointerSize)}
 }
 
-// Append appends the payload to dst that an object in JSON describes. Empty JSON is an empty payload. The members may have any
-// order. A payload ends before trailing fields that are null or missing; other fields without a value are zero. Bytes may also be a
-// list of numbers. Malformed JSON, a member that is not a field, and a value that its field cannot hold are errors that wrap
-// ntconv.ErrValue, and dst is returned as it was. The JSON may be untrusted: memory is proportional to its size.
+// Append appends the payload to dst that an object in JSON describes. Empty JSON is an empty payload. The members may
+// have any order. A payload ends before trailing fields that are null or missing; other fields without a value are
+// zero. Bytes may also be a list of numbers. Malformed JSON, a member that is not a field, and a value that its field
+// cannot hold are errors that wrap ntconv.ErrValue, and dst is returned as it was. The JSON may be untrusted: memory is
+// proportional to its size.
 func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 	if len(json) == 0 {
 		return dst, nil
@@ -249,7 +250,9 @@ func (d *Decoder) located() error {
 		}
 		size := len(d.b) - begin
 		if size > math.MaxUint16 || begin-from > math.MaxUint16 {
-			return d.json.fail(fmt.Errorf("%w: %d bytes at position %d of a location with 16 bits each", errRange, size, begin-from))
+			return d.json.fail(
+				fmt.Errorf("%w: %d bytes at position %d of a location with 16 bits each", errRange, size, begin-from),
+			)
 		}
 		binary.LittleEndian.PutUint32(d.b[l.at:], uint32(size)<<16|uint32(begin-from))
 	}

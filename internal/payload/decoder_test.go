@@ -16,7 +16,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// remade returns the same JSON as another program writes it: the members of all objects sorted by name, other escapes, spaces.
+// remade returns the same JSON as another program writes it: the members of all objects sorted by name, other escapes,
+// spaces.
 func remade(t testing.TB, text []byte) []byte {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

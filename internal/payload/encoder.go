@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// narrow returns the fields with a bool in 1 byte and a decimal as a float of 8, as self-describing .NET sources write them.
+// narrow returns the fields with a bool in 1 byte and a decimal as a float of 8, as self-describing .NET sources write
+// them.
 func narrow(fields []ntconv.Field) []ntconv.Field {
 	fields = slices.Clone(fields)
 	for i := range fields {
@@ -53,8 +54,8 @@ type programKey struct {
 	narrow bool // pointers have 4 bytes
 }
 
-// A layout is the fields by which payloads of a schema are restored. If the metadata leave sizes open, these are the sizes of the first
-// payload that shows them: the events of a type come from one source.
+// A layout is the fields by which payloads of a schema are restored. If the metadata leave sizes open, these are the
+// sizes of the first payload that shows them: the events of a type come from one source.
 type layout struct {
 	open  bool // the metadata leave sizes open
 	shown bool // a payload has shown them
@@ -71,9 +72,9 @@ type program struct {
 	check  [2]*Decoder // by wide and slim
 }
 
-// Layout returns the fields by which a Decoder restores the payloads of the schema that Append reported to be exact so far. It returns false
-// if each payload names its own fields, as GCDynamicEvents do. Fields differ from s.Fields where metadata leave sizes open: a bool
-// then has 1 byte and a decimal is a float of 8, if the payloads are so.
+// Layout returns the fields by which a Decoder restores the payloads of the schema that Append reported to be exact so
+// far. It returns false if each payload names its own fields, as GCDynamicEvents do. Fields differ from s.Fields where
+// metadata leave sizes open: a bool then has 1 byte and a decimal is a float of 8, if the payloads are so.
 func (e *Encoder) Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
 	switch l := e.layouts[s]; {
 	case s.IsDynamic():
@@ -138,11 +139,11 @@ func hasObject(fields []ntconv.Field) bool {
 	return false
 }
 
-// Append appends the payload of an event of schema s to dst as one JSON object, and nothing if the payload is empty. exact
-// means that a Decoder for Layout(s) and the event's pointer size restores the payload from the JSON. It is false for payloads that name
-// their own fields, and if a label overrides the version of the type, as the layout is not that of the type's other events. The output
-// is proportional to the payload, as the located bytes of [ntconv.Event.Fields] are limited. Append allocates nothing for the usual
-// payload.
+// Append appends the payload of an event of schema s to dst as one JSON object, and nothing if the payload is empty.
+// exact means that a Decoder for Layout(s) and the event's pointer size restores the payload from the JSON. It is false
+// for payloads that name their own fields, and if a label overrides the version of the type, as the layout is not that
+// of the type's other events. The output is proportional to the payload, as the located bytes of [ntconv.Event.Fields]
+// are limited. Append allocates nothing for the usual payload.
 func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json []byte, exact bool) {
 	if len(ev.Payload) == 0 {
 		return dst, true

@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A fastPath converts one payload to JSON by the nodes of a plan. It stops where a payload ends before a field does, and at
-// everything else that is not the usual case: the values of ntconv.DecodeFields are converted then.
+// A fastPath converts one payload to JSON by the nodes of a plan. It stops where a payload ends before a field does,
+// and at everything else that is not the usual case: the values of ntconv.DecodeFields are converted then.
 type fastPath struct {
 	dst     []byte
 	b       []byte // payload

@@ -9,7 +9,8 @@ import (
 const pairs = "00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" + "40414243444546474849" +
 	"50515253545556575859" + "60616263646566676869" + "70717273747576777879" + "80818283848586878889" + "90919293949596979899"
 
-// appendUint appends a decimal number. It writes the digits in place, which takes three quarters of the time of strconv.AppendUint.
+// appendUint appends a decimal number. It writes the digits in place, which takes three quarters of the time of
+// strconv.AppendUint.
 func appendUint(dst []byte, u uint64) []byte {
 	if u < 10 {
 		return append(dst, byte('0'+u))
@@ -45,7 +46,28 @@ func digits(u uint64) int {
 }
 
 // powers are those of 10.
-var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+var powers = [...]uint64{
+	1,
+	1e1,
+	1e2,
+	1e3,
+	1e4,
+	1e5,
+	1e6,
+	1e7,
+	1e8,
+	1e9,
+	1e10,
+	1e11,
+	1e12,
+	1e13,
+	1e14,
+	1e15,
+	1e16,
+	1e17,
+	1e18,
+	1e19,
+}
 
 // appendInt appends a decimal number with its sign.
 func appendInt(dst []byte, i int64) []byte {

@@ -237,7 +237,8 @@ func TestAnyLayout(t *testing.T) {
 	t.Logf("%d of %d exact, %d plain", restored, events, fast)
 }
 
-// TestLayoutRestoresAll has several payloads of a type, of which some are damaged, and restores them when all have been encoded.
+// TestLayoutRestoresAll has several payloads of a type, of which some are damaged, and restores them when all have been
+// encoded.
 func TestLayoutRestoresAll(t *testing.T) {
 	slim, wide := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

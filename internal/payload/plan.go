@@ -112,7 +112,8 @@ func (p *plan) countedBy(earlier []node, index int) (slot int, ok bool) {
 // maxSlots bounds the members of a layout that count others. The runtime's layouts have at most two.
 const maxSlots = 16
 
-// maxLeast bounds the bytes that are said to be needed, so that nested arrays do not exceed an int. No payload has as many.
+// maxLeast bounds the bytes that are said to be needed, so that nested arrays do not exceed an int. No payload has as
+// many.
 const maxLeast = 1 << 30
 
 // node sets n to how values of type t are converted, and returns the bytes that a value takes at least.

@@ -14,7 +14,8 @@ import (
 type Cell struct {
 	// Kind is ValueNull for fields after the end of the payload and for fields that cannot be decoded.
 	Kind ntconv.ValueKind
-	// Bits is a bool as 0 or 1, an integer as 64 bits, a float as math.Float64bits, or a time in 100 ns since 1601-01-01 UTC.
+	// Bits is a bool as 0 or 1, an integer as 64 bits, a float as math.Float64bits, or a time in 100 ns since
+	// 1601-01-01 UTC.
 	Bits uint64
 	// Bytes is a string as UTF-8 or a GUID as text, both in the text that Read returns, or bytes of the payload.
 	Bytes []byte
@@ -32,7 +33,12 @@ type Program struct {
 
 // Compile prepares reading payloads of a schema. Read returns one cell per element of s.Fields.
 func Compile(s *schema.Schema) *Program {
-	p := &Program{schema: s, plans: [2]*plan{newPlan(s.Fields, 4), newPlan(s.Fields, 8)}, values: make([]ntconv.Value, len(s.Fields)), names: memberNames{}}
+	p := &Program{
+		schema: s,
+		plans:  [2]*plan{newPlan(s.Fields, 4), newPlan(s.Fields, 8)},
+		values: make([]ntconv.Value, len(s.Fields)),
+		names:  memberNames{},
+	}
 	p.event.Type = &ntconv.Type{Provider: s.Provider, ID: s.ID, Version: s.Version, Fields: s.Fields}
 	p.event.Thread = &ntconv.Thread{Process: new(ntconv.Process)}
 	p.flat = p.plans[1].plain && !s.HasOpenSizes() && !s.IsDynamic()
@@ -42,10 +48,10 @@ func Compile(s *schema.Schema) *Program {
 	return p
 }
 
-// Read sets cells, of which there must be one per field of the schema, to the fields of a payload with that pointer size. It appends
-// strings and GUIDs to text, refers to them from the cells, and returns the extended text. Bytes refer to the payload. Of lists and
-// objects a cell has only the kind: Value and AppendJSON return the rest. err is that of the first field that cannot be decoded. Read
-// allocates only to extend text.
+// Read sets cells, of which there must be one per field of the schema, to the fields of a payload with that pointer
+// size. It appends strings and GUIDs to text, refers to them from the cells, and returns the extended text. Bytes refer
+// to the payload. Of lists and objects a cell has only the kind: Value and AppendJSON return the rest. err is that of
+// the first field that cannot be decoded. Read allocates only to extend text.
 func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
 	cells = cells[:len(p.schema.Fields)]
 	pl := p.plans[1]
@@ -201,13 +207,14 @@ func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int
 // Value returns the list or object of field i of the payload that was read last. It borrows the payload.
 func (p *Program) Value(i int) ntconv.Value { return p.values[i] }
 
-// AppendJSON appends the list or object of field i of the payload that was read last to dst as JSON, spelled as the Encoder spells it.
+// AppendJSON appends the list or object of field i of the payload that was read last to dst as JSON, spelled as the
+// Encoder spells it.
 func (p *Program) AppendJSON(dst []byte, i int) []byte {
 	return appendValue(dst, &p.plans[1].members[i], p.values[i])
 }
 
-// AppendData appends the fields that the payload that was read last names itself to dst as a JSON object. It appends nothing if there are
-// none: they follow the fields of the schema of a GCDynamicEvent whose data have a known layout.
+// AppendData appends the fields that the payload that was read last names itself to dst as a JSON object. It appends
+// nothing if there are none: they follow the fields of the schema of a GCDynamicEvent whose data have a known layout.
 func (p *Program) AppendData(dst []byte) []byte {
 	if !p.schema.IsDynamic() {
 		return dst

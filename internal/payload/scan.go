@@ -21,8 +21,8 @@ var (
 	errTrail   = errors.New("text after the object")
 )
 
-// A scanner reads JSON. It accepts some texts that are not JSON, such as control characters in strings, and needs no stack for
-// nested values.
+// A scanner reads JSON. It accepts some texts that are not JSON, such as control characters in strings, and needs no
+// stack for nested values.
 type scanner struct {
 	s   []byte
 	pos int
@@ -144,8 +144,8 @@ func unescape(dst, raw []byte) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// escapedRune returns the character of the escape \uXXXX, or of two that are surrogates, and how many bytes it takes, 0 if it is
-// malformed.
+// escapedRune returns the character of the escape \uXXXX, or of two that are surrogates, and how many bytes it takes, 0
+// if it is malformed.
 func escapedRune(b []byte) (r rune, n int) {
 	u, ok := hex4(b)
 	if !ok {

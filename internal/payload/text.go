@@ -20,8 +20,8 @@ const (
 	backslash = '\\' * eachUnit
 )
 
-// appendUTF16 appends UTF-16LE as a quoted string. It returns false if it replaced a surrogate without its partner. An odd last byte
-// is ignored.
+// appendUTF16 appends UTF-16LE as a quoted string. It returns false if it replaced a surrogate without its partner. An
+// odd last byte is ignored.
 func appendUTF16(dst, b []byte) (_ []byte, exact bool) {
 	dst, exact = append(dst, '"'), true
 	for len(b) >= 2 {
@@ -118,8 +118,8 @@ const (
 	nan32 = 0xffc0_0000
 )
 
-// AppendFloat appends a number with the digits that restore it among those with that many bits, 32 or 64. Values for which JSON has no number
-// are the strings "NaN", "Infinity" and "-Infinity", as .NET spells them.
+// AppendFloat appends a number with the digits that restore it among those with that many bits, 32 or 64. Values for
+// which JSON has no number are the strings "NaN", "Infinity" and "-Infinity", as .NET spells them.
 func AppendFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -141,7 +141,8 @@ const (
 	epochSeconds = 11644473600
 )
 
-// appendTime appends 100 ns since 1601-01-01 UTC as a quoted string. It returns false if the text does not restore the time.
+// appendTime appends 100 ns since 1601-01-01 UTC as a quoted string. It returns false if the text does not restore the
+// time.
 func appendTime(dst []byte, fileTime uint64) (_ []byte, exact bool) {
 	n := int64(fileTime)
 	return time.Unix(n/1e7-epochSeconds, n%1e7*100).UTC().AppendFormat(dst, timeLayout), fileTime <= maxTime

@@ -1,5 +1,5 @@
-// Package pproflegacy recognizes profiles in the formats that preceded profile.proto, text and binary, and translates them to
-// profile.proto. The library of google/pprof does the translation.
+// Package pproflegacy recognizes profiles in the formats that preceded profile.proto, text and binary, and translates
+// them to profile.proto. The library of google/pprof does the translation.
 package pproflegacy
 
 import (
@@ -21,10 +21,12 @@ func Match(head []byte) bool {
 }
 
 // text matches the first line of the text formats.
-var text = regexp.MustCompile(`\A\s*(--- (contentionz|threadz|heapz|growthz|mutex|contention|Thread)|heap profile:|\S+ profile: total \d+\n)`)
+var text = regexp.MustCompile(
+	`\A\s*(--- (contentionz|threadz|heapz|growthz|mutex|contention|Thread)|heap profile:|\S+ profile: total \d+\n)`,
+)
 
-// isCPU reports whether head is the header of a CPU profile of C++ or Java. It consists of words of 4 or 8 bytes: 0, the number
-// 3 of further header words, and the version 0 or 1.
+// isCPU reports whether head is the header of a CPU profile of C++ or Java. It consists of words of 4 or 8 bytes: 0,
+// the number 3 of further header words, and the version 0 or 1.
 func isCPU(head []byte) bool {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		if len(head) >= 12 && order.Uint32(head) == 0 && order.Uint32(head[4:]) == 3 && order.Uint32(head[8:]) <= 1 {
@@ -40,7 +42,8 @@ func isCPU(head []byte) bool {
 // mapping matches lines of /proc/self/maps as the library does, and a few others.
 var mapping = regexp.MustCompile(`(?m)^\s*(?:0x)?[[:xdigit:]]+(?:-|\s+)(?:0x)?[[:xdigit:]]+`)
 
-// Lookups returns how many comparisons of an address with a mapping Convert makes at most: the library compares each with each.
+// Lookups returns how many comparisons of an address with a mapping Convert makes at most: the library compares each
+// with each.
 func Lookups(data []byte) int64 {
 	mappings := 0
 	for line := range bytes.Lines(data) {
@@ -60,7 +63,11 @@ func addresses(data []byte) int {
 		return bytes.Count(data, []byte("0x"))
 	}
 	size := 8
-	if binary.LittleEndian.Uint32(data[4:])|binary.BigEndian.Uint32(data[4:]) != 0 { // the second word of four bytes is the number 3
+	if binary.LittleEndian.Uint32(
+		data[4:],
+	)|binary.BigEndian.Uint32(
+		data[4:],
+	) != 0 { // the second word of four bytes is the number 3
 		size = 4
 	}
 	words := make(map[string]struct{})
@@ -70,8 +77,8 @@ func addresses(data []byte) int {
 	return len(words)
 }
 
-// Convert returns a decompressed profile of one of the older formats as an uncompressed message of profile.proto. Its time grows with the size
-// and with Lookups.
+// Convert returns a decompressed profile of one of the older formats as an uncompressed message of profile.proto. Its
+// time grows with the size and with Lookups.
 func Convert(data []byte) ([]byte, error) {
 	p, err := profile.ParseData(data)
 	if err != nil {

@@ -189,7 +189,8 @@ func TestAccessSaysHow(t *testing.T) {
 	}
 }
 
-// The token is random, opens the pages once a browser shows it in a page of its own, and a link on another site works as well.
+// The token is random, opens the pages once a browser shows it in a page of its own, and a link on another site works
+// as well.
 func TestAccessToken(t *testing.T) {
 	s := newTestServer(t, shop(), &ServerOptions{})
 	u, err := url.Parse(s.Address())
@@ -238,7 +239,8 @@ func TestAccessToken(t *testing.T) {
 	}
 }
 
-// The user's browser gets all pages, by both names of the machine, and cookies of the same name from other ports do not lock it out.
+// The user's browser gets all pages, by both names of the machine, and cookies of the same name from other ports do not
+// lock it out.
 func TestAccessAllowed(t *testing.T) {
 	s := newTestServer(t, shop(), &ServerOptions{})
 	cookie := enter(t, s)

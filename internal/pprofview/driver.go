@@ -19,7 +19,8 @@ type driverFlags struct {
 	args []string
 }
 
-// newDriverFlags returns flags of the driver. The driver wants an argument that names a profile, and hands it to the Fetcher alone.
+// newDriverFlags returns flags of the driver. The driver wants an argument that names a profile, and hands it to the
+// Fetcher alone.
 func newDriverFlags(args ...string) *driverFlags {
 	args = append(args, "-symbolize=none", "profile")
 	return &driverFlags{FlagSet: flag.NewFlagSet("pprof", flag.ContinueOnError), args: args}
@@ -39,9 +40,10 @@ func (f *driverFlags) Parse(usage func()) []string {
 	return f.Args()
 }
 
-// A handover gives the driver a profile instead of a file or an address. On its way, the driver looks for the binaries that the
-// profile's mappings name: in $PPROF_BINARY_PATH, in $HOME and by patterns that contain the build ID. A mapping without names has
-// no binary, so Fetch withholds the names and Symbolize, which the driver calls next, restores them.
+// A handover gives the driver a profile instead of a file or an address. On its way, the driver looks for the binaries
+// that the profile's mappings name: in $PPROF_BINARY_PATH, in $HOME and by patterns that contain the build ID. A
+// mapping without names has no binary, so Fetch withholds the names and Symbolize, which the driver calls next,
+// restores them.
 type handover struct {
 	p     *profile.Profile
 	names []binaryName // by index in p.Mapping
@@ -68,8 +70,8 @@ func (h *handover) Symbolize(_ string, _ driver.MappingSources, p *profile.Profi
 	return nil
 }
 
-// noBinaries refuses to open and disassemble binaries, for which the driver would run programs such as objdump and nm on files that
-// a profile names.
+// noBinaries refuses to open and disassemble binaries, for which the driver would run programs such as objdump and nm
+// on files that a profile names.
 type noBinaries struct{}
 
 var errNoBinaries = errors.New("binaries are not opened")
@@ -115,7 +117,8 @@ func (*driverUI) IsTerminal() bool                    { return false }
 func (*driverUI) WantBrowser() bool                   { return false }
 func (*driverUI) SetAutoComplete(func(string) string) {}
 func (u *driverUI) PrintErr(a ...any) {
-	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") && len(u.errs) < maxMessages {
+	if s := strings.TrimSpace(fmt.Sprint(a...)); !strings.HasPrefix(s, "Generating report") &&
+		len(u.errs) < maxMessages {
 		u.errs = append(u.errs, s)
 	}
 }

@@ -31,11 +31,14 @@ const (
 	maxNodes  = 500 // functions
 )
 
-// graphPage makes the page of the call graph. It replaces pprof's own, which runs dot without bounds and puts what dot prints into the
-// page. The graph is an image here, so that nothing in it can run or be loaded.
+// graphPage makes the page of the call graph. It replaces pprof's own, which runs dot without bounds and puts what dot
+// prints into the page. The graph is an image here, so that nothing in it can run or be loaded.
 func (p *pages) graphPage(w *response, r *http.Request) error {
 	if !p.graph {
-		return &pageError{http.StatusNotFound, "the call graph is drawn by the program dot of Graphviz if you permit that: ntconv view --graph"}
+		return &pageError{
+			http.StatusNotFound,
+			"the call graph is drawn by the program dot of Graphviz if you permit that: ntconv view --graph",
+		}
 	}
 	text, err := p.graphText(r.URL.Query())
 	if err != nil {
@@ -48,7 +51,8 @@ func (p *pages) graphPage(w *response, r *http.Request) error {
 	return w.render(graphTemplate, r, template.URL("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg)))
 }
 
-// graphText returns the call graph in the language of dot. It understands the settings of pprof's pages that select samples.
+// graphText returns the call graph in the language of dot. It understands the settings of pprof's pages that select
+// samples.
 func (p *pages) graphText(query url.Values) ([]byte, error) {
 	names := map[string]string{
 		"f": "focus", "i": "ignore", "prunefrom": "prune_from", "h": "hide", "s": "show", "sf": "show_from", "tf": "tagfocus", "ti": "tagignore",
@@ -77,7 +81,10 @@ func (p *pages) graphText(query url.Values) ([]byte, error) {
 	case err != nil:
 		return nil, &pageError{http.StatusBadRequest, err.Error()}
 	case text.Len() > maxDot:
-		return nil, &pageError{http.StatusBadRequest, fmt.Sprintf("the graph has more than %d MiB; select a part of the profile", maxDot>>20)}
+		return nil, &pageError{
+			http.StatusBadRequest,
+			fmt.Sprintf("the graph has more than %d MiB; select a part of the profile", maxDot>>20),
+		}
 	}
 	return text.Bytes(), nil
 }
@@ -100,8 +107,8 @@ func (noFetch) Fetch(string, time.Duration, time.Duration) (*profile.Profile, st
 	return nil, "", errors.New("no profile")
 }
 
-// plainNames replaces characters in all names with which a name could end a string in the language of dot: the driver does not
-// escape all names.
+// plainNames replaces characters in all names with which a name could end a string in the language of dot: the driver
+// does not escape all names.
 func plainNames(p *profile.Profile) {
 	replacer := strings.NewReplacer(`"`, "'", `\`, "/")
 	plain := func(s string) string { return replacer.Replace(message.Line(s)) }
@@ -141,8 +148,15 @@ func runDot(ctx context.Context, text []byte) ([]byte, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "dot", "-Tsvg")
 	cmd.WaitDelay = time.Second
-	cmd.Env = append(os.Environ(), "SERVER_NAME=ntconv", "GV_FILE_PATH=") // versions of dot that know these load no files then
-	svg := &limitedBuffer{max: maxSVG, full: fmt.Errorf("the image has more than %d MiB; select a part of the profile", maxSVG>>20)}
+	cmd.Env = append(
+		os.Environ(),
+		"SERVER_NAME=ntconv",
+		"GV_FILE_PATH=",
+	) // versions of dot that know these load no files then
+	svg := &limitedBuffer{
+		max:  maxSVG,
+		full: fmt.Errorf("the image has more than %d MiB; select a part of the profile", maxSVG>>20),
+	}
 	errs := &limitedBuffer{max: 1000}
 	cmd.Stdout, cmd.Stderr = svg, errs
 	in, err := cmd.StdinPipe()
@@ -169,8 +183,8 @@ func runDot(ctx context.Context, text []byte) ([]byte, error) {
 	return svg.kept, nil
 }
 
-// A limitedBuffer keeps the first max bytes, and returns the error full, which may be nil, for the others. It does not embed a
-// bytes.Buffer, whose ReadFrom has no limit.
+// A limitedBuffer keeps the first max bytes, and returns the error full, which may be nil, for the others. It does not
+// embed a bytes.Buffer, whose ReadFrom has no limit.
 type limitedBuffer struct {
 	kept []byte
 	max  int

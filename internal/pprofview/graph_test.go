@@ -26,7 +26,8 @@ func fakeDot(t *testing.T, script string) {
 	t.Setenv("PATH", bin+":/bin:/usr/bin")
 }
 
-// The page shows what dot prints as an image, in which nothing runs, and the selection of one graph is not that of other pages.
+// The page shows what dot prints as an image, in which nothing runs, and the selection of one graph is not that of
+// other pages.
 func TestGraph(t *testing.T) {
 	const svg = "<svg><script>alert(1)</script></svg>"
 	fakeDot(t, `cat > /dev/null; echo "`+svg+`"`)

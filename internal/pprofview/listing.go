@@ -36,7 +36,8 @@ type listed struct {
 // A place is a function in a file.
 type place struct{ name, file string }
 
-// A tally adds up values of functions and lines. A sample counts once for each, even if its stack has the function several times.
+// A tally adds up values of functions and lines. A sample counts once for each, even if its stack has the function
+// several times.
 type tally struct {
 	functions map[place]*listed
 	wanted    map[uint64]bool // by ID of a function
@@ -78,8 +79,8 @@ func (t *tally) add(s *profile.Sample, n int64) {
 	}
 }
 
-// list returns the functions that an address selects, those that take most first, and the sample type. It understands the settings f, i,
-// h, s, sf and si of pprof's pages, and changes the profile.
+// list returns the functions that an address selects, those that take most first, and the sample type. It understands
+// the settings f, i, h, s, sf and si of pprof's pages, and changes the profile.
 func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profile.ValueType, total int64, err error) {
 	query := r.URL.Query()
 	var expressions [5]*regexp.Regexp
@@ -109,7 +110,12 @@ func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profil
 		t.add(s, s.Value[index])
 	}
 	functions = slices.SortedFunc(maps.Values(t.functions), func(a, b *listed) int {
-		return cmp.Or(cmp.Compare(b.total.flat, a.total.flat), cmp.Compare(b.total.cum, a.total.cum), cmp.Compare(a.name, b.name), cmp.Compare(a.file, b.file))
+		return cmp.Or(
+			cmp.Compare(b.total.flat, a.total.flat),
+			cmp.Compare(b.total.cum, a.total.cum),
+			cmp.Compare(a.name, b.name),
+			cmp.Compare(a.file, b.file),
+		)
 	})
 	return functions, p.SampleType[index], total, nil
 }
@@ -143,7 +149,11 @@ type shownLine struct {
 
 // show reads the lines of a function. Lines that the file does not have are shown without text.
 func (f *listed) show(s *sources, format func(int64) string) shownFunction {
-	shown := shownFunction{Name: f.name, File: f.file, Total: format(f.total.flat) + " flat, " + format(f.total.cum) + " cum"}
+	shown := shownFunction{
+		Name:  f.name,
+		File:  f.file,
+		Total: format(f.total.flat) + " flat, " + format(f.total.cum) + " cum",
+	}
 	text := map[int64]string{}
 	lines, path, err := s.lines(f.file, f.around())
 	if err != nil {
@@ -171,7 +181,10 @@ func (f *listed) show(s *sources, format func(int64) string) shownFunction {
 // sourcePage makes the page of source code. It replaces pprof's own, which opens whatever file a profile names.
 func (p *pages) sourcePage(w *response, r *http.Request) error {
 	if len(p.sources.roots) == 0 {
-		return &pageError{http.StatusNotFound, "source code is shown from directories that you permit: ntconv view --source DIR"}
+		return &pageError{
+			http.StatusNotFound,
+			"source code is shown from directories that you permit: ntconv view --source DIR",
+		}
 	}
 	functions, typ, total, err := list(p.profile.Copy(), r)
 	if err != nil {
@@ -191,7 +204,12 @@ func (p *pages) sourcePage(w *response, r *http.Request) error {
 
 // formatValue returns a value with its unit. Times are rounded.
 func formatValue(n int64, unit string) string {
-	units := map[string]time.Duration{"nanoseconds": 1, "microseconds": time.Microsecond, "milliseconds": time.Millisecond, "seconds": time.Second}
+	units := map[string]time.Duration{
+		"nanoseconds":  1,
+		"microseconds": time.Microsecond,
+		"milliseconds": time.Millisecond,
+		"seconds":      time.Second,
+	}
 	d, ok := units[unit]
 	switch {
 	case n == 0:

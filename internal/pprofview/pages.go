@@ -20,8 +20,8 @@ const (
 	maxPage    = 256 << 20 // bytes of a page
 )
 
-// pages are the pages about a profile, for requests that are allowed. They are made one at a time, because each takes memory in
-// proportion to the profile, and because the driver has global settings.
+// pages are the pages about a profile, for requests that are allowed. They are made one at a time, because each takes
+// memory in proportion to the profile, and because the driver has global settings.
 type pages struct {
 	profile *profile.Profile
 	types   []*profile.ValueType // of the profile before nameTypes
@@ -112,7 +112,8 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, page maker) {
 	}
 }
 
-// inTurn runs a function when no other runs. A panic becomes an error: the driver panics for some expressions in addresses.
+// inTurn runs a function when no other runs. A panic becomes an error: the driver panics for some expressions in
+// addresses.
 func (p *pages) inTurn(r *http.Request, run func() error) (err error) {
 	select {
 	case p.turn <- struct{}{}:
@@ -141,7 +142,10 @@ func (w *response) Header() http.Header  { return w.header }
 func (w *response) WriteHeader(code int) { w.code = code }
 func (w *response) Write(b []byte) (int, error) {
 	if w.failed == nil && w.body.Len()+len(b) > w.max {
-		w.failed = &pageError{http.StatusInsufficientStorage, fmt.Sprintf("too large: limit %d bytes; select a part of the profile", w.max)}
+		w.failed = &pageError{
+			http.StatusInsufficientStorage,
+			fmt.Sprintf("too large: limit %d bytes; select a part of the profile", w.max),
+		}
 	}
 	if w.failed != nil {
 		return 0, w.failed
@@ -166,8 +170,8 @@ func (p *pages) driverPage(scripts, styles int) maker {
 // element matches the beginning of an element that a Content-Security-Policy restricts.
 var element = regexp.MustCompile(`(?i)<(?:script|style)\b[^>]*>?`)
 
-// allow gives the scripts and styles of a page of pprof a nonce, without which browsers ignore them. pprof's templates escape all
-// names, so the page has exactly the elements of its template: with any other, it is not served.
+// allow gives the scripts and styles of a page of pprof a nonce, without which browsers ignore them. pprof's templates
+// escape all names, so the page has exactly the elements of its template: with any other, it is not served.
 func (w *response) allow(scripts, styles int) error {
 	const script, style = "<script>", `<style type="text/css">`
 	nonce, other := rand.Text(), false
@@ -197,8 +201,8 @@ func (w *response) permit(policy string) {
 	w.header.Set("Content-Type", "text/html; charset=utf-8")
 }
 
-// render makes a page from a template of this package. The template gets the data, the nonce for its styles, and the query of the
-// address, so that links to other pages keep the selection.
+// render makes a page from a template of this package. The template gets the data, the nonce for its styles, and the
+// query of the address, so that links to other pages keep the selection.
 func (w *response) render(t *template.Template, r *http.Request, data any) error {
 	nonce := rand.Text()
 	err := t.Execute(w, struct {

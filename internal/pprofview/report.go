@@ -1,6 +1,7 @@
-// Package pprofview shows a profile in memory with pprof's own report and web pages. It runs the driver of go tool pprof as a
-// function: nothing is fetched, symbolized, asked for or saved. Profiles are not trusted: no file that a profile names is opened,
-// except source files in directories that the user chose, and no program is run, except dot if the user asked for graphs.
+// Package pprofview shows a profile in memory with pprof's own report and web pages. It runs the driver of go tool
+// pprof as a function: nothing is fetched, symbolized, asked for or saved. Profiles are not trusted: no file that a
+// profile names is opened, except source files in directories that the user chose, and no program is run, except dot if
+// the user asked for graphs.
 package pprofview
 
 import (
@@ -14,7 +15,8 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// TopOptions selects the contents of a report. The zero value lists all functions by their own values of the default sample type.
+// TopOptions selects the contents of a report. The zero value lists all functions by their own values of the default
+// sample type.
 type TopOptions struct {
 	Count      int    // maximum number of functions; 0 means all
 	Cum        bool   // sort by cumulative values
@@ -22,7 +24,8 @@ type TopOptions struct {
 	SampleType string // name of the sample type, NAME#2 for the second with a name; "" means the default of the profile
 }
 
-// args returns the options as arguments of pprof. All of them are stated, because the driver keeps the settings of its last run.
+// args returns the options as arguments of pprof. All of them are stated, because the driver keeps the settings of its
+// last run.
 func (o *TopOptions) args() []string {
 	order, smallest, thinnest := "-flat", "0.005", "0.001" // of the total; pprof's defaults
 	if o.Cum {
@@ -54,9 +57,9 @@ func (e *SampleTypeError) Error() string {
 	return "no sample type " + strconv.Quote(e.Name) + " in the profile; want one of " + strings.Join(e.Has, ", ")
 }
 
-// Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line: for that, Top
-// escapes the names in p. The error is a *SampleTypeError, a *Warning, or one of the driver, as for an invalid expression.
-// Top is not safe for concurrent use, because the driver has global settings.
+// Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line:
+// for that, Top escapes the names in p. The error is a *SampleTypeError, a *Warning, or one of the driver, as for an
+// invalid expression. Top is not safe for concurrent use, because the driver has global settings.
 func Top(p *profile.Profile, o *TopOptions) (string, error) {
 	escapeNames(p)
 	nameTypes(p)

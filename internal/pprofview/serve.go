@@ -16,10 +16,12 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// ServerOptions says what the pages of a Server may show besides the profile. The zero value permits no access to files and programs.
+// ServerOptions says what the pages of a Server may show besides the profile. The zero value permits no access to files
+// and programs.
 type ServerOptions struct {
-	// Sources are directories with source code. The page Source shows lines of files in them. The profile's name of a file is looked up
-	// in each of them: the whole name, then without its first directory, and so on. Symbolic links that lead out are not followed.
+	// Sources are directories with source code. The page Source shows lines of files in them. The profile's name of a
+	// file is looked up in each of them: the whole name, then without its first directory, and so on. Symbolic links
+	// that lead out are not followed.
 	Sources []string
 	// Graph permits running the program dot of Graphviz on a description of the call graph.
 	Graph bool
@@ -32,9 +34,10 @@ type Server struct {
 	pages  *pages
 }
 
-// NewServer returns a Server for connections to ln, whose address must be 127.0.0.1 because a profile may be confidential. The
-// Server owns ln and p. The error is one of opening a directory of sources, or of the driver. Close the Server after use. Top must
-// not run at the same time as NewServer or Serve, because the driver has global settings.
+// NewServer returns a Server for connections to ln, whose address must be 127.0.0.1 because a profile may be
+// confidential. The Server owns ln and p. The error is one of opening a directory of sources, or of the driver. Close
+// the Server after use. Top must not run at the same time as NewServer or Serve, because the driver has global
+// settings.
 func NewServer(ln net.Listener, p *profile.Profile, o *ServerOptions) (*Server, error) {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.Equal(net.IPv4(127, 0, 0, 1)) {
@@ -52,7 +55,8 @@ func NewServer(ln net.Listener, p *profile.Profile, o *ServerOptions) (*Server, 
 	return &Server{ln: ln, pages: pages, access: newAccess(addr, pages)}, nil
 }
 
-// Address returns the address that a browser must open first. It contains a random token: whoever knows it can read the profile.
+// Address returns the address that a browser must open first. It contains a random token: whoever knows it can read the
+// profile.
 func (s *Server) Address() string { return s.access.address() }
 
 // Close closes the listener and the directories of sources.
@@ -96,8 +100,9 @@ func driverHandlers(p *profile.Profile) (handlers map[string]http.Handler, err e
 	return handlers, err
 }
 
-// withoutSettings runs a function that cannot find pprof's saved settings. The driver asks for the user's directory of settings before it
-// serves, reads a file in it for each page, and cannot be told another place. A name below the null device is no file on any system.
+// withoutSettings runs a function that cannot find pprof's saved settings. The driver asks for the user's directory of
+// settings before it serves, reads a file in it for each page, and cannot be told another place. A name below the null
+// device is no file on any system.
 func withoutSettings(run func() error) (err error) {
 	name := "XDG_CONFIG_HOME"
 	switch runtime.GOOS {

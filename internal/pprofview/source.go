@@ -43,9 +43,9 @@ func (s *sources) close() {
 // errNoSource means that no directory has a file.
 var errNoSource = errors.New("in none of the directories given with --source")
 
-// open opens a regular file by the name that a profile has for it, which may be one of another machine or system. It tries the whole
-// name in each directory, then the name without its first element, and so on, so that the longest match wins. It returns where the file
-// is. os.Root follows no symbolic link out of the directory.
+// open opens a regular file by the name that a profile has for it, which may be one of another machine or system. It
+// tries the whole name in each directory, then the name without its first element, and so on, so that the longest match
+// wins. It returns where the file is. os.Root follows no symbolic link out of the directory.
 func (s *sources) open(name string) (f *os.File, path string, err error) {
 	for rest := range suffixes(name) {
 		for _, root := range s.roots {
@@ -61,8 +61,8 @@ func (s *sources) open(name string) (f *os.File, path string, err error) {
 	return nil, "", errNoSource
 }
 
-// suffixes yields what of a name of a file may be a path below a directory, the longest first. Elements up to the last ".." are
-// omitted, because what they mean depends on directories of another machine.
+// suffixes yields what of a name of a file may be a path below a directory, the longest first. Elements up to the last
+// ".." are omitted, because what they mean depends on directories of another machine.
 func suffixes(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		var elements []string
@@ -101,7 +101,10 @@ func (s *sources) lines(name string, wanted map[int64]bool) (lines []sourceLine,
 	for number := int64(1); len(lines) < len(wanted); number++ {
 		text, err := r.ReadSlice('\n')
 		if wanted[number] && len(text) > 0 {
-			lines = append(lines, sourceLine{number, strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")})
+			lines = append(
+				lines,
+				sourceLine{number, strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")},
+			)
 		}
 		for errors.Is(err, bufio.ErrBufferFull) { // the rest of a long line
 			_, err = r.ReadSlice('\n')

@@ -1,5 +1,5 @@
-// Package procinfo collects what the events of a trace state about its processes: command line, operating system, architecture and
-// runtime. It derives the name of the service from them, as resources of OpenTelemetry define it.
+// Package procinfo collects what the events of a trace state about its processes: command line, operating system,
+// architecture and runtime. It derives the name of the service from them, as resources of OpenTelemetry define it.
 package procinfo
 
 import (
@@ -21,11 +21,12 @@ type Process struct {
 	Version string // of the runtime
 }
 
-// Service returns the name of the service: the entry assembly or the executable of the command line, without directory and extension,
-// or else the name of the process. It returns UnknownService if neither is known.
+// Service returns the name of the service: the entry assembly or the executable of the command line, without directory
+// and extension, or else the name of the process. It returns UnknownService if neither is known.
 func (p *Process) Service() string { return serviceName(p.Command, p.Name) }
 
-// Describes reports whether events of a type may describe a process, so that a Reader should see them. It costs a few nanoseconds.
+// Describes reports whether events of a type may describe a process, so that a Reader should see them. It costs a few
+// nanoseconds.
 func Describes(t *ntconv.Type) bool {
 	switch t.Provider {
 	case clr.EventPipe, clr.UniversalSystem, clr.Runtime, clr.Rundown:
@@ -37,10 +38,12 @@ func Describes(t *ntconv.Type) bool {
 	return false
 }
 
-// A Reader reads the events that describe processes. The zero value is ready for use. It is not safe for concurrent use.
+// A Reader reads the events that describe processes. The zero value is ready for use. It is not safe for concurrent
+// use.
 type Reader struct{ schemas schema.Table }
 
-// Learn adds to p what an event states about its process. The Reader borrows the event, whose type must satisfy Describes.
+// Learn adds to p what an event states about its process. The Reader borrows the event, whose type must satisfy
+// Describes.
 func (r *Reader) Learn(p *Process, e *ntconv.Event) {
 	switch clr.ClassOf(e.Type) {
 	case clr.ClassProcessInfo:

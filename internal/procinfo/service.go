@@ -51,7 +51,8 @@ func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)
 // programName returns the name of a file without directory, .dll and .exe.
 func programName(path string) string {
 	base := baseName(path)
-	if i := len(base) - len(".dll"); i > 0 && (strings.EqualFold(base[i:], ".dll") || strings.EqualFold(base[i:], ".exe")) {
+	if i := len(base) - len(".dll"); i > 0 &&
+		(strings.EqualFold(base[i:], ".dll") || strings.EqualFold(base[i:], ".exe")) {
 		return base[:i]
 	}
 	return base

@@ -2,8 +2,8 @@ package procinfo
 
 import "github.com/ntconv/ntconv"
 
-// A Tally collects what a trace states about its processes, and counts their events. The zero value is ready for use. It is not safe for
-// concurrent use.
+// A Tally collects what a trace states about its processes, and counts their events. The zero value is ready for use.
+// It is not safe for concurrent use.
 type Tally struct {
 	reader    Reader
 	all       map[*ntconv.Process]*counted
@@ -52,8 +52,8 @@ func (t *Tally) find(p *ntconv.Process) *counted {
 	return c
 }
 
-// Main returns the process with most events, the first one if several have as many, and what the trace states about it. It returns nil if
-// no event has a process.
+// Main returns the process with most events, the first one if several have as many, and what the trace states about it.
+// It returns nil if no event has a process.
 func (t *Tally) Main() (*ntconv.Process, Process) {
 	var main *counted
 	for _, c := range t.order {

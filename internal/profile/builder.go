@@ -17,8 +17,8 @@ type Options struct {
 	Drop []string
 	// Unlabeled adds up samples of a stack and owner regardless of the labels of their events.
 	Unlabeled bool
-	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the events
-	// tell it.
+	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the
+	// events tell it.
 	Span func() (first, last ntconv.Ticks, ok bool)
 }
 
@@ -84,8 +84,8 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	return b
 }
 
-// Add counts an event if it is a sample. It borrows the event, and allocates only for stacks, labels and threads that are
-// new.
+// Add counts an event if it is a sample. It borrows the event, and allocates only for stacks, labels and threads that
+// are new.
 func (b *Builder) Add(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -101,9 +101,9 @@ func (b *Builder) Add(e *ntconv.Event) {
 	}
 }
 
-// Watch notes an event that a selection may omit, so that the weights of the selected samples are those that they have in the whole
-// trace. Call it for every event of the trace, and Add with the same event next if the event is selected. Where nothing is omitted,
-// Watch changes nothing. It borrows the event, and allocates only for new types and threads.
+// Watch notes an event that a selection may omit, so that the weights of the selected samples are those that they have
+// in the whole trace. Call it for every event of the trace, and Add with the same event next if the event is selected.
+// Where nothing is omitted, Watch changes nothing. It borrows the event, and allocates only for new types and threads.
 func (b *Builder) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -174,9 +174,9 @@ func (b *Builder) role(t *ntconv.Type) role {
 	return r
 }
 
-// OrderMatters reports whether another order of the same events might give another profile: samples of a thread came out of the
-// order of time, or equal stacks were summed up before the namer learned that they mean something else at times in between. It is
-// for after the last event and before Finish.
+// OrderMatters reports whether another order of the same events might give another profile: samples of a thread came
+// out of the order of time, or equal stacks were summed up before the namer learned that they mean something else at
+// times in between. It is for after the last event and before Finish.
 func (b *Builder) OrderMatters() bool {
 	s := b.set()
 	if n, ok := b.namer.(ntconv.EpochSettler); s.disordered || ok && !n.Settle() {
@@ -231,8 +231,8 @@ func (b *Builder) Finish() *Profile {
 	return p
 }
 
-// recorded returns from when to when was recorded. The last sample of a thread counts for a while behind it: that is in, so that no
-// thread has more time than there was.
+// recorded returns from when to when was recorded. The last sample of a thread counts for a while behind it: that is
+// in, so that no thread has more time than there was.
 func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
 	span := b.span
 	if span == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A classIndex finds the class of a group that has the same frames as the latest one. Nearly all groups have one class; a stack that many
-// processes have has one for each of them.
+// A classIndex finds the class of a group that has the same frames as the latest one. Nearly all groups have one class;
+// a stack that many processes have has one for each of them.
 type classIndex struct {
 	index   intern.Index // classes + 1; empty while there are few
 	indexed int          // so many classes
@@ -25,7 +25,8 @@ type pointees struct {
 // fewClasses is how many classes are compared one by one.
 const fewClasses = 8
 
-// find returns the number of the first class with the frames of the last one, which is the number of that if there is no other.
+// find returns the number of the first class with the frames of the last one, which is the number of that if there is
+// no other.
 func (x *classIndex) find(classes []class, frames *frameTable) int {
 	latest := len(classes) - 1
 	if latest < fewClasses {

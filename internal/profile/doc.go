@@ -6,18 +6,18 @@
 //
 // # Weights
 //
-// What a kind of profile counts is a row of one table (see [Kind]). The wall clock kind weighs a sample by the time until
-// the next sample of the same thread, because the sampler of .NET does not keep its period: it pauses for tens of
+// What a kind of profile counts is a row of one table (see [Kind]). The wall clock kind weighs a sample by the time
+// until the next sample of the same thread, because the sampler of .NET does not keep its period: it pauses for tens of
 // milliseconds while the processors are busy, and counting samples would hide exactly that time. The last sample of a
 // thread has no successor and gets the thread's median interval. Intervals are summed as ticks, which is exact, and
 // converted once at the end.
 //
-// A selection does not change weights: [Builder.Watch] sees the samples that it omits, too. A file of a selection no longer has
-// these samples, so [Weights] adds events that state the weights that depend on them.
+// A selection does not change weights: [Builder.Watch] sees the samples that it omits, too. A file of a selection no
+// longer has these samples, so [Weights] adds events that state the weights that depend on them.
 //
 // # Equal stacks
 //
 // Stacks are equal by content, not by pointer. Addresses get another meaning when code is unloaded and its memory used
-// again: Namer.Epoch tells such stacks apart while events pass, and samples whose frames turn out to be the same after all
-// are merged when the names are known.
+// again: Namer.Epoch tells such stacks apart while events pass, and samples whose frames turn out to be the same after
+// all are merged when the names are known.
 package profile

@@ -7,8 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A frameTable numbers frames by content from 0. A map of their contents would do, and makes a profile of a million stacks take 1.4
-// times as long. An intern.Table would compare the pointers in frames, and sources may make a Function more than once.
+// A frameTable numbers frames by content from 0. A map of their contents would do, and makes a profile of a million
+// stacks take 1.4 times as long. An intern.Table would compare the pointers in frames, and sources may make a Function
+// more than once.
 type frameTable struct {
 	seed  maphash.Seed
 	k     uint64       // secret of hash

@@ -15,8 +15,8 @@ func (p *pool) of(k Kind) *pool {
 	return &pool{p.drop, p.stacks, labels, newTagTable()}
 }
 
-// adopt gives a set of kind Imported the columns of a type, and reports whether the set can add up samples of the type: the
-// columns of all its types must be compatible.
+// adopt gives a set of kind Imported the columns of a type, and reports whether the set can add up samples of the type:
+// the columns of all its types must be compatible.
 func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 	c := origin.ColumnsOf(t)
 	if s.imported == nil {
@@ -24,7 +24,12 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 		return true
 	}
 	if !s.imported.Compatible(c) {
-		report.Note(ntconv.CodeNotCarried, 1, -1, "a profile with other types of values than the first one; choose one with --pid")
+		report.Note(
+			ntconv.CodeNotCarried,
+			1,
+			-1,
+			"a profile with other types of values than the first one; choose one with --pid",
+		)
 		return false
 	}
 	merged := s.imported.Merge(c)

@@ -14,8 +14,8 @@ type Kind uint8
 
 const (
 	// Auto is the first kind in the order of this list of which the trace has samples, and Wall if it has none at all.
-	// Both kinds in one trace are two views of the same time, so they are never mixed; wall clock comes first because it
-	// also has the threads that wait.
+	// Both kinds in one trace are two views of the same time, so they are never mixed; wall clock comes first because
+	// it also has the threads that wait.
 	Auto Kind = iota
 	// Wall is time by the .NET sampler, which stops every managed thread whether it runs or waits.
 	Wall
@@ -118,11 +118,12 @@ var specs = [numKinds]spec{
 	},
 }
 
-// IsSample reports whether events of a type are samples of kind Wall or CPU, which were taken while the recorded program ran.
+// IsSample reports whether events of a type are samples of kind Wall or CPU, which were taken while the recorded
+// program ran.
 func IsSample(t *ntconv.Type) bool { return specs[Wall].matches(t) || specs[CPU].matches(t) }
 
-// stateNames returns what the runtime's manifest calls the types of a sample, by number: External is code outside of the runtime, a
-// wait or a computation there.
+// stateNames returns what the runtime's manifest calls the types of a sample, by number: External is code outside of
+// the runtime, a wait or a computation there.
 var stateNames = sync.OnceValue(func() (names []string) {
 	layout := clr.Lookup(clr.SampleProfiler, 0, 0)
 	for n := uint64(0); layout.MapName("Type", n) != ""; n++ {

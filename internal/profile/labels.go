@@ -26,8 +26,8 @@ const (
 	numOverrideKind = ntconv.LabelOpcode
 )
 
-// labelTable numbers label lists by content from 1; 0 is an empty list. Labels that are dropped do not count, so that ids
-// which are different for every event cost nothing once they are dropped.
+// labelTable numbers label lists by content from 1; 0 is an empty list. Labels that are dropped do not count, so that
+// ids which are different for every event cost nothing once they are dropped.
 type labelTable struct {
 	drop map[string]bool
 	all  bool // what was imported says something, whatever it is
@@ -79,8 +79,8 @@ func (t *labelTable) find(list []ntconv.Label) uint32 {
 	return id
 }
 
-// keeps reports whether a label says something about a sample. Labels that override a property of the event's type do not,
-// nor do empty ones, nor the label that one-collect puts on every event by mistake.
+// keeps reports whether a label says something about a sample. Labels that override a property of the event's type do
+// not, nor do empty ones, nor the label that one-collect puts on every event by mistake.
 func (t *labelTable) keeps(l *ntconv.Label) bool {
 	if l.Kind >= numOverrideKind {
 		return false

@@ -40,8 +40,8 @@ func (n *naive) add(e *ntconv.Event, state, label string) {
 	n.samples = append(n.samples, naiveSample{e.Thread, fmt.Sprintf("%s {%s}", strings.Join(names, "<"), labels), e.Time, false})
 }
 
-// lines gives each sample the time to the next one of its thread that is not late, and the last one about the median: the
-// exact median with the rounding of the real one, which has a test of its own.
+// lines gives each sample the time to the next one of its thread that is not late, and the last one about the median:
+// the exact median with the rounding of the real one, which has a test of its own.
 func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 	sums := map[string]*[2]int64{}
 	byThread := map[*ntconv.Thread][]naiveSample{}
@@ -96,8 +96,8 @@ func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 	return out
 }
 
-// Whatever the events, the result is that of adding them up one by one: stacks that come as new pointers, addresses that get
-// other names and the same again, samples that are late or at the same time, threads with one sample.
+// Whatever the events, the result is that of adding them up one by one: stacks that come as new pointers, addresses
+// that get other names and the same again, samples that are late or at the same time, threads with one sample.
 func TestSameAsNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		threads := []*ntconv.Thread{{TID: 1, Name: "one", Process: shop}, {TID: 2, Process: shop}, {TID: 3, Name: "three", Process: shop}}

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// MainTypes knows which sample types imported profiles show first, for formats that show one sample type at a time. The zero value is ready
-// to use.
+// MainTypes knows which sample types imported profiles show first, for formats that show one sample type at a time. The
+// zero value is ready to use.
 type MainTypes struct {
 	last *ntconv.Type
 	main map[ValueType]bool

@@ -6,9 +6,9 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Median measures the median interval of all threads of a trace while its events are distributed over several files: a sample of a
-// thread without an interval lasts that long, and a file with a part of the threads no longer says how long. It is not safe for
-// concurrent use.
+// A Median measures the median interval of all threads of a trace while its events are distributed over several files:
+// a sample of a thread without an interval lasts that long, and a file with a part of the threads no longer says how
+// long. It is not safe for concurrent use.
 type Median struct {
 	types   weightTypes
 	threads map[*ntconv.Thread]*sampleTimes
@@ -21,7 +21,8 @@ func NewMedian() *Median {
 	return &Median{types: newWeightTypes(), threads: map[*ntconv.Thread]*sampleTimes{}}
 }
 
-// An Observation is what an event of a trace says about the intervals of its thread's samples. It is known for samples of kind Wall only.
+// An Observation is what an event of a trace says about the intervals of its thread's samples. It is known for samples
+// of kind Wall only.
 type Observation uint8
 
 const (
@@ -62,8 +63,8 @@ func (m *Median) Watch(e *ntconv.Event) Observation {
 	return Unrelated
 }
 
-// Event returns an event MedianInterval with what was measured so far, to be the last one of a file, or nil if nothing was measured.
-// thread and capture are those of any sample in the file.
+// Event returns an event MedianInterval with what was measured so far, to be the last one of a file, or nil if nothing
+// was measured. thread and capture are those of any sample in the file.
 func (m *Median) Event(at ntconv.Ticks, thread, capture *ntconv.Thread) *ntconv.Event {
 	ticks := m.stated
 	if ticks == 0 {

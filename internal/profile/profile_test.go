@@ -174,8 +174,8 @@ func TestEpochsMergeByName(t *testing.T) {
 	want(t, b.Finish(), "[4 4000000] first<f2 {}", "[4 4000000] second<f2 {}")
 }
 
-// TestOrderMatters: it does where samples of a thread stand in the wrong order, and where an address got another meaning between two
-// that were taken for equal. Whoever knows of the change beforehand tells them apart in any order.
+// TestOrderMatters: it does where samples of a thread stand in the wrong order, and where an address got another
+// meaning between two that were taken for equal. Whoever knows of the change beforehand tells them apart in any order.
 func TestOrderMatters(t *testing.T) {
 	first, second := wallEvent(till, 10, managed, stack(1)), wallEvent(till, 30, managed, stack(1))
 	other := wallEvent(idle, 20, managed, stack(1))

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Recording learns from when to when a trace was recorded: from its first to its last event, but for those of rundown and
-// those that state weights, which are written afterwards. The zero value has seen nothing.
+// A Recording learns from when to when a trace was recorded: from its first to its last event, but for those of rundown
+// and those that state weights, which are written afterwards. The zero value has seen nothing.
 type Recording struct {
 	any         bool
 	first, last ntconv.Ticks

@@ -44,8 +44,8 @@ type Sample struct {
 	Values []int64        // one a type
 }
 
-// Samples visits all samples once: stacks in the order of their first event, the samples of a stack one after another. No two
-// have the same frames and labels. The first complete visit adds what has no name to the report.
+// Samples visits all samples once: stacks in the order of their first event, the samples of a stack one after another.
+// No two have the same frames and labels. The first complete visit adds what has no name to the report.
 func (p *Profile) Samples() iter.Seq[*Sample] {
 	return func(yield func(*Sample) bool) {
 		v := newVisit(p)
@@ -68,8 +68,8 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 
 // A visit is one pass over the rows.
 //
-// Rows are taken in groups of equal stacks. In a group the frames are asked for once a (process, epoch); equal frames make
-// a class, equal owners by name make one owner, and rows of equal class, owner, labels and tag are one sample.
+// Rows are taken in groups of equal stacks. In a group the frames are asked for once a (process, epoch); equal frames
+// make a class, equal owners by name make one owner, and rows of equal class, owner, labels and tag are one sample.
 type visit struct {
 	p      *Profile
 	order  []uint32 // rows by group
@@ -217,8 +217,8 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	return yield(s)
 }
 
-// withLabels appends an event's own labels to the others, in place of those with the same keys: of several values of a key
-// consumers show one, and the event knows better.
+// withLabels appends an event's own labels to the others, in place of those with the same keys: of several values of a
+// key consumers show one, and the event knows better.
 func withLabels(list, own []ntconv.Label) []ntconv.Label {
 	if len(own) == 0 {
 		return list

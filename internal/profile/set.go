@@ -15,8 +15,8 @@ type set struct {
 	pool *pool
 	tags bool // the kind's own label is wanted
 
-	// Of kind Imported: the merged columns of the types in adopted, and the first type that was declared, with or without
-	// samples.
+	// Of kind Imported: the merged columns of the types in adopted, and the first type that was declared, with or
+	// without samples.
 	imported *origin.Columns
 	adopted  []*ntconv.Type
 	declared *ntconv.Type
@@ -46,8 +46,8 @@ type key struct{ stack, labels, owner, epoch, tag uint32 }
 type row struct {
 	key
 	orphans uint32 // last samples of threads that had no interval: each lasts the median of all threads
-	// Times of the earliest and the latest event. Addresses mean what they meant at the first one, and what they mean at the
-	// last one if OrderMatters finds nothing.
+	// Times of the earliest and the latest event. Addresses mean what they meant at the first one, and what they mean
+	// at the last one if OrderMatters finds nothing.
 	first, last ntconv.Ticks
 }
 
@@ -57,8 +57,8 @@ type owner struct {
 	thread  *ntconv.Thread
 }
 
-// A thread is what is known about the samples of a thread: the last one waits for its successor. Its times are those of all
-// samples of the trace, of which the profile may have only some.
+// A thread is what is known about the samples of a thread: the last one waits for its successor. Its times are those of
+// all samples of the trace, of which the profile may have only some.
 type thread struct {
 	sampleTimes
 	owner   uint32 // noOwner until the profile has a sample of the thread
@@ -201,8 +201,8 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 	return id
 }
 
-// close ends the interval of a thread's last sample at the time of the next one. A sample from before the last one closes nothing and
-// has no time of its own: it would be counted twice. The result is false then.
+// close ends the interval of a thread's last sample at the time of the next one. A sample from before the last one
+// closes nothing and has no time of its own: it would be counted twice. The result is false then.
 func (s *set) close(t *thread, at ntconv.Ticks) bool {
 	n, ok := t.advance(at)
 	if !ok {
@@ -264,8 +264,8 @@ func (s *set) settle(t *thread) {
 	t.pending = noRow
 }
 
-// finish settles all threads. Those without an interval get the median that the trace states, or else that of all others, and the
-// nominal interval if there is none.
+// finish settles all threads. Those without an interval get the median that the trace states, or else that of all
+// others, and the nominal interval if there is none.
 func (s *set) finish(nominal uint64) {
 	for _, t := range s.threads {
 		s.settle(t)

@@ -31,8 +31,8 @@ type stackEntry struct {
 	frames []uint32
 }
 
-// memo is how many of the last stacks are known by pointer: idle threads are sampled with the same stack of the same block
-// over and over, in turns with others.
+// memo is how many of the last stacks are known by pointer: idle threads are sampled with the same stack of the same
+// block over and over, in turns with others.
 const memo = 4
 
 type memoEntry struct {

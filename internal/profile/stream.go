@@ -12,7 +12,8 @@ import (
 // A Weighed is a sample whose weight is known.
 type Weighed[T any] struct {
 	Kind Kind
-	// Types and Values are parallel. Where the kind is not Imported, they omit the number of samples, which is the number of these.
+	// Types and Values are parallel. Where the kind is not Imported, they omit the number of samples, which is the
+	// number of these.
 	Types  []ValueType
 	Values []int64
 	// State is the value of the label that the kind derives from the payload, "" if it derives none.
@@ -21,12 +22,12 @@ type Weighed[T any] struct {
 	Subject T
 }
 
-// A Stream finds the weight of each single sample, of all kinds that a trace holds. The weights of a stack add up to those that a
-// Builder gives it: times exactly if a tick is a whole number of nanoseconds, or else to within 1 ns per sample, because the Builder
-// rounds a sum and the Stream rounds the time at which a sample ends.
+// A Stream finds the weight of each single sample, of all kinds that a trace holds. The weights of a stack add up to
+// those that a Builder gives it: times exactly if a tick is a whole number of nanoseconds, or else to within 1 ns per
+// sample, because the Builder rounds a sum and the Stream rounds the time at which a sample ends.
 //
-// A sample that lasts until the next one of its thread waits for that, so memory follows the number of threads. It is not safe for
-// concurrent use.
+// A sample that lasts until the next one of its thread waits for that, so memory follows the number of threads. It is
+// not safe for concurrent use.
 type Stream[T any] struct {
 	info   *ntconv.Info
 	emit   func(*Weighed[T])
@@ -57,8 +58,8 @@ type sampleSpec struct {
 	first   int
 }
 
-// NewStream returns a Stream of a trace. It passes each sample to emit when its weight is known, which is before Add, Watch or Finish
-// returns; the Weighed and its Values are borrowed until emit returns. The report may be nil.
+// NewStream returns a Stream of a trace. It passes each sample to emit when its weight is known, which is before Add,
+// Watch or Finish returns; the Weighed and its Values are borrowed until emit returns. The report may be nil.
 func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.Report) *Stream[T] {
 	s := &Stream[T]{
 		info: info, emit: emit, report: report, period: nominalPeriod(info),
@@ -77,9 +78,9 @@ func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindEvent && len(s.roleOf(e.Type).samples) > 0
 }
 
-// Watch notes an event that a selection may omit. Call it for every event and mark of the trace: the weights of selected samples do
-// not depend on what else is selected. Calling it twice for an event changes nothing. It borrows the event, and allocates only for new
-// types and threads.
+// Watch notes an event that a selection may omit. Call it for every event and mark of the trace: the weights of
+// selected samples do not depend on what else is selected. Calling it twice for an event changes nothing. It borrows
+// the event, and allocates only for new types and threads.
 func (s *Stream[T]) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -97,8 +98,8 @@ func (s *Stream[T]) Watch(e *ntconv.Event) {
 	}
 }
 
-// Add adds a selected event. If it is a sample, emit gets the subject with its weight. It borrows the event. Watch may have been called
-// for it before.
+// Add adds a selected event. If it is a sample, emit gets the subject with its weight. It borrows the event. Watch may
+// have been called for it before.
 func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
 	s.Watch(e)
 	if e.Kind != ntconv.KindEvent {
@@ -174,8 +175,8 @@ func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
 	}
 }
 
-// end passes on the sample of a thread that waits, with the number of ticks that it lasts. Its time is the difference of two times in
-// nanoseconds, so that the times of a thread's samples add up exactly.
+// end passes on the sample of a thread that waits, with the number of ticks that it lasts. Its time is the difference
+// of two times in nanoseconds, so that the times of a thread's samples add up exactly.
 func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
 	if !l.pending {
 		return
@@ -208,7 +209,12 @@ func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
 		if t != nil {
 			s.finish(t)
-			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset, specs[k].name+" samples that came late have no weight")
+			s.report.Note(
+				ntconv.CodeOutOfOrder,
+				t.late.n,
+				t.late.offset,
+				specs[k].name+" samples that came late have no weight",
+			)
 		}
 		s.report.Note(ntconv.CodePayload, s.bad[k].n, s.bad[k].offset, Kind(k).String()+" samples")
 	}

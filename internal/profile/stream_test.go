@@ -128,8 +128,8 @@ func kept(tb testing.TB, src ntconv.Source) (events []*ntconv.Event) {
 	}
 }
 
-// checkSums compares sums of a Builder with those of a Stream. They are equal if a tick is a whole number of nanoseconds, and otherwise
-// differ by less than 1 ns per sample.
+// checkSums compares sums of a Builder with those of a Stream. They are equal if a tick is a whole number of
+// nanoseconds, and otherwise differ by less than 1 ns per sample.
 func checkSums(tb testing.TB, info *ntconv.Info, want, got, counts map[weighing]int64) {
 	tb.Helper()
 	exact := 1_000_000_000%info.Clock.Freq == 0
@@ -212,7 +212,8 @@ func TestStreamOfImported(t *testing.T) {
 	}
 }
 
-// For any events, threads that end included, single samples add up to the profile, and their times to those of the threads.
+// For any events, threads that end included, single samples add up to the profile, and their times to those of the
+// threads.
 func TestStreamOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		info := testInfo()

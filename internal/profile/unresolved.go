@@ -47,8 +47,14 @@ func (u Unresolved) String() string {
 	if u.Unnamed == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s of the frames have no name (%s); %s of %s passes through them, %s ends in them", percent(u.Unnamed, u.Frames), u.why(),
-		percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
+	text := fmt.Sprintf(
+		"%s of the frames have no name (%s); %s of %s passes through them, %s ends in them",
+		percent(u.Unnamed, u.Frames),
+		u.why(),
+		percent(u.Any, u.Total),
+		u.mainValue(),
+		percent(u.Leaf, u.Total),
+	)
 	if u.Kind == Wall && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
 		text += "; .NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
 	}

@@ -6,16 +6,16 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The weight of a sample of kind Wall is the time until the next sample of its thread. A file that holds only some of the samples no
-// longer says when the omitted ones were taken, so it has events of the provider ntconv that do:
+// The weight of a sample of kind Wall is the time until the next sample of its thread. A file that holds only some of
+// the samples no longer says when the omitted ones were taken, so it has events of the provider ntconv that do:
 //
 //	SampleWeight    the latest sample of this event's thread lasts Ticks
 //	MedianInterval  a sample lasts Ticks if neither the file nor a SampleWeight event says how long it lasts, and its thread has no
 //	                other interval
 //
-// Both count ticks of the trace's clock. They have no stack and are no samples. The IDs follow those of the provider's other events
-// (symbol.Synthesize), and the type of the field is one that recorders write, because a reader that does not know a type code refuses
-// the whole file.
+// Both count ticks of the trace's clock. They have no stack and are no samples. The IDs follow those of the provider's
+// other events (symbol.Synthesize), and the type of the field is one that recorders write, because a reader that does
+// not know a type code refuses the whole file.
 const (
 	weightProvider = "ntconv"
 	sampleWeight   = "SampleWeight"
@@ -53,8 +53,8 @@ func weightClassOf(t *ntconv.Type) weightClass {
 	return weightNone
 }
 
-// IsWeight reports whether events of a type state the weights of samples: Weights writes them, and a Builder reads them. They belong to
-// a selection and not to what was recorded.
+// IsWeight reports whether events of a type state the weights of samples: Weights writes them, and a Builder reads
+// them. They belong to a selection and not to what was recorded.
 func IsWeight(t *ntconv.Type) bool {
 	return t.Provider == weightProvider && (t.Name == sampleWeight || t.Name == medianInterval) &&
 		len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint
@@ -96,16 +96,17 @@ func weightTicks(e *ntconv.Event) uint64 {
 	return n
 }
 
-// sampleTimes are the times of the samples of a thread. It keeps the latest one and the lengths of the intervals between them.
+// sampleTimes are the times of the samples of a thread. It keeps the latest one and the lengths of the intervals
+// between them.
 type sampleTimes struct {
 	last ntconv.Ticks // of the samples so far
 	open bool         // an interval began at last
 	gaps intervals
 }
 
-// advance ends the interval that began with the latest sample, begins one at a time, and returns the length of the former. Samples at
-// the same time are one observation told twice, so that calling it twice for a sample does no harm. A sample before the latest one
-// begins and ends nothing, or else time would be counted twice; ok is false then.
+// advance ends the interval that began with the latest sample, begins one at a time, and returns the length of the
+// former. Samples at the same time are one observation told twice, so that calling it twice for a sample does no harm.
+// A sample before the latest one begins and ends nothing, or else time would be counted twice; ok is false then.
 func (l *sampleTimes) advance(at ntconv.Ticks) (n uint64, ok bool) {
 	if l.open {
 		if at < l.last {

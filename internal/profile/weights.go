@@ -10,11 +10,13 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Weights is a source of the selected events of a trace, and of events that state the weights of selected samples wherever the selected
-// events alone would give other weights. A profile of them equals that of the selection from the whole trace. It replaces events of
-// this kind in its input, so that selections of selections compose. It is not safe for concurrent use.
+// Weights is a source of the selected events of a trace, and of events that state the weights of selected samples
+// wherever the selected events alone would give other weights. A profile of them equals that of the selection from the
+// whole trace. It replaces events of this kind in its input, so that selections of selections compose. It is not safe
+// for concurrent use.
 //
-// Samples of a thread that come in another order than that of time have no certain weight. Weights notes them in its report.
+// Samples of a thread that come in another order than that of time have no certain weight. Weights notes them in its
+// report.
 type Weights struct {
 	src    ntconv.Source
 	keep   func(*ntconv.Event) bool
@@ -60,8 +62,8 @@ type stated struct {
 	ticks           uint64
 }
 
-// NewWeights returns the events of src that keep selects, with their weights. keep is called once for each event of src in order, but
-// never for events that state weights. The report may be nil.
+// NewWeights returns the events of src that keep selects, with their weights. keep is called once for each event of src
+// in order, but never for events that state weights. The report may be nil.
 func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv.Report) *Weights {
 	return &Weights{
 		src: src, keep: keep, report: report,
@@ -76,7 +78,8 @@ func (w *Weights) Info() *ntconv.Info { return w.src.Info() }
 // Added returns the number of events so far that state weights.
 func (w *Weights) Added() int64 { return w.added }
 
-// Next implements ntconv.Source. Weights that are known only at the end of the trace come before the error of its source.
+// Next implements ntconv.Source. Weights that are known only at the end of the trace come before the error of its
+// source.
 func (w *Weights) Next() (*ntconv.Event, error) {
 	for {
 		if w.waiting {
@@ -235,7 +238,12 @@ func (w *Weights) last(t *weighed, n uint64, omitted bool) {
 // end states all weights that depend on the whole trace.
 func (w *Weights) end() {
 	if w.late.n > 0 && w.omitted {
-		w.report.Note(ntconv.CodeOutOfOrder, w.late.n, w.late.offset, "weights of such samples and of those before them may differ from the whole trace")
+		w.report.Note(
+			ntconv.CodeOutOfOrder,
+			w.late.n,
+			w.late.offset,
+			"weights of such samples and of those before them may differ from the whole trace",
+		)
 	}
 	all := cmp.Or(w.median, w.all.median())
 	threads := slices.SortedFunc(maps.Values(w.threads), func(a, b *weighed) int { return a.number - b.number })

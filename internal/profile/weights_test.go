@@ -63,8 +63,9 @@ func predicates(last ntconv.Ticks) *rapid.Generator[predicate] {
 	})
 }
 
-// sampledTrace generates a trace of samples in file order: each thread's samples in order, those of different threads in order only
-// where a sequence point divides them. Threads end and others begin with their IDs, and tables are flushed.
+// sampledTrace generates a trace of samples in file order: each thread's samples in order, those of different threads
+// in order only where a sequence point divides them. Threads end and others begin with their IDs, and tables are
+// flushed.
 func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
 	flushes, threads := rapid.Bool().Draw(t, "flushes"), 0
 	newThread := func(tid int) *ntconv.Thread {
@@ -150,8 +151,8 @@ func sum(parts ...map[string][2]int64) map[string][2]int64 {
 	return all
 }
 
-// A selection changes no weight: a selection and its complement sum up to the whole for every thread and stack, and so do windows. The
-// whole is that of a builder that knows of no selections.
+// A selection changes no weight: a selection and its complement sum up to the whole for every thread and stack, and so
+// do windows. The whole is that of a builder that knows of no selections.
 func TestSelectionsSumUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)
@@ -200,8 +201,8 @@ func read(t *rapid.T, data []byte, order reader.Order) ntconv.Source {
 	return ntconvtest.Poison(src)
 }
 
-// A file of a selection has the weights that the selection has in the original, in either order of reading, and so has a file of a
-// selection from that file, or a selection that is made while reading it.
+// A file of a selection has the weights that the selection has in the original, in either order of reading, and so has
+// a file of a selection from that file, or a selection that is made while reading it.
 func TestFilesKeepWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)

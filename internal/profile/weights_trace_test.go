@@ -21,7 +21,8 @@ func open(t *testing.T, data []byte, order reader.Order) ntconv.Source {
 	return src
 }
 
-// realSelections are selections of a trace of managed threads by content, thread and time, the last three being windows.
+// realSelections are selections of a trace of managed threads by content, thread and time, the last three being
+// windows.
 func realSelections(t *testing.T, data []byte) []predicate {
 	var first, last ntconv.Ticks
 	var some *ntconv.Thread
@@ -43,7 +44,8 @@ func realSelections(t *testing.T, data []byte) []predicate {
 	}
 }
 
-// What holds for generated traces holds for real ones: selections sum up to the whole, in both orders, and files keep the weights.
+// What holds for generated traces holds for real ones: selections sum up to the whole, in both orders, and files keep
+// the weights.
 func TestWeightsOfRealTraces(t *testing.T) {
 	files := []corpus.File{corpus.Trace(t, "cpu-default"), corpus.Trace(t, "cpu-env"), corpus.Trace(t, "cpu-netperf3"), corpus.Trace(t, "threads-reused")}
 	if _, err := corpus.Find("data"); err == nil && !testing.Short() {

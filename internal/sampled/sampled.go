@@ -1,10 +1,11 @@
-// Package sampled makes a source of events from a profile whose parts come in any order: samples before the names of their frames, one
-// thread after the other, sample types that only the end of the file completes.
+// Package sampled makes a source of events from a profile whose parts come in any order: samples before the names of
+// their frames, one thread after the other, sample types that only the end of the file completes.
 //
 //	Builder: threads, nodes of the tree of stacks, samples, records ─→ spool by time ─→ Source: names, sample types are complete ─→ events
 //
-// Samples become events as importers/pprof and importers/folded make them: Universal.Events/cpu, with a type whose attributes describe the
-// sample types. Memory follows the threads, the tree of stacks and the frames; samples and records are in the spool.
+// Samples become events as importers/pprof and importers/folded make them: Universal.Events/cpu, with a type whose
+// attributes describe the sample types. Memory follows the threads, the tree of stacks and the frames; samples and
+// records are in the spool.
 package sampled
 
 import (
@@ -25,8 +26,8 @@ const (
 	LimitColumns = "sample types of a profile"
 )
 
-// Limits bound the memory that a profile can make a Builder and its source hold. Zero selects the default. Exceeding a limit is an
-// *ntconv.LimitError, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory that a profile can make a Builder and its source hold. Zero selects the default. Exceeding a
+// limit is an *ntconv.LimitError, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Tables  int64 // frames, the tree of stacks, and what else Charge counts, in bytes: 1 GiB
 	Threads int   // 1,000,000
@@ -132,8 +133,8 @@ const (
 // MaxTime bounds times: 100 years in nanoseconds.
 const MaxTime = 100 * 365 * 24 * 3600 * 1_000_000_000
 
-// Sample adds a sample of a thread. The time is in nanoseconds from any origin that all times of the profile share, between -MaxTime and
-// MaxTime. Errors are those of the temporary file.
+// Sample adds a sample of a thread. The time is in nanoseconds from any origin that all times of the profile share,
+// between -MaxTime and MaxTime. Errors are those of the temporary file.
 func (b *Builder) Sample(at int64, thread uint32, stack Node, values []Value) error {
 	b.record = append(b.record[:0], kindSample)
 	b.record = binary.AppendUvarint(b.record, uint64(thread))

@@ -21,7 +21,8 @@ func must[T any](t *testing.T) func(v T, err error) T {
 	}
 }
 
-// TestOrder adds samples of two threads and records in any order, and frames last: they come in the order of their times, with all of it.
+// TestOrder adds samples of two threads and records in any order, and frames last: they come in the order of their
+// times, with all of it.
 func TestOrder(t *testing.T) {
 	report := &ntconv.Report{}
 	b := sampled.New(sampled.Options{Report: report, Limits: sampled.Limits{Stack: 2}})

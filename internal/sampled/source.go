@@ -15,7 +15,8 @@ import (
 // A Profile is what is known about a profile when all of it has been read.
 type Profile struct {
 	Format string // of Info
-	// Origin is what the profile says about itself. Source sets its sample types. Default may name one that the profile does not have.
+	// Origin is what the profile says about itself. Source sets its sample types. Default may name one that the profile
+	// does not have.
 	Origin origin.Origin
 	// Frame returns the frame with a number. Its FrameInlined is removed from outermost frames.
 	Frame func(uint32) ntconv.Frame
@@ -23,8 +24,9 @@ type Profile struct {
 	Wall time.Time
 	// Aggregate means that the profile has no times.
 	Aggregate bool
-	// Event returns what becomes of a record: an event with everything but Seq, Capture and Flags, which is borrowed until the next call.
-	// After the last event of a record it returns nil. data is nil in all calls for a record but the first.
+	// Event returns what becomes of a record: an event with everything but Seq, Capture and Flags, which is borrowed
+	// until the next call. After the last event of a record it returns nil. data is nil in all calls for a record but
+	// the first.
 	Event func(at ntconv.Ticks, data []byte) (*ntconv.Event, error)
 }
 
@@ -34,7 +36,8 @@ const syncTick = 1_000_000_000
 // maxAttrs bounds the text of a type's attributes in bytes: a row of a nettrace file has 65,535 bytes.
 const maxAttrs = 48 << 10
 
-// A Source yields a profile in time order. It implements ntconv.Source and io.Closer. Its methods Thread and Stack are for Profile.Event.
+// A Source yields a profile in time order. It implements ntconv.Source and io.Closer. Its methods Thread and Stack are
+// for Profile.Event.
 type Source struct {
 	p       Profile
 	info    ntconv.Info
@@ -58,7 +61,8 @@ type Source struct {
 	err     error
 }
 
-// Source returns the profile as events. The Builder must not be used afterwards. Errors are those of the temporary file.
+// Source returns the profile as events. The Builder must not be used afterwards. Errors are those of the temporary
+// file.
 func (b *Builder) Source(p Profile) (*Source, error) {
 	s := &Source{
 		p: p, threads: b.threads, spool: b.spool, capture: &ntconv.Thread{Process: &ntconv.Process{PID: 0}},

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/where"
 )
 
-// A Moment is a place in time as a user says it: a date and time, or a distance from the start of the trace or, if it is
-// negative, from its end. The zero Moment says nothing.
+// A Moment is a place in time as a user says it: a date and time, or a distance from the start of the trace or, if it
+// is negative, from its end. The zero Moment says nothing.
 type Moment struct {
 	kind momentKind
 	wall time.Time
@@ -48,7 +48,8 @@ func (m Moment) FromEnd() bool { return m.kind == momentEnd }
 
 // before reports whether the moment lies before another one in every trace.
 func (m Moment) before(other Moment) bool {
-	return m.kind == other.kind && (m.kind == momentWall && m.wall.Before(other.wall) || m.kind != momentWall && m.dist < other.dist)
+	return m.kind == other.kind &&
+		(m.kind == momentWall && m.wall.Before(other.wall) || m.kind != momentWall && m.dist < other.dist)
 }
 
 // ticks returns the first tick at or after the moment. last is the time of the last event.
@@ -56,8 +57,10 @@ func (m Moment) ticks(c ntconv.Clock, last ntconv.Ticks) (ntconv.Ticks, error) {
 	switch m.kind {
 	case momentWall:
 		if c.Wall.IsZero() {
-			return 0, fmt.Errorf("time %s: the trace does not say what its clock showed; give a duration from its start, such as 1.5s",
-				m.wall.Format(time.RFC3339Nano))
+			return 0, fmt.Errorf(
+				"time %s: the trace does not say what its clock showed; give a duration from its start, such as 1.5s",
+				m.wall.Format(time.RFC3339Nano),
+			)
 		}
 		return c.TicksOf(m.wall), nil
 	case momentEnd:

@@ -73,7 +73,10 @@ func (s *Selector) Notes() []string {
 	for _, names := range [][]string{s.opts.Providers, s.opts.Events} {
 		for _, n := range names {
 			if strings.HasPrefix(n, "!") {
-				notes = append(notes, "! in "+n+" is taken for a part of the name; --where '!($event =~ \"^GC\")' selects events whose names do not begin with GC")
+				notes = append(
+					notes,
+					"! in "+n+" is taken for a part of the name; --where '!($event =~ \"^GC\")' selects events whose names do not begin with GC",
+				)
 			}
 		}
 	}
@@ -132,15 +135,17 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 
 // Keep reports whether an event is selected. It does not allocate, but once for each new type.
 //
-// What is no event passes if it belongs to what is selected: definitions of a type or thread that is, losses of a thread
-// that is, and marks always. Blocks of an unknown kind pass only if everything does. Where has no say in that.
+// What is no event passes if it belongs to what is selected: definitions of a type or thread that is, losses of a
+// thread that is, and marks always. Blocks of an unknown kind pass only if everything does. Where has no say in that.
 func (s *Selector) Keep(e *ntconv.Event) bool {
 	if s.all {
 		return true
 	}
 	switch e.Kind {
 	case ntconv.KindEvent:
-		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e) && (s.opts.During == nil || s.opts.During.Keep(e)) && s.content(e)
+		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e) &&
+			(s.opts.During == nil || s.opts.During.Keep(e)) &&
+			s.content(e)
 	case ntconv.KindLost:
 		return s.inTime(e.Time) && s.thread(e.Capture)
 	case ntconv.KindDefine:
@@ -151,10 +156,11 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 	return true
 }
 
-// KeepMark reports whether a mark tells something about the events that are selected: only time may be selected, and the mark lies
-// in it. Keep lets all marks pass, as readers of a trace need them.
+// KeepMark reports whether a mark tells something about the events that are selected: only time may be selected, and
+// the mark lies in it. Keep lets all marks pass, as readers of a trace need them.
 func (s *Selector) KeepMark(e *ntconv.Event) bool {
-	return s.all || !s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.opts.During == nil && s.inTime(e.Time)
+	return s.all ||
+		!s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.opts.During == nil && s.inTime(e.Time)
 }
 
 // Clip returns what of a span of time is selected.
@@ -199,7 +205,8 @@ func (s *Selector) typeOf(e *ntconv.Event) bool {
 
 func (s *Selector) matchType(e *ntconv.Event) bool {
 	provider := e.Type.Provider
-	if len(s.opts.Providers) > 0 && !slices.ContainsFunc(s.opts.Providers, func(p string) bool { return glob.Match(p, provider) }) {
+	if len(s.opts.Providers) > 0 &&
+		!slices.ContainsFunc(s.opts.Providers, func(p string) bool { return glob.Match(p, provider) }) {
 		return false
 	}
 	if len(s.opts.Events) == 0 {

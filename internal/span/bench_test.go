@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// typical returns spans such as a web service sends: eight attributes each, which share a scope and a resource of eight attributes.
+// typical returns spans such as a web service sends: eight attributes each, which share a scope and a resource of eight
+// attributes.
 func typical(n int) (spans []*span.Span) {
 	attributes := func(prefix string) (list []span.Attribute) {
 		for i := range 8 {

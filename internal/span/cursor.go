@@ -6,11 +6,13 @@ import (
 	"math"
 )
 
-// A cursor reads a payload from pos. After the first error every getter returns zero, no list has elements, and failed stays set.
+// A cursor reads a payload from pos. After the first error every getter returns zero, no list has elements, and failed
+// stays set.
 type cursor struct {
 	s   string
 	pos int
-	// wide means that lists and strings have their number of elements as a varuint and not in 16 bits, so that they can have any size.
+	// wide means that lists and strings have their number of elements as a varuint and not in 16 bits, so that they can
+	// have any size.
 	wide   bool
 	failed bool
 }
@@ -87,7 +89,8 @@ func (c *cursor) enum() int32 {
 	return int32(n)
 }
 
-// count reads a number of elements. Each has at least one byte, so a count that exceeds the rest of the payload is an error.
+// count reads a number of elements. Each has at least one byte, so a count that exceeds the rest of the payload is an
+// error.
 func (c *cursor) count() int {
 	n := uint64(0)
 	if c.wide {

@@ -13,8 +13,8 @@ const (
 	maxKeptBytes = 4 << 20   // of their encodings
 )
 
-// A Decoder makes spans of the events that an Encoder wrote. It is not safe for concurrent use. It holds the parts of incomplete spans, at
-// most one span per capture thread and 256 MiB in total.
+// A Decoder makes spans of the events that an Encoder wrote. It is not safe for concurrent use. It holds the parts of
+// incomplete spans, at most one span per capture thread and 256 MiB in total.
 type Decoder struct {
 	report  *ntconv.Report
 	invalid int64
@@ -43,11 +43,13 @@ func NewDecoder(report *ntconv.Report) *Decoder {
 	return &Decoder{report: report, span: spanType(), part: partType(), open: map[*ntconv.Thread]*parts{}}
 }
 
-// Decode borrows an event for which IsEvent is true until it returns. It returns a span if the event completes one; a large span has
-// several events. ok is false if further events of the span are outstanding, or if the event is invalid, which Invalid counts.
+// Decode borrows an event for which IsEvent is true until it returns. It returns a span if the event completes one; a
+// large span has several events. ok is false if further events of the span are outstanding, or if the event is invalid,
+// which Invalid counts.
 //
-// The span is borrowed until the next call of Decode, with its slices. Strings, Scope and Resource may be kept. Process is that of the
-// event. Thread and EndThread are the thread of the event if that is not the capture thread, which means that the span stated it.
+// The span is borrowed until the next call of Decode, with its slices. Strings, Scope and Resource may be kept. Process
+// is that of the event. Thread and EndThread are the thread of the event if that is not the capture thread, which means
+// that the span stated it.
 func (d *Decoder) Decode(e *ntconv.Event) (s *Span, ok bool) {
 	switch {
 	case e.Type == nil || !d.knows(e.Type):
@@ -93,7 +95,8 @@ func (d *Decoder) Finish() {
 	}
 }
 
-// Invalid returns how many spans could not be decoded: events whose payload does not hold a span, and spans of which events are missing.
+// Invalid returns how many spans could not be decoded: events whose payload does not hold a span, and spans of which
+// events are missing.
 func (d *Decoder) Invalid() int64 { return d.invalid }
 
 // bad counts a span that cannot be decoded. e may be nil.
@@ -248,14 +251,16 @@ func (d *Decoder) lists(c *cursor) {
 	s.DroppedLinks = c.small()
 }
 
-// list decodes attributes into the array that all attributes of a span share. If the array grows, earlier lists stay in the old one.
+// list decodes attributes into the array that all attributes of a span share. If the array grows, earlier lists stay in
+// the old one.
 func (d *Decoder) list(c *cursor) (attributes []Attribute, dropped uint32) {
 	from := len(d.attributes)
 	d.attributes = c.attributes(d.attributes)
 	return d.attributes[from:len(d.attributes):len(d.attributes)], c.small()
 }
 
-// kept are the values of type T of recent spans by their encodings, so that a value that many spans share is decoded once.
+// kept are the values of type T of recent spans by their encodings, so that a value that many spans share is decoded
+// once.
 type kept[T any] struct {
 	last   string // the encoding of latest; "" if there is none
 	latest *T
@@ -263,8 +268,8 @@ type kept[T any] struct {
 	bytes  int
 }
 
-// get decodes the value at c, or returns an equal one. An encoding has its own end, so that a text which begins with a known encoding has
-// that value.
+// get decodes the value at c, or returns an equal one. An encoding has its own end, so that a text which begins with a
+// known encoding has that value.
 func (k *kept[T]) get(c *cursor, skip func(*cursor), decode func(*cursor) *T) *T {
 	if k.last != "" && strings.HasPrefix(c.s[c.pos:], k.last) {
 		c.pos += len(k.last)

@@ -36,18 +36,20 @@ func NewEncoder() *Encoder {
 // Types returns the types of the events. They are immutable.
 func (c *Encoder) Types() []*ntconv.Type { return []*ntconv.Type{c.span, c.part} }
 
-// Encode begins with a span. It borrows the span until Next returns nil, and reads Context, ParentID, TraceState, Flags, Name, Kind, times,
-// attributes, events, links, dropped counts, status, Scope and Resource. Each event is a copy of like with Type, Labels and Payload
-// of the span.
+// Encode begins with a span. It borrows the span until Next returns nil, and reads Context, ParentID, TraceState,
+// Flags, Name, Kind, times, attributes, events, links, dropped counts, status, Scope and Resource. Each event is a copy
+// of like with Type, Labels and Payload of the span.
 //
-// A span of any size is encoded, with two exceptions: values nested deeper than MaxDepth become empty, and a Resource or a Scope that is
-// nil becomes one that is absent.
+// A span of any size is encoded, with two exceptions: values nested deeper than MaxDepth become empty, and a Resource
+// or a Scope that is nil becomes one that is absent.
 func (c *Encoder) Encode(s *Span, like *ntconv.Event) {
 	c.event = *like
 	var traceID, spanID [16]byte
 	copy(traceID[:], s.TraceID[:])
 	copy(spanID[:], s.ID[:])
-	c.event.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: traceID}, {Kind: ntconv.LabelSpanID, ID: spanID}})
+	c.event.Labels = ntconv.NewLabels(
+		[]ntconv.Label{{Kind: ntconv.LabelTraceID, ID: traceID}, {Kind: ntconv.LabelSpanID, ID: spanID}},
+	)
 	c.next, c.parts, c.pending = 0, 0, true
 	c.final.reset()
 	c.final.head(s, math.MaxInt)
@@ -64,9 +66,9 @@ func (c *Encoder) Encode(s *Span, like *ntconv.Event) {
 	c.abridge(s)
 }
 
-// Next returns the next event of the span, nil after the last one. The events must be written in this order, by the same capture thread,
-// with no other span's events of that thread between them. The caller sets Event.Seq. The event and its payload are borrowed until
-// the next call of Next or Encode; Type and Labels may be kept.
+// Next returns the next event of the span, nil after the last one. The events must be written in this order, by the
+// same capture thread, with no other span's events of that thread between them. The caller sets Event.Seq. The event
+// and its payload are borrowed until the next call of Next or Encode; Type and Labels may be kept.
 func (c *Encoder) Next() *ntconv.Event {
 	switch {
 	case !c.pending:
@@ -114,8 +116,8 @@ func (c *Encoder) body(p *payload, s *Span) {
 	}
 }
 
-// Sizes of the abstract of a span that is several events. An abstract of maxEntries attributes of each of span, scope and resource has
-// less than half of maxPayload.
+// Sizes of the abstract of a span that is several events. An abstract of maxEntries attributes of each of span, scope
+// and resource has less than half of maxPayload.
 const (
 	maxEntries = 32  // attributes of a list
 	maxText    = 256 // bytes of a string
@@ -132,7 +134,11 @@ func (c *Encoder) abridge(s *Span) {
 	p.lists(&short)
 	var scope Scope
 	if s.Scope != nil {
-		scope = Scope{Name: cut(s.Scope.Name, maxText), Version: cut(s.Scope.Version, maxText), Attributes: abridged(s.Scope.Attributes)}
+		scope = Scope{
+			Name:       cut(s.Scope.Name, maxText),
+			Version:    cut(s.Scope.Version, maxText),
+			Attributes: abridged(s.Scope.Attributes),
+		}
 	}
 	p.scope(&scope)
 	var resource Resource
@@ -143,7 +149,8 @@ func (c *Encoder) abridge(s *Span) {
 	p.varuint(uint64(c.parts))
 }
 
-// abridged returns the first attributes of a list with short keys and values. Values of other types become strings if they are cut.
+// abridged returns the first attributes of a list with short keys and values. Values of other types become strings if
+// they are cut.
 func abridged(list []Attribute) []Attribute {
 	short := make([]Attribute, min(len(list), maxEntries))
 	for i := range short {

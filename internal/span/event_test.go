@@ -229,7 +229,8 @@ func TestSizesAroundOneEvent(t *testing.T) {
 	}
 }
 
-// A span of which any event is missing is counted once; all others are decoded. Events of other threads may come in between.
+// A span of which any event is missing is counted once; all others are decoded. Events of other threads may come in
+// between.
 func TestMissingEvents(t *testing.T) {
 	spans := large()[:6]
 	a, b := encode(newThread(), spans...), encode(newThread(), spans...)

@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An ActivityPath is an activity ID that .NET's ActivityTracker has made: the first 12 bytes are a list of numbers, one per nested
-// activity and the first of them that of the application domain, and the last 4 are a checksum combined with the process ID
-// (System.Diagnostics.Tracing.ActivityTracker, AddIdToGuid). Its ancestors are its prefixes.
+// An ActivityPath is an activity ID that .NET's ActivityTracker has made: the first 12 bytes are a list of numbers, one
+// per nested activity and the first of them that of the application domain, and the last 4 are a checksum combined with
+// the process ID (System.Diagnostics.Tracing.ActivityTracker, AddIdToGuid). Its ancestors are its prefixes.
 type ActivityPath struct {
 	id    ntconv.GUID
 	salt  uint32 // the process ID in the checksum
@@ -29,8 +29,9 @@ const (
 	maxPathSteps = 2 * pathBytes // every number takes at least a nibble
 
 	pathChecksum = 0x599D99AD // is added to the checksum
-	// pidBits is how many bits a process ID may have. A container records another ID than the one that its runtime sees, so the ID in
-	// the checksum is not compared with that of the process. An arbitrary GUID passes with a probability of 1 to 1,024.
+	// pidBits is how many bits a process ID may have. A container records another ID than the one that its runtime
+	// sees, so the ID in the checksum is not compared with that of the process. An arbitrary GUID passes with a
+	// probability of 1 to 1,024.
 	pidBits = 22
 )
 
@@ -62,7 +63,13 @@ func ParseActivityPath(id ntconv.GUID) (p ActivityPath, ok bool) {
 }
 
 func pathSum(id *ntconv.GUID) uint32 {
-	return binary.LittleEndian.Uint32(id[0:]) + binary.LittleEndian.Uint32(id[4:]) + binary.LittleEndian.Uint32(id[8:]) + pathChecksum
+	return binary.LittleEndian.Uint32(
+		id[0:],
+	) + binary.LittleEndian.Uint32(
+		id[4:],
+	) + binary.LittleEndian.Uint32(
+		id[8:],
+	) + pathChecksum
 }
 
 // nibble returns a nibble of the path. The high half of a byte comes first.
@@ -98,18 +105,20 @@ func (p *ActivityPath) step(at int) (s pathStep, next int, ok bool) {
 		s.value = s.value<<8 | uint32(p.id[i])
 	}
 	next = 2 * (first + size)
-	// ActivityTracker writes a zero byte too many after numbers from 256 to 4,095 with their high bits in a nibble. If a path went on
-	// after it, the zero would end it.
+	// ActivityTracker writes a zero byte too many after numbers from 256 to 4,095 with their high bits in a nibble. If
+	// a path went on after it, the zero would end it.
 	if high && size == 1 && first+size < pathBytes && p.id[first+size] == 0 {
 		next += 2
 	}
 	return s, next, true
 }
 
-// Depth returns how many numbers the path has. The first is the application domain, so that an activity without a parent has 2.
+// Depth returns how many numbers the path has. The first is the application domain, so that an activity without a
+// parent has 2.
 func (p *ActivityPath) Depth() int { return p.depth }
 
-// Ancestor returns the activity ID of the path's first numbers, of which there are depth. It is the ID itself for Depth.
+// Ancestor returns the activity ID of the path's first numbers, of which there are depth. It is the ID itself for
+// Depth.
 func (p *ActivityPath) Ancestor(depth int) (id ntconv.GUID) {
 	if depth >= p.depth {
 		return p.id
@@ -126,8 +135,8 @@ func (p *ActivityPath) Ancestor(depth int) (id ntconv.GUID) {
 	return id
 }
 
-// String returns the path as Microsoft's TraceEvent library does: //1/2/3, with $ before a number that had no place after that of its
-// parent.
+// String returns the path as Microsoft's TraceEvent library does: //1/2/3, with $ before a number that had no place
+// after that of its parent.
 func (p *ActivityPath) String() string {
 	b := []byte{'/'}
 	for _, s := range p.steps[:p.depth] {

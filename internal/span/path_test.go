@@ -16,8 +16,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// A tracker of activities, as .NET's: it appends numbers to a path one after another, so that each of its IDs is that of the parent with
-// more bytes.
+// A tracker of activities, as .NET's: it appends numbers to a path one after another, so that each of its IDs is that
+// of the parent with more bytes.
 type activity struct {
 	id    ntconv.GUID
 	place int // byte at which the next number goes, 13 if there is no place

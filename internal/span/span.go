@@ -6,7 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. All zero means none.
+// A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. All zero
+// means none.
 type TraceID [16]byte
 
 // An ID identifies a span within a trace: 8 bytes in the order of the W3C text form. All zero means none.
@@ -58,8 +59,8 @@ const (
 	StatusError
 )
 
-// A Span is one operation. A Span that a function passes to its caller's function is borrowed until that function returns, with all
-// slices in it; strings, Scope, Resource, Process and threads are immutable and may be kept.
+// A Span is one operation. A Span that a function passes to its caller's function is borrowed until that function
+// returns, with all slices in it; strings, Scope, Resource, Process and threads are immutable and may be kept.
 type Span struct {
 	Context
 	ParentID   ID
@@ -67,8 +68,8 @@ type Span struct {
 	Flags      uint32
 	Name       string
 	Kind       Kind
-	// Start and End are nanoseconds since 1970-01-01 UTC. Times before 1970 are negative numbers modulo 2^64, as SDKs send them. End
-	// is 0 if the span has not ended.
+	// Start and End are nanoseconds since 1970-01-01 UTC. Times before 1970 are negative numbers modulo 2^64, as SDKs
+	// send them. End is 0 if the span has not ended.
 	Start, End        uint64
 	Attributes        []Attribute
 	Events            []Event
@@ -77,22 +78,22 @@ type Span struct {
 	DroppedEvents     uint32
 	DroppedLinks      uint32
 	Status            StatusCode
-	// HasStatus distinguishes an empty status message on the wire from an absent one. A span with a Status or a StatusMessage has it
-	// regardless.
+	// HasStatus distinguishes an empty status message on the wire from an absent one. A span with a Status or a
+	// StatusMessage has it regardless.
 	HasStatus     bool
 	StatusMessage string
 
 	Scope *Scope // never nil
 	// Resource is what an imported span says about the program that recorded it, nil if Process is all that is known.
 	Resource *Resource
-	// Process and Thread are where the span was recorded. Thread is that of the first event of the span, EndThread that of the last;
-	// both are nil if unknown.
+	// Process and Thread are where the span was recorded. Thread is that of the first event of the span, EndThread that
+	// of the last; both are nil if unknown.
 	Process           *ntconv.Process
 	Thread, EndThread *ntconv.Thread
 	// Activity is the activity ID of the events that the span was made of, zero if they have none.
 	Activity ntconv.GUID
-	// Active is the span that was active on the thread when an interval of the runtime began, zero if there was none or if it is
-	// unknown. The parent may be another interval.
+	// Active is the span that was active on the thread when an interval of the runtime began, zero if there was none or
+	// if it is unknown. The parent may be another interval.
 	Active Context
 
 	Evidence Evidence
@@ -100,8 +101,8 @@ type Span struct {
 	MadeID bool
 	// Unfinished means that the trace does not show the end of the span.
 	Unfinished bool
-	// NotRecorded means that the SDK of the program would not have exported the span: its sampler had decided against it, no data was
-	// requested for it, or it has no source.
+	// NotRecorded means that the SDK of the program would not have exported the span: its sampler had decided against
+	// it, no data was requested for it, or it has no source.
 	NotRecorded bool
 }
 
@@ -134,8 +135,8 @@ type Link struct {
 	Flags             uint32
 }
 
-// A Scope is what recorded a span: an ActivitySource, an event source, a library. It is immutable; equal scopes may be different
-// pointers.
+// A Scope is what recorded a span: an ActivitySource, an event source, a library. It is immutable; equal scopes may be
+// different pointers.
 type Scope struct {
 	Name, Version     string
 	Attributes        []Attribute
@@ -155,8 +156,8 @@ type Resource struct {
 	Absent bool
 }
 
-// An Entity names the attributes of a Resource that identify and describe a thing such as a host or a service (resource.proto,
-// EntityRef).
+// An Entity names the attributes of a Resource that identify and describe a thing such as a host or a service
+// (resource.proto, EntityRef).
 type Entity struct {
 	SchemaURL, Type string
 	IDKeys          []string

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// MaxDepth is the number of levels of arrays and maps that the event of a span can hold. An Encoder replaces deeper values by empty ones.
+// MaxDepth is the number of levels of arrays and maps that the event of a span can hold. An Encoder replaces deeper
+// values by empty ones.
 const MaxDepth = 1000
 
 // The types of values in the event of a span, by ValueKind.
@@ -28,13 +29,13 @@ var typeNames = [...]string{
 	ValueFloat: typeDouble, ValueBytes: typeBytes, ValueArray: typeArray, ValueMap: typeMap,
 }
 
-// AppendText appends a value as text: strings as they are, bytes as base64, arrays and maps as OTLP/JSON. A value that is empty or absent
-// has no text.
+// AppendText appends a value as text: strings as they are, bytes as base64, arrays and maps as OTLP/JSON. A value that
+// is empty or absent has no text.
 func (v *Value) AppendText(b []byte) []byte { return appendValue(b, v) }
 
 // appendValue appends the text of a value. Arrays and maps are the AnyValue of OTLP/JSON without white space, such as
-// {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an element of an array that is absent is null, and bytes that are
-// not UTF-8 stay as they are.
+// {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an element of an array that is absent is null, and
+// bytes that are not UTF-8 stay as they are.
 func appendValue(b []byte, v *Value) []byte {
 	switch v.kind {
 	case ValueString:
@@ -56,8 +57,8 @@ func appendValue(b []byte, v *Value) []byte {
 // nanBits are the bits that "NaN" means: those of math.NaN. Other NaNs state their bits.
 var nanBits = math.Float64bits(math.NaN())
 
-// appendDouble appends a number with the given bits: the shortest decimal number that has them, Infinity, -Infinity, NaN, or
-// NaN(0x7ff8000000000000) for any other NaN.
+// appendDouble appends a number with the given bits: the shortest decimal number that has them, Infinity, -Infinity,
+// NaN, or NaN(0x7ff8000000000000) for any other NaN.
 func appendDouble(b []byte, bits uint64) []byte {
 	f := math.Float64frombits(bits)
 	switch {

@@ -6,7 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// A cursor is a position in a sequence of records in order: in chunks of a chain, in sorted late records, or in a run of the file.
+// A cursor is a position in a sequence of records in order: in chunks of a chain, in sorted late records, or in a run
+// of the file.
 type cursor struct {
 	key  Key
 	size int // of the data of the record
@@ -24,7 +25,8 @@ type cursor struct {
 	buffer  []byte   // holds unread
 }
 
-// next moves to the next record, and returns false after the last one. The data of the record before must have been taken.
+// next moves to the next record, and returns false after the last one. The data of the record before must have been
+// taken.
 func (c *cursor) next() (bool, error) {
 	if c.late != nil {
 		if c.entry == len(c.late.index) {
@@ -55,7 +57,8 @@ func (c *cursor) next() (bool, error) {
 	return true, nil
 }
 
-// data takes the data of the record. It is valid until next. Data that does not fit into the buffer is put into large, which grows.
+// data takes the data of the record. It is valid until next. Data that does not fit into the buffer is put into large,
+// which grows.
 func (c *cursor) data(large *[]byte) ([]byte, error) {
 	if len(c.unread) < c.size && c.size <= len(c.buffer) {
 		if err := c.fill(); err != nil {

@@ -41,7 +41,8 @@ const (
 	maxHeader = 3 * binary.MaxVarintLen64
 )
 
-// appendHeader appends the header of a record that follows one with the key before in a chain or a run, which begins after firstKey:
+// appendHeader appends the header of a record that follows one with the key before in a chain or a run, which begins
+// after firstKey:
 //
 //	uvarint difference of times, uvarint zigzag difference of ranks, uvarint size of the data
 func appendHeader(b []byte, before, k Key, size int) []byte {
@@ -93,7 +94,11 @@ func (l *late) sort() {
 	ordered, last := true, firstKey
 	for i, b := range l.all() {
 		for offset := 0; offset < len(b); {
-			e := entry{Key{int64(binary.LittleEndian.Uint64(b[offset:])), int64(binary.LittleEndian.Uint64(b[offset+8:]))}, uint32(i), uint32(offset)}
+			e := entry{
+				Key{int64(binary.LittleEndian.Uint64(b[offset:])), int64(binary.LittleEndian.Uint64(b[offset+8:]))},
+				uint32(i),
+				uint32(offset),
+			}
 			ordered = ordered && !e.key.before(last)
 			last = e.key
 			l.index = append(l.index, e)
@@ -144,7 +149,8 @@ func (c *chunks) size() int {
 	return n
 }
 
-// room returns the last chunk of c with room for n more bytes. It writes records to the file if they need more than the memory.
+// room returns the last chunk of c with room for n more bytes. It writes records to the file if they need more than the
+// memory.
 func (s *Spool) room(c *chunks, n int) ([]byte, error) {
 	if cap(c.tail)-len(c.tail) >= n {
 		return c.tail, nil
@@ -171,8 +177,8 @@ func (s *Spool) room(c *chunks, n int) ([]byte, error) {
 	return c.tail, nil
 }
 
-// shrink drops a free chunk, or writes the records of the chain that has most in memory, or the late ones. It returns false if there are
-// neither.
+// shrink drops a free chunk, or writes the records of the chain that has most in memory, or the late ones. It returns
+// false if there are neither.
 func (s *Spool) shrink() (bool, error) {
 	if last := len(s.free) - 1; last >= 0 {
 		s.free[last] = nil

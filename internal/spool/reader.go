@@ -7,7 +7,8 @@ import (
 // A Reader returns the records of a Spool in order. It is not safe for concurrent use.
 type Reader struct {
 	cursors []cursor
-	// heap has the cursors that have records, the one with the earliest first. Its first element is that of the record that Next returned.
+	// heap has the cursors that have records, the one with the earliest first. Its first element is that of the record
+	// that Next returned.
 	heap  []head
 	moved bool // the first element of heap must move to its next record
 	large []byte
@@ -81,8 +82,8 @@ func (r *Reader) start() error {
 	return nil
 }
 
-// Next returns the next record, and io.EOF after the last one. The record is borrowed until the next call. Errors of the file are of type
-// *tempfile.Error; Next returns them again.
+// Next returns the next record, and io.EOF after the last one. The record is borrowed until the next call. Errors of
+// the file are of type *tempfile.Error; Next returns them again.
 func (r *Reader) Next() (Key, []byte, error) {
 	if r.moved {
 		r.move()

@@ -104,8 +104,9 @@ func (s *Spool) flush(r *run) error {
 // maxRuns is the number of runs that are read at once.
 const maxRuns = 64
 
-// mergeRuns merges runs of late records until there are few enough. Runs that follow each other are merged, so that records with equal
-// keys keep their order, and each run once before any is merged again. The file keeps the space of what was merged.
+// mergeRuns merges runs of late records until there are few enough. Runs that follow each other are merged, so that
+// records with equal keys keep their order, and each run once before any is merged again. The file keeps the space of
+// what was merged.
 func (s *Spool) mergeRuns() error {
 	const most = maxRuns - chainCount
 	for at := 0; len(s.runs) > most; at++ {

@@ -1,11 +1,12 @@
 // Package spool sorts records that are too many for memory.
 //
-// Writers of formats that are sorted by the start of an operation learn of it at its end, and names come last. They add what they know as
-// records with a key, and read the records in order when everything is known. What is small stays in memory; the rest is in a temporary
-// file without a name.
+// Writers of formats that are sorted by the start of an operation learn of it at its end, and names come last. They add
+// what they know as records with a key, and read the records in order when everything is known. What is small stays in
+// memory; the rest is in a temporary file without a name.
 //
-// Most records come in order. A record that continues one of a few chains is appended to it, so chains need no sorting: each is one run
-// of the merge, however long it is. The other records are late. They are sorted when they are written, and each part of them is a run.
+// Most records come in order. A record that continues one of a few chains is appended to it, so chains need no sorting:
+// each is one run of the merge, however long it is. The other records are late. They are sorted when they are written,
+// and each part of them is a run.
 //
 //	Add ─→ chains (in order) ─→ ┐ memory, ┌ a run per chain      ─→ ┐ merge of at
 //	    └→ late records ─ sort ─┘ file    └ a run per sorted part ─→ ┘ most 64 runs ─→ Next
@@ -19,7 +20,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// A Key is the place of a record in the order: by Time, then by Rank. Records with equal keys keep the order in which they were added.
+// A Key is the place of a record in the order: by Time, then by Rank. Records with equal keys keep the order in which
+// they were added.
 type Key struct {
 	Time int64
 	Rank int64
@@ -52,14 +54,14 @@ const (
 	defaultMemory = 32 << 20
 	// Chunks of chunkBytes are reused. A chain begins with less: most spools are small.
 	chunkBytes, smallestChunk, firstChunk = 256 << 10, 256, 4 << 10
-	// chainCount is the number of chains. Operations that are known at their end come in the order of their ends: with n chains, n of them
-	// may nest before any is late.
+	// chainCount is the number of chains. Operations that are known at their end come in the order of their ends: with
+	// n chains, n of them may nest before any is late.
 	chainCount = 4
 	maxRecord  = math.MaxInt32
 )
 
-// A Spool takes records and returns them in the order of their keys. Its memory is bounded by Options.Memory and the largest record,
-// whatever the order, number and size of the records. It is not safe for concurrent use.
+// A Spool takes records and returns them in the order of their keys. Its memory is bounded by Options.Memory and the
+// largest record, whatever the order, number and size of the records. It is not safe for concurrent use.
 type Spool struct {
 	memory    int
 	chunkSize int
@@ -105,13 +107,14 @@ func New(o *Options) *Spool {
 	return s
 }
 
-// Add copies a record, which has at most 2 GiB. It fails if the temporary file cannot be written; all later calls fail then, too. Errors
-// of the file are of type *tempfile.Error, and *ntconv.LimitError if it would become too large.
+// Add copies a record, which has at most 2 GiB. It fails if the temporary file cannot be written; all later calls fail
+// then, too. Errors of the file are of type *tempfile.Error, and *ntconv.LimitError if it would become too large.
 func (s *Spool) Add(k Key, data []byte) error {
 	if s.sealed || s.err != nil || len(data) > maxRecord {
 		return s.refuse(len(data))
 	}
-	// Each chain ends before the one before it, so that records with equal keys are in a later chain only if they were added later.
+	// Each chain ends before the one before it, so that records with equal keys are in a later chain only if they were
+	// added later.
 	for i := range s.chains {
 		if c := &s.chains[i]; !k.before(c.last) {
 			b, err := s.room(&c.chunks, maxHeader+len(data))
@@ -136,8 +139,9 @@ func (s *Spool) refuse(size int) error {
 	return fmt.Errorf("spool: a record has %d bytes, at most %d are possible", size, maxRecord)
 }
 
-// Read returns a Reader of all records from the first one. Several Readers can be open one after the other, and no record can be added
-// after the first Read. A Reader needs up to Options.Memory for its buffers if there is a file, and the Spool nothing more then.
+// Read returns a Reader of all records from the first one. Several Readers can be open one after the other, and no
+// record can be added after the first Read. A Reader needs up to Options.Memory for its buffers if there is a file, and
+// the Spool nothing more then.
 func (s *Spool) Read() (*Reader, error) {
 	if s.err == nil && !s.sealed {
 		s.err = s.seal()
@@ -169,7 +173,8 @@ func (s *Spool) seal() error {
 	return err
 }
 
-// Close removes the temporary file. The Spool and its Readers must not be used afterwards. It can be called more than once.
+// Close removes the temporary file. The Spool and its Readers must not be used afterwards. It can be called more than
+// once.
 func (s *Spool) Close() error {
 	f := s.file
 	*s = Spool{err: errClosed}

@@ -1,6 +1,7 @@
 package sqlviews
 
-// macros are views and macros of DuckDB on top of the tables. Few and general: what a single question needs stands in the question.
+// macros are views and macros of DuckDB on top of the tables. Few and general: what a single question needs stands in
+// the question.
 const macros = `-- The frames of each stack, one row per frame: position 1 is the innermost.
 CREATE OR REPLACE VIEW stack_frames AS
   SELECT s.trace, s.stack_id, s.process_id, s.position, s.frame_id, f.* EXCLUDE (trace, frame_id)

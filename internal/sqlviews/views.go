@@ -1,7 +1,8 @@
-// Package sqlviews writes SQL that makes the tables of traces views of DuckDB: one view per table over all traces, with a column trace.
+// Package sqlviews writes SQL that makes the tables of traces views of DuckDB: one view per table over all traces, with
+// a column trace.
 //
-// The files are read where they are; a view takes no space. IDs as stack_id count from 1 in every trace, so joins compare the column
-// trace, too: JOIN stacks USING (trace, stack_id).
+// The files are read where they are; a view takes no space. IDs as stack_id count from 1 in every trace, so joins
+// compare the column trace, too: JOIN stacks USING (trace, stack_id).
 package sqlviews
 
 import (
@@ -18,7 +19,8 @@ type Source struct {
 	Dir string
 	// Trace is the value of the column trace. It is ignored for a dataset.
 	Trace string
-	// Keys are the partition keys of a dataset in the order of its folders, ending with trace. Nil means that Dir holds one trace.
+	// Keys are the partition keys of a dataset in the order of its folders, ending with trace. Nil means that Dir holds
+	// one trace.
 	Keys []string
 	// Tables are the names of the tables that the source has: those without files would be errors of DuckDB.
 	Tables []string
@@ -30,7 +32,8 @@ const Setup = "SET TimeZone = 'UTC';\n"
 // needs are the tables that macros reads.
 var needs = []string{"stacks", "frames", "samples"}
 
-// Views returns the statements that create a view for every table that a source has, and the views and macros that build on them.
+// Views returns the statements that create a view for every table that a source has, and the views and macros that
+// build on them.
 func Views(sources []Source) string {
 	var b strings.Builder
 	names := union(sources)
@@ -76,18 +79,26 @@ func union(sources []Source) (names []string) {
 func (s *Source) query(table string) string {
 	path := strings.TrimRight(pattern(s.Dir), "/") + "/"
 	if s.Keys == nil {
-		return fmt.Sprintf("SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)", text(s.Trace), text(path+table+".parquet"))
+		return fmt.Sprintf(
+			"SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)",
+			text(s.Trace),
+			text(path+table+".parquet"),
+		)
 	}
 	var types []string
 	for _, key := range s.Keys {
 		path += pattern(key) + "=*/"
 		types = append(types, text(key)+": "+hiveType(key))
 	}
-	return fmt.Sprintf("SELECT trace, * EXCLUDE (trace) FROM read_parquet(%s, union_by_name = true, hive_partitioning = true, hive_types = {%s})",
-		text(path+table+".parquet"), strings.Join(types, ", "))
+	return fmt.Sprintf(
+		"SELECT trace, * EXCLUDE (trace) FROM read_parquet(%s, union_by_name = true, hive_partitioning = true, hive_types = {%s})",
+		text(path+table+".parquet"),
+		strings.Join(types, ", "),
+	)
 }
 
-// hiveType returns the type of a partition key. DuckDB would guess it from the first values: a service may be called 42.
+// hiveType returns the type of a partition key. DuckDB would guess it from the first values: a service may be called
+// 42.
 func hiveType(key string) string {
 	switch key {
 	case "day":
@@ -111,7 +122,8 @@ func identifier(name string) string {
 	return name
 }
 
-// pattern returns a path that stands for itself where DuckDB expects a glob, which has no escape character but sets of characters.
+// pattern returns a path that stands for itself where DuckDB expects a glob, which has no escape character but sets of
+// characters.
 func pattern(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }

@@ -1,7 +1,7 @@
 package streameq
 
-// alike remembers which pairs of pointers were found to be equal, so that long content that many events share is not compared for
-// each of them.
+// alike remembers which pairs of pointers were found to be equal, so that long content that many events share is not
+// compared for each of them.
 type alike[T any] struct {
 	last  [2]*T
 	known map[*T]*T

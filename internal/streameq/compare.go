@@ -83,8 +83,8 @@ func (c *comparer) values(a, b *ntconv.Event) *Difference {
 	return nil
 }
 
-// removal reports whether e is a mark that ends threads, the one thing without a time of its own: readers give it the time
-// of its neighbors.
+// removal reports whether e is a mark that ends threads, the one thing without a time of its own: readers give it the
+// time of its neighbors.
 func removal(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindMark && e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The functions below append all that the comparison looks at, in a form that is equal for equal content only: what no event uses is
-// matched by it, because comparing each with each takes a time that is the product of their numbers.
+// The functions below append all that the comparison looks at, in a form that is equal for equal content only: what no
+// event uses is matched by it, because comparing each with each takes a time that is the product of their numbers.
 
 func appendString[T string | []byte](dst []byte, s T) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
@@ -58,7 +58,8 @@ func appendThread(dst []byte, t *ntconv.Thread) []byte {
 	return appendAttrs(appendString(binary.AppendUvarint(dst, t.TID), t.Name), t.Attrs)
 }
 
-// appendProcess appends a process of a machine with the given size of pointers. No process is one that nothing is known about.
+// appendProcess appends a process of a machine with the given size of pointers. No process is one that nothing is known
+// about.
 func appendProcess(dst []byte, p *ntconv.Process, machine uint8) []byte {
 	if p == nil {
 		p = &ntconv.Process{}

@@ -23,8 +23,8 @@ type Place struct {
 	Event int64
 	// Offset is the byte of the decompressed input at which the item of the difference begins, or -1 if it has none.
 	Offset int64
-	// Item describes the item in a line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". Empty for a difference that
-	// is not about one.
+	// Item describes the item in a line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". Empty for a difference
+	// that is not about one.
 	Item string
 }
 

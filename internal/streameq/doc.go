@@ -1,13 +1,13 @@
-// Package streameq compares event streams: it finds the first place where two sources do not yield the same trace, and says
-// what differs there. It is the definition of "rewritten without loss" that ntconv verify and the tests share.
+// Package streameq compares event streams: it finds the first place where two sources do not yield the same trace, and
+// says what differs there. It is the definition of "rewritten without loss" that ntconv verify and the tests share.
 //
 // # What is equal
 //
-// Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one in
-// the other, so two threads with equal rows stay two. KindDefine events may stand elsewhere or be missing if the type or
-// thread is used, since writers put definitions where their format wants them; but what is only declared in one stream must
-// be declared or used in the other. Attributes of the trace with the prefix "ntconv." are about the writing and are not
-// compared. Neither are
+// Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one
+// in the other, so two threads with equal rows stay two. KindDefine events may stand elsewhere or be missing if the
+// type or thread is used, since writers put definitions where their format wants them; but what is only declared in one
+// stream must be declared or used in the other. Attributes of the trace with the prefix "ntconv." are about the writing
+// and are not compared. Neither are
 //
 //   - Event.Offset and Info.Format,
 //   - the difference between a stack or label list that is missing and one that is empty,
@@ -17,9 +17,9 @@
 //   - the time of marks that end threads, which formats do not record,
 //   - FlagPlaceholder, FlagLate and FlagNumbered, which tell about the reading, not about the trace.
 //
-// The place of marks and of blocks of unknown kind among the events is compared. In time order package reader puts those without a time of
-// their own after the latest of the events that precede them in the input.
+// The place of marks and of blocks of unknown kind among the events is compared. In time order package reader puts
+// those without a time of their own after the latest of the events that precede them in the input.
 //
-// Comparing takes time and memory in proportion to the streams: what no event uses is matched by its content, and long stacks and label
-// lists that many events share are compared once.
+// Comparing takes time and memory in proportion to the streams: what no event uses is matched by its content, and long
+// stacks and label lists that many events share are compared once.
 package streameq

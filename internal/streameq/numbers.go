@@ -14,13 +14,13 @@ type numbers struct {
 type numbering struct {
 	seq, lost uint32 // the last number, and the losses that were reported since
 	seen      bool   // seq means something
-	// apart says that time order is not the order in which the thread numbered its events: a number shows losses that are not reported,
-	// or does not show those that are.
+	// apart says that time order is not the order in which the thread numbered its events: a number shows losses that
+	// are not reported, or does not show those that are.
 	apart bool
 }
 
-// startsAnywhere reports whether the first number of a thread does not tell of losses: nettrace before version 6, and what was
-// converted from it.
+// startsAnywhere reports whether the first number of a thread does not tell of losses: nettrace before version 6, and
+// what was converted from it.
 func startsAnywhere(info *ntconv.Info) bool {
 	v, _ := info.Attrs.Get("ntconv.sequence")
 	return v == "first"

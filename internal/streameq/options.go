@@ -36,9 +36,17 @@ func Aspects() []Aspect {
 		{"marks", "sequence points and ends of threads", func(o *Options) { o.Marks = true }},
 		{"sequence", "sequence numbers, which a selection of events renumbers", func(o *Options) { o.Sequence = true }},
 		{"lost", "where the recorder lost events, and how many", func(o *Options) { o.Lost = true }},
-		{"sorted", "the flag of events that stand in order in the file (always, unless --order file)", func(o *Options) { o.Sorted = true }},
+		{
+			"sorted",
+			"the flag of events that stand in order in the file (always, unless --order file)",
+			func(o *Options) { o.Sorted = true },
+		},
 		{"definitions", "types and threads that no event uses", func(o *Options) { o.Definitions = true }},
-		{"names", "names of stack frames in the trace itself; addresses are compared", func(o *Options) { o.Frames = true }},
+		{
+			"names",
+			"names of stack frames in the trace itself; addresses are compared",
+			func(o *Options) { o.Frames = true },
+		},
 		{"header", "clock, machine and attributes of the trace", func(o *Options) { o.Info = true }},
 		{"damage", "that a trace is truncated or damaged, if the rest is equal", func(o *Options) { o.Errors = true }},
 	}

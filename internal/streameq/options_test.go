@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Each aspect sets one option, and each option that users may choose has an aspect. EmptyMarks has none: verify always sets it.
+// Each aspect sets one option, and each option that users may choose has an aspect. EmptyMarks has none: verify always
+// sets it.
 func TestAspects(t *testing.T) {
 	left := map[string]bool{}
 	for i := range reflect.TypeFor[Options]().NumField() {

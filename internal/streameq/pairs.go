@@ -60,7 +60,8 @@ func (c *comparer) define(e *ntconv.Event, side int) {
 	}
 }
 
-// definitions compares what was only declared: every such type or thread of one stream needs a partner of equal content.
+// definitions compares what was only declared: every such type or thread of one stream needs a partner of equal
+// content.
 func (c *comparer) definitions() *Difference {
 	if c.opts.Definitions {
 		return nil
@@ -91,8 +92,8 @@ func unrelated[T any](p *pairs[T], defs declared[T]) (rest declared[T]) {
 	return rest
 }
 
-// matchAll gives each thing of one stream a partner of equal content in the other, and calls found, which may be nil, for each pair. It
-// returns the first thing without a partner as the difference.
+// matchAll gives each thing of one stream a partner of equal content in the other, and calls found, which may be nil,
+// for each pair. It returns the first thing without a partner as the difference.
 func matchAll[T any](what string, all declared[T], content func(*T, int) string, found func(a, b *T)) *Difference {
 	free := map[string][]*T{}
 	for _, b := range all[1] {
@@ -123,8 +124,8 @@ func matchAll[T any](what string, all declared[T], content func(*T, int) string,
 	return d
 }
 
-// processIdentity returns a function that returns the same text for processes that are the same in both streams, and for no others.
-// Those of unused threads are related first, by their content.
+// processIdentity returns a function that returns the same text for processes that are the same in both streams, and
+// for no others. Those of unused threads are related first, by their content.
 func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntconv.Process, side int) string {
 	content := func(p *ntconv.Process, side int) string { return string(appendProcess(nil, p, c.machine[side])) }
 	var all declared[ntconv.Process]
@@ -135,7 +136,12 @@ func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntco
 			}
 		}
 	}
-	matchAll("process", unrelated(&c.procs, all), content, func(a, b *ntconv.Process) { c.procs.other[0][a], c.procs.other[1][b] = b, a })
+	matchAll(
+		"process",
+		unrelated(&c.procs, all),
+		content,
+		func(a, b *ntconv.Process) { c.procs.other[0][a], c.procs.other[1][b] = b, a },
+	)
 	number := map[*ntconv.Process]int{} // of processes of the second stream
 	return func(p *ntconv.Process, side int) string {
 		if nothing := content(nil, side); p == nil || content(p, side) == nothing {

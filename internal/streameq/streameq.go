@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Events returns nil if two events are equal in everything they refer to, or else a *Difference. Pointers are followed, not
-// compared.
+// Events returns nil if two events are equal in everything they refer to, or else a *Difference. Pointers are followed,
+// not compared.
 func Events(a, b *ntconv.Event) error {
 	c := newComparer(&Options{})
 	if d := c.events(a, b); d != nil {
@@ -17,8 +17,8 @@ func Events(a, b *ntconv.Event) error {
 	return nil
 }
 
-// Streams reads two sources to their ends or to the first difference. It returns how many events of KindEvent were found
-// equal, and a *Difference, an error of a source, or nil. opts may be nil.
+// Streams reads two sources to their ends or to the first difference. It returns how many events of KindEvent were
+// found equal, and a *Difference, an error of a source, or nil. opts may be nil.
 func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	if opts == nil {
 		opts = &Options{}

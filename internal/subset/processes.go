@@ -5,8 +5,8 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// keptProcesses are the processes with at least one selected event, and the mappings that they refer to. A recorder describes a file
-// that several processes map only once, in events of any of these processes.
+// keptProcesses are the processes with at least one selected event, and the mappings that they refer to. A recorder
+// describes a file that several processes map only once, in events of any of these processes.
 type keptProcesses struct {
 	processes map[hostID]bool         // by PID
 	mapped    map[hostID][]mappingRef // by PID, until finish
@@ -26,7 +26,11 @@ type mappingRef struct {
 }
 
 func newKeptProcesses() *keptProcesses {
-	return &keptProcesses{processes: make(map[hostID]bool), mapped: make(map[hostID][]mappingRef), refs: make(map[mappingRef]bool)}
+	return &keptProcesses{
+		processes: make(map[hostID]bool),
+		mapped:    make(map[hostID][]mappingRef),
+		refs:      make(map[mappingRef]bool),
+	}
 }
 
 func processOf(t *ntconv.Thread) hostID {

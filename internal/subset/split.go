@@ -10,9 +10,10 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A Split is a sink that distributes the events of a trace over one sink per process. A part holds what a selection of the process
-// with its symbols holds: all events of its threads, the symbols of mappings that events of other processes describe, and marks that
-// mention only its threads. Definitions and blocks of unknown kind belong to no process and are omitted.
+// A Split is a sink that distributes the events of a trace over one sink per process. A part holds what a selection of
+// the process with its symbols holds: all events of its threads, the symbols of mappings that events of other processes
+// describe, and marks that mention only its threads. Definitions and blocks of unknown kind belong to no process and
+// are omitted.
 //
 // Show it all events with Learn before the first Write. It is not safe for concurrent use.
 type Split struct {
@@ -46,18 +47,20 @@ type part struct {
 	lone   map[*ntconv.Thread]bool
 }
 
-// NewSplit returns a sink that calls create for each process with events of its threads, in the order of their first events. The process
-// is nil for events of threads without one.
+// NewSplit returns a sink that calls create for each process with events of its threads, in the order of their first
+// events. The process is nil for events of threads without one.
 func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 	return &Split{
 		create: create, users: make(map[mappingRef][]hostID), refs: make(map[hostID]map[mappingRef]bool),
-		shared: make(map[mappingRef][]shared), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
+		shared: make(
+			map[mappingRef][]shared,
+		), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
 		lost: make(map[*ntconv.Thread]*ntconv.Event), early: make(map[hostID][]*ntconv.Event),
 	}
 }
 
-// Learn observes an event of the whole trace, in a reading before the one that is written: a recorder describes a file that several
-// processes map only once, maybe before the others map it. It borrows the event.
+// Learn observes an event of the whole trace, in a reading before the one that is written: a recorder describes a file
+// that several processes map only once, maybe before the others map it. It borrows the event.
 func (s *Split) Learn(e *ntconv.Event) {
 	var m clr.Mapping
 	if e.Kind != ntconv.KindEvent || clr.ClassOf(e.Type) != clr.ClassUniversalMapping || !clr.ParseMapping(e, &m) {
@@ -141,7 +144,8 @@ func (s *Split) event(e *ntconv.Event) error {
 	return nil
 }
 
-// loss writes a loss to the part of its process. A loss comes before the event that revealed it, so the part may not exist yet.
+// loss writes a loss to the part of its process. A loss comes before the event that revealed it, so the part may not
+// exist yet.
 func (s *Split) loss(e *ntconv.Event) error {
 	id := processOf(e.Capture)
 	if p := s.parts[id]; p != nil {
@@ -158,7 +162,8 @@ func (s *Split) loss(e *ntconv.Event) error {
 	return nil
 }
 
-// part returns the part of a process. For its first event that is a new one with its losses and what describes its mappings so far.
+// part returns the part of a process. For its first event that is a new one with its losses and what describes its
+// mappings so far.
 func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 	if p := s.parts[id]; p != nil {
 		return p, nil

@@ -47,8 +47,8 @@ func processTrace(t *rapid.T) (list []*ntconv.Event) {
 	return list
 }
 
-// Samples of kind Wall weigh as much in the part of their process as in the whole trace, with and without a selection, even if a thread
-// has one sample only and other events after it.
+// Samples of kind Wall weigh as much in the part of their process as in the whole trace, with and without a selection,
+// even if a thread has one sample only and other events after it.
 func TestPartsKeepWeights(t *testing.T) {
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 	rapid.Check(t, func(t *rapid.T) {

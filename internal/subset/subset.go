@@ -1,5 +1,5 @@
-// Package subset decides which events of a trace go into a smaller trace: those that a selection keeps, and those that the smaller
-// trace needs so that its stacks can be symbolized.
+// Package subset decides which events of a trace go into a smaller trace: those that a selection keeps, and those that
+// the smaller trace needs so that its stacks can be symbolized.
 package subset
 
 import (
@@ -36,15 +36,20 @@ type Options struct {
 
 // New returns a filter. If NeedsLearn is true, call Learn before Keep.
 func New(o Options) *Filter {
-	return &Filter{all: o.All, symbols: o.Symbols, types: make(map[*ntconv.Type]bool), used: make(map[*ntconv.Thread]bool)}
+	return &Filter{
+		all:     o.All,
+		symbols: o.Symbols,
+		types:   make(map[*ntconv.Type]bool),
+		used:    make(map[*ntconv.Thread]bool),
+	}
 }
 
-// NeedsLearn reports whether the filter must read the trace once before it can decide. Without Learn it keeps the symbols and losses
-// of all processes.
+// NeedsLearn reports whether the filter must read the trace once before it can decide. Without Learn it keeps the
+// symbols and losses of all processes.
 func (f *Filter) NeedsLearn() bool { return f.symbols && !f.all }
 
-// Learn reads a trace to its end to find the processes of selected events. It returns the error that src ends with, after which the filter
-// knows the processes of the events before it.
+// Learn reads a trace to its end to find the processes of selected events. It returns the error that src ends with,
+// after which the filter knows the processes of the events before it.
 func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) error {
 	f.processes = newKeptProcesses()
 	defer f.processes.finish()
@@ -87,8 +92,8 @@ func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
 // Counts returns what Keep has counted so far.
 func (f *Filter) Counts() Counts { return f.counts }
 
-// Source returns the subset of a trace. src yields the events that Keep accepted, and others that the caller adds. Marks of the
-// returned source mention only threads that have events in the subset.
+// Source returns the subset of a trace. src yields the events that Keep accepted, and others that the caller adds.
+// Marks of the returned source mention only threads that have events in the subset.
 func (f *Filter) Source(src ntconv.Source) ntconv.Source { return &source{Source: src, filter: f} }
 
 type source struct {
@@ -159,8 +164,8 @@ func (f *Filter) givesSymbols(t *ntconv.Type) bool {
 	return yes
 }
 
-// givesSymbols reports whether events of a type name an address, a module or a process. Events of the provider ntconv hold names that
-// symbol.Synthesize could not express otherwise.
+// givesSymbols reports whether events of a type name an address, a module or a process. Events of the provider ntconv
+// hold names that symbol.Synthesize could not express otherwise.
 func givesSymbols(t *ntconv.Type) bool {
 	switch t.Provider {
 	case clr.Rundown, clr.UniversalSystem:

@@ -17,7 +17,14 @@ type Entry struct {
 func Entries(r *ntconv.Report) []Entry {
 	list := []Entry{}
 	for _, e := range r.Entries() {
-		j := Entry{Code: e.Code.String(), Severity: e.Code.Severity().String(), Count: e.Count, Text: e.Code.Text(), Detail: e.Detail, code: e.Code}
+		j := Entry{
+			Code:     e.Code.String(),
+			Severity: e.Code.Severity().String(),
+			Count:    e.Count,
+			Text:     e.Code.Text(),
+			Detail:   e.Detail,
+			code:     e.Code,
+		}
 		if e.Offset >= 0 {
 			j.Offset = &e.Offset
 		}

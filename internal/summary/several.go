@@ -2,8 +2,8 @@ package summary
 
 import "slices"
 
-// Add adds what another run read, so that s describes runs over several inputs: their events, their reports, and notes that s has not.
-// Outputs and results are not added.
+// Add adds what another run read, so that s describes runs over several inputs: their events, their reports, and notes
+// that s has not. Outputs and results are not added.
 func (s *Summary) Add(other *Summary) {
 	if s.Input == "" {
 		s.Input, s.Format = other.Input, other.Format

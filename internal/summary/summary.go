@@ -1,5 +1,5 @@
-// Package summary states what a run of the command did: what it read and wrote, and what was lost. It renders this as a line of text
-// and as a JSON object.
+// Package summary states what a run of the command did: what it read and wrote, and what was lost. It renders this as a
+// line of text and as a JSON object.
 package summary
 
 import (
@@ -18,7 +18,8 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// A Summary is what a run did. The zero value is the summary of a run that has not begun. It is not safe for concurrent use.
+// A Summary is what a run did. The zero value is the summary of a run that has not begun. It is not safe for concurrent
+// use.
 type Summary struct {
 	Input    string   // first input, as on the command line
 	Inputs   []string // all inputs if there are several, nil otherwise
@@ -50,8 +51,8 @@ type Links struct {
 	Evicted  int64 `json:"evicted,omitempty"` // spans that were not known to their end, because too many were open
 }
 
-// Read sets what a pass has read: Format, Events, Selected, Report and Notes. Call it after the pass, and set Result, Naming and Flags
-// before.
+// Read sets what a pass has read: Format, Events, Selected, Report and Notes. Call it after the pass, and set Result,
+// Naming and Flags before.
 func (s *Summary) Read(p *pass.Pass) {
 	s.Format = p.Info.Format
 	s.Events, s.Selected = p.Total, p.Kept

@@ -57,7 +57,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The JSON is one line, and the members of the result are members of the summary, between those of the input and the report.
+// The JSON is one line, and the members of the result are members of the summary, between those of the input and the
+// report.
 func TestJSON(t *testing.T) {
 	report := lossy()
 	for _, tt := range []struct {

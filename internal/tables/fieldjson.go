@@ -18,8 +18,8 @@ const (
 	maxFieldCount = 1 << 20
 )
 
-// fieldJSON is a field of a payload as the columns recorded_fields and layout of event_types store it. The type is the name of its
-// code as ntconv.TypeCode.String returns it, or the number of a code without a name.
+// fieldJSON is a field of a payload as the columns recorded_fields and layout of event_types store it. The type is the
+// name of its code as ntconv.TypeCode.String returns it, or the number of a code without a name.
 type fieldJSON struct {
 	Name  string      `json:"name"`
 	Extra string      `json:"extra,omitempty"` // hexadecimal
@@ -37,8 +37,8 @@ type typeJSON struct {
 	Of    []fieldJSON `json:"fields,omitempty"`
 }
 
-// AppendFields appends the fields of a payload as a JSON array. ParseFields restores everything that two fields can differ in, except
-// for names that are not UTF-8. No fields append nothing.
+// AppendFields appends the fields of a payload as a JSON array. ParseFields restores everything that two fields can
+// differ in, except for names that are not UTF-8. No fields append nothing.
 func AppendFields(dst []byte, fields []ntconv.Field) []byte {
 	if len(fields) == 0 {
 		return dst
@@ -57,7 +57,17 @@ func fieldsToJSON(fields []ntconv.Field) []fieldJSON {
 	for i := range fields {
 		f := &fields[i]
 		t := typeToJSON(&f.Type)
-		list = append(list, fieldJSON{Name: f.Name, Extra: hex.EncodeToString(f.Extra), Type: t.Type, Elem: t.Elem, Count: t.Count, Of: t.Of})
+		list = append(
+			list,
+			fieldJSON{
+				Name:  f.Name,
+				Extra: hex.EncodeToString(f.Extra),
+				Type:  t.Type,
+				Elem:  t.Elem,
+				Count: t.Count,
+				Of:    t.Of,
+			},
+		)
 	}
 	return list
 }
@@ -86,8 +96,8 @@ func codes() map[string]ntconv.TypeCode {
 	return m
 }
 
-// ParseFields reads what AppendFields wrote; the empty text has no fields. It accepts untrusted text: nesting and the number of fields
-// are limited. Errors wrap ntconv.ErrCorrupt, or are a *ntconv.LimitError.
+// ParseFields reads what AppendFields wrote; the empty text has no fields. It accepts untrusted text: nesting and the
+// number of fields are limited. Errors wrap ntconv.ErrCorrupt, or are a *ntconv.LimitError.
 func ParseFields(text string) ([]ntconv.Field, error) {
 	if text == "" {
 		return nil, nil
@@ -121,7 +131,12 @@ func checkDepth(text string) error {
 		case c == '{' || c == '[':
 			// A level of fields has an array and an object.
 			if depth++; depth > 2*maxFieldDepth {
-				return &ntconv.LimitError{Limit: "field nesting", Value: maxFieldDepth, Asked: int64(depth+1) / 2, Unit: "levels"}
+				return &ntconv.LimitError{
+					Limit: "field nesting",
+					Value: maxFieldDepth,
+					Asked: int64(depth+1) / 2,
+					Unit:  "levels",
+				}
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -166,7 +181,12 @@ func (p *fieldParser) fieldType(j *typeJSON) (*ntconv.FieldType, error) {
 	}
 	code, ok := p.codes[j.Type]
 	if !ok {
-		return nil, fmt.Errorf("%w: unknown type %.40q; want a name such as int32, or a number of at most %d", ntconv.ErrCorrupt, j.Type, math.MaxUint8)
+		return nil, fmt.Errorf(
+			"%w: unknown type %.40q; want a name such as int32, or a number of at most %d",
+			ntconv.ErrCorrupt,
+			j.Type,
+			math.MaxUint8,
+		)
 	}
 	t := &ntconv.FieldType{Code: code, Count: j.Count}
 	var err error

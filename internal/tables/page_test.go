@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write docs/parquet-tables.md")
 
 const pageName = "../../docs/parquet-tables.md"
 
-// The page is the contract: a change of a name, a type or a meaning changes it, and then tables.Version must change, too, if files that were
-// written before mean something else.
+// The page is the contract: a change of a name, a type or a meaning changes it, and then tables.Version must change,
+// too, if files that were written before mean something else.
 func TestPage(t *testing.T) {
 	want := page()
 	if *update {
@@ -146,7 +146,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// portable reports columns whose Parquet type some reader cannot read: nanoseconds, UUID, ENUM, JSON, VARIANT and unsigned numbers.
+// portable reports columns whose Parquet type some reader cannot read: nanoseconds, UUID, ENUM, JSON, VARIANT and
+// unsigned numbers.
 func portable(t *testing.T, path string, fields []parquet.Field) {
 	for _, f := range fields {
 		name := path + "." + f.Name()

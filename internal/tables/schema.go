@@ -21,24 +21,40 @@ type Table struct {
 	Sort string
 }
 
-// All returns the fixed tables in the order of the documentation. Typed tables, with one column per field of an event, are not among them.
+// All returns the fixed tables in the order of the documentation. Typed tables, with one column per field of an event,
+// are not among them.
 func All() []Table {
 	return []Table{
 		{"trace_info", "The recording: one row.", reflect.TypeFor[TraceInfo](), ""},
-		{"attributes", "Keys and values that describe the trace, processes, threads and event types.", reflect.TypeFor[Attribute](), ""},
+		{
+			"attributes",
+			"Keys and values that describe the trace, processes, threads and event types.",
+			reflect.TypeFor[Attribute](),
+			"",
+		},
 		{"processes", "Processes.", reflect.TypeFor[Process](), "process_id"},
 		{"threads", "Threads.", reflect.TypeFor[Thread](), "thread_id"},
 		{"modules", "Files in the addresses of processes.", reflect.TypeFor[Module](), "module_id"},
 		{"event_types", "Types of events.", reflect.TypeFor[EventType](), "type_id"},
 		{"events", "Events: every event of the trace.", reflect.TypeFor[Event](), "ts_ns"},
 		{"losses", "Events that the recorder did not record.", reflect.TypeFor[Loss](), "ts_ns"},
-		{"marks", "What stands between events: sequence points, ends of threads, definitions.", reflect.TypeFor[Mark](), "event_id"},
+		{
+			"marks",
+			"What stands between events: sequence points, ends of threads, definitions.",
+			reflect.TypeFor[Mark](),
+			"event_id",
+		},
 		{"stacks", "Distinct call stacks.", reflect.TypeFor[Stack](), "stack_id"},
 		{"frames", "Distinct entries of call stacks.", reflect.TypeFor[Frame](), "frame_id"},
 		{"labels", "Labels of events, one row per label of a list.", reflect.TypeFor[Label](), "label_list_id"},
 		{"samples", "Samples of profiles with their weights.", reflect.TypeFor[Sample](), "ts_ns"},
 		{"spans", "Spans.", reflect.TypeFor[Span](), "ts_ns"},
-		{"intervals", "Intervals of the runtime: garbage collections, compilations, waits.", reflect.TypeFor[Interval](), "ts_ns"},
+		{
+			"intervals",
+			"Intervals of the runtime: garbage collections, compilations, waits.",
+			reflect.TypeFor[Interval](),
+			"ts_ns",
+		},
 		{"counters", "Values of counters and instruments.", reflect.TypeFor[Counter](), "ts_ns"},
 	}
 }
@@ -48,7 +64,8 @@ func Single() Table {
 	return Table{"single", "Events with all names: every event of the trace.", reflect.TypeFor[SingleEvent](), "ts_ns"}
 }
 
-// Of returns the fixed table, or Single, whose rows have a Go type. It panics if there is none, because that is an error of the program.
+// Of returns the fixed table, or Single, whose rows have a Go type. It panics if there is none, because that is an
+// error of the program.
 func Of[T any]() Table {
 	t := reflect.TypeFor[T]()
 	for _, table := range append(All(), Single()) {
@@ -91,8 +108,8 @@ func Columns(row reflect.Type) []Column {
 	return list
 }
 
-// keyOf returns the column of a table that another column refers to: the one of the same name, but for events, whose rows are not defined
-// elsewhere.
+// keyOf returns the column of a table that another column refers to: the one of the same name, but for events, whose
+// rows are not defined elsewhere.
 func keyOf(table, column string) string {
 	if table == "events" {
 		return "event_id"
@@ -100,7 +117,8 @@ func keyOf(table, column string) string {
 	return column
 }
 
-// typeName returns the type of a column in words. It panics for types that a table must not have, because not all readers know them.
+// typeName returns the type of a column in words. It panics for types that a table must not have, because not all
+// readers know them.
 func typeName(t reflect.Type, options string) string {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -20,7 +20,8 @@ const (
 	FrameUnresolved = "unresolved"
 )
 
-// FrameNoFunction is the bit of Frame.Flags for a recorded frame without a function. The others are those of ntconv.FrameFlags.
+// FrameNoFunction is the bit of Frame.Flags for a recorded frame without a function. The others are those of
+// ntconv.FrameFlags.
 const FrameNoFunction = 1 << 16
 
 // A Frame is a row of the table frames: a distinct entry of a call stack.

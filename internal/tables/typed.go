@@ -8,8 +8,8 @@ import (
 // TypedPrefix begins the names of typed tables, which have one column per field of an event.
 const TypedPrefix = "event_"
 
-// providerSlugs are short names of providers whose tables people write queries for. A slug that TypedName derives from another provider's
-// name may be equal; Names separates the tables.
+// providerSlugs are short names of providers whose tables people write queries for. A slug that TypedName derives from
+// another provider's name may be equal; Names separates the tables.
 var providerSlugs = map[string]string{
 	"Microsoft-Windows-DotNETRuntime":                                "clr",
 	"Microsoft-Windows-DotNETRuntimeRundown":                         "rundown",
@@ -48,10 +48,10 @@ func ProviderSlugs() map[string]string {
 	return slugs
 }
 
-// TypedName returns the name of the typed table of an event: "event_clr_GCAllocationTick" for the event GCAllocationTick of
-// Microsoft-Windows-DotNETRuntime. event is the name of the event, or its number if it has no name. The result has only ASCII letters,
-// digits and underscores. Different events may have the same result; an exporter makes names unique with Names, in the order of
-// provider and event.
+// TypedName returns the name of the typed table of an event: "event_clr_GCAllocationTick" for the event
+// GCAllocationTick of Microsoft-Windows-DotNETRuntime. event is the name of the event, or its number if it has no name.
+// The result has only ASCII letters, digits and underscores. Different events may have the same result; an exporter
+// makes names unique with Names, in the order of provider and event.
 func TypedName(provider, event string) string {
 	slug, ok := providerSlugs[provider]
 	if !ok {
@@ -60,7 +60,8 @@ func TypedName(provider, event string) string {
 	return TypedPrefix + slug + "_" + slugOf(event)
 }
 
-// maxSlug bounds a slug in bytes, so that two of them with a prefix, a suffix and an extension are a name that all file systems accept.
+// maxSlug bounds a slug in bytes, so that two of them with a prefix, a suffix and an extension are a name that all file
+// systems accept.
 const maxSlug = 100
 
 // slugOf replaces each run of other characters than ASCII letters and digits by an underscore.
@@ -80,8 +81,8 @@ func slugOf(name string) string {
 	return "unnamed"
 }
 
-// Names makes names unique. Names that differ only in case are equal: file systems and DuckDB are case-insensitive. The zero value is
-// ready to use.
+// Names makes names unique. Names that differ only in case are equal: file systems and DuckDB are case-insensitive. The
+// zero value is ready to use.
 type Names struct{ next map[string]int } // the suffix to try next, by name in lower case
 
 // Add returns name, with the first free suffix _2, _3, ... if it was returned before.

@@ -12,8 +12,8 @@ import (
 // LimitSize is the Limit of the *ntconv.LimitError of a file that would become too large. Its values are bytes.
 const LimitSize = "temporary file"
 
-// A File is a temporary file that is written from the beginning to the end and read anywhere. It is not safe for concurrent use, except
-// that several goroutines may read while none writes.
+// A File is a temporary file that is written from the beginning to the end and read anywhere. It is not safe for
+// concurrent use, except that several goroutines may read while none writes.
 type File struct {
 	file  *os.File
 	named bool // the system did not remove the name of the open file
@@ -21,7 +21,8 @@ type File struct {
 	max   int64 // bytes, 0 for any number
 }
 
-// An Error means that a temporary file could not be created, written, read or removed. Its text says what a user can do.
+// An Error means that a temporary file could not be created, written, read or removed. Its text says what a user can
+// do.
 type Error struct {
 	Err error // of package os, or ErrChanged
 	// Advice is the next step, "" if there is none.
@@ -42,9 +43,10 @@ func (e *Error) Error() string {
 // Unwrap returns the error of package os.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Create creates a file in dir, or in os.TempDir() if dir is empty. Pattern is that of os.CreateTemp. Create removes the name at once
-// where the system allows it, so that nothing is left even if the process is killed; elsewhere Close removes it. The file has at most
-// max bytes, 0 means no limit. All errors of a File are of type *Error, except io.EOF and the *ntconv.LimitError of Write.
+// Create creates a file in dir, or in os.TempDir() if dir is empty. Pattern is that of os.CreateTemp. Create removes
+// the name at once where the system allows it, so that nothing is left even if the process is killed; elsewhere Close
+// removes it. The file has at most max bytes, 0 means no limit. All errors of a File are of type *Error, except io.EOF
+// and the *ntconv.LimitError of Write.
 func Create(dir, pattern string, max int64) (*File, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
@@ -66,7 +68,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// CheckSize returns an *ntconv.LimitError if a temporary file of size bytes is larger than max, which is 0 for any size.
+// CheckSize returns an *ntconv.LimitError if a temporary file of size bytes is larger than max, which is 0 for any
+// size.
 func CheckSize(size, max int64) error {
 	if max > 0 && size > max {
 		return &ntconv.LimitError{Limit: LimitSize, Value: max, Asked: size, Unit: "bytes"}

@@ -145,7 +145,9 @@ func (t *Timeline) loss(e *ntconv.Event) {
 	rec := appendHead(t.rec[:0], recordLoss, t.owners.own(thread, LossTrack))
 	rec = appendNumber(rec, thread)
 	if t.opts.Args != nil {
-		t.source = Source{Values: append(t.source.Values[:0], Value{Name: "events", Kind: IntValue, Int: int64(e.Lost)})}
+		t.source = Source{
+			Values: append(t.source.Values[:0], Value{Name: "events", Kind: IntValue, Int: int64(e.Lost)}),
+		}
 		rec = t.opts.Args(rec, &t.source)
 	}
 	t.rec = rec

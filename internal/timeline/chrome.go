@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A chromeReader makes records of the events of Chrome's format that are not slices: counters, arrows and instants. The tracker finds the
-// slices.
+// A chromeReader makes records of the events of Chrome's format that are not slices: counters, arrows and instants. The
+// tracker finds the slices.
 type chromeReader struct {
 	t       *Timeline
 	decoder *chromeevent.Decoder
@@ -39,7 +39,8 @@ func newChromeReader(t *Timeline) *chromeReader {
 	return &chromeReader{t: t, decoder: chromeevent.NewDecoder(t.opts.Report), begun: map[uint64]arrowEnd{}}
 }
 
-// add adds what an event of Chrome's format is. It returns false if the event is an instant, whose title is c.title then.
+// add adds what an event of Chrome's format is. It returns false if the event is an instant, whose title is c.title
+// then.
 func (c *chromeReader) add(e *ntconv.Event, r *role, at int64) bool {
 	t := c.t
 	t.tracker.Add(e)
@@ -124,7 +125,8 @@ func numberOf(value []byte) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0) && f == f
 }
 
-// flow adds the arrow that an event ends, and notes the one that it begins. Only arrows with both ends are in the spool.
+// flow adds the arrow that an event ends, and notes the one that it begins. Only arrows with both ends are in the
+// spool.
 func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 	number, in, out := c.pairer.Flow(d, e.Thread)
 	if number == 0 {

@@ -99,8 +99,8 @@ func TestChromeCounters(t *testing.T) {
 	`)
 }
 
-// TestChromeFlows: an arrow begins in the slice that encloses its begin, and ends in the one that encloses its end (bp e) or begins next. Arrows
-// without one of the ends, or that begin nowhere, are omitted.
+// TestChromeFlows: an arrow begins in the slice that encloses its begin, and ends in the one that encloses its end (bp
+// e) or begins next. Arrows without one of the ends, or that begin nowhere, are omitted.
 func TestChromeFlows(t *testing.T) {
 	text := `
 		{"ph":"X","pid":1,"tid":1,"ts":1,"dur":10,"name":"a"}
@@ -140,7 +140,8 @@ func TestChromeFlows(t *testing.T) {
 	}
 }
 
-// TestChromeAsyncFlows: arrows of asynchronous slices are on their lanes, and slices that are only ends of arrows are not shown.
+// TestChromeAsyncFlows: arrows of asynchronous slices are on their lanes, and slices that are only ends of arrows are
+// not shown.
 func TestChromeAsyncFlows(t *testing.T) {
 	want(t, arrangeChrome(t, `
 		{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}

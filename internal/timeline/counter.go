@@ -55,7 +55,8 @@ func (r *counterReader) read(e *ntconv.Event, of *role, at int64) bool {
 	return found
 }
 
-// isSingle reports whether the values of an event counter are those of one measurement, so that all say what the mean does.
+// isSingle reports whether the values of an event counter are those of one measurement, so that all say what the mean
+// does.
 func isSingle(values []counter.Value) bool {
 	n := len(values)
 	if n == 0 || values[0].Kind != counter.KindMean {

@@ -13,9 +13,9 @@ type arrow struct {
 	title title
 }
 
-// flows emits the arrows to a slice that has begun: from its parent, from the spans that it has links to, and those that wait for the next
-// slice of its track. Both ends of the first ones are at the time at which the slice begins, because an item cannot come before those that
-// have been emitted.
+// flows emits the arrows to a slice that has begun: from its parent, from the spans that it has links to, and those
+// that wait for the next slice of its track. Both ends of the first ones are at the time at which the slice begins,
+// because an item cannot come before those that have been emitted.
 func (l *layout) flows(s, parent *slice) error {
 	if to := s.row; len(to.waiting) > 0 {
 		if err := l.endWaiting(to); err != nil {
@@ -54,16 +54,31 @@ func (l *layout) flow(from, to *slice) error {
 func (l *layout) flowBegin(from *row, t title) (id uint64, err error) {
 	l.ids++
 	l.t.counts.Flows++
-	l.item = Item{Kind: FlowBegin, Time: l.item.Time, ID: l.ids, Track: from.track, Name: t.name, Category: CategoryFlow}
+	l.item = Item{
+		Kind:     FlowBegin,
+		Time:     l.item.Time,
+		ID:       l.ids,
+		Track:    from.track,
+		Name:     t.name,
+		Category: CategoryFlow,
+	}
 	return l.ids, l.emit(&l.item)
 }
 
 func (l *layout) flowEnd(to *row, a arrow) error {
-	l.item = Item{Kind: FlowEnd, Time: l.item.Time, ID: a.id, Track: to.track, Name: a.title.name, Category: CategoryFlow}
+	l.item = Item{
+		Kind:     FlowEnd,
+		Time:     l.item.Time,
+		ID:       a.id,
+		Track:    to.track,
+		Name:     a.title.name,
+		Category: CategoryFlow,
+	}
 	return l.emit(&l.item)
 }
 
-// arrow handles an end of an arrow that is an event of the trace. An arrow that begins outside of all slices is omitted.
+// arrow handles an end of an arrow that is an event of the trace. An arrow that begins outside of all slices is
+// omitted.
 func (l *layout) arrow(c *cursor, r *row, at int64) error {
 	flags, number := flowFlags(c.byte()), c.bytes(8)
 	if flags&flowAsync != 0 {

@@ -10,10 +10,11 @@ import (
 type Kind uint8
 
 const (
-	// SliceBegin begins a slice: something that lasts. Duration is known. Slices of a track nest: those that would not are on lanes.
+	// SliceBegin begins a slice: something that lasts. Duration is known. Slices of a track nest: those that would not
+	// are on lanes.
 	SliceBegin Kind = iota
-	// SliceEnd ends the slice with the same ID. Its Time is that of the SliceBegin plus Duration. It has only Kind, Time, Track, ID, Name
-	// and Category.
+	// SliceEnd ends the slice with the same ID. Its Time is that of the SliceBegin plus Duration. It has only Kind,
+	// Time, Track, ID, Name and Category.
 	SliceEnd
 	// Instant is something that happened at one time.
 	Instant
@@ -21,8 +22,8 @@ const (
 	Counter
 	// Sample is a sample of a stack, with its weight.
 	Sample
-	// FlowBegin and FlowEnd are the ends of an arrow with the same ID. Each belongs to the innermost slice of its track at its Time. A
-	// FlowBegin comes before its FlowEnd.
+	// FlowBegin and FlowEnd are the ends of an arrow with the same ID. Each belongs to the innermost slice of its track
+	// at its Time. A FlowBegin comes before its FlowEnd.
 	FlowBegin
 	FlowEnd
 	// Raw is what Options.Raw has made of an event, in Encoded.
@@ -43,8 +44,8 @@ const (
 	CategoryFlow       = "flow"
 )
 
-// An Item is an element of a timeline. It is borrowed until the function that it is passed to returns; Track, Name and the other strings
-// may be kept.
+// An Item is an element of a timeline. It is borrowed until the function that it is passed to returns; Track, Name and
+// the other strings may be kept.
 type Item struct {
 	Kind     Kind
 	Time     int64  // nanoseconds since Timeline.Start, never negative
@@ -57,12 +58,13 @@ type Item struct {
 	Unfinished bool // SliceBegin: the trace does not show the end, and the slice ends with the trace
 	// EndThread is the track of the thread on which a slice ended, nil if it is unknown or the one on which it began.
 	EndThread *Track
-	// Thread is the track of the thread on which a slice began, an instant happened, or a sample was taken; nil if unknown. It is Track
-	// unless Track is a lane or belongs to the process.
+	// Thread is the track of the thread on which a slice began, an instant happened, or a sample was taken; nil if
+	// unknown. It is Track unless Track is a lane or belongs to the process.
 	Thread *Track
 	// Encoded is what Options.Args or Options.Raw appended for the item, nil if nothing.
 	Encoded []byte
-	// Stack is the stack of an Instant, a Sample or a Raw, or of the event that begins a slice; NoStack if there is none.
+	// Stack is the stack of an Instant, a Sample or a Raw, or of the event that begins a slice; NoStack if there is
+	// none.
 	Stack Node
 	// Bytes is the number of allocated bytes that an Instant stands for, 0 if it is no allocation.
 	Bytes int64
@@ -77,8 +79,8 @@ type Weight struct {
 	Types  []profile.ValueType // per value; shared and immutable
 	Values []int64
 	State  string // of the thread: "" if unknown
-	// Until is when the sample ends to count, in nanoseconds since Timeline.Start, at least Item.Time. It is Item.Time if values are not
-	// times.
+	// Until is when the sample ends to count, in nanoseconds since Timeline.Start, at least Item.Time. It is Item.Time
+	// if values are not times.
 	Until int64
 }
 
@@ -86,8 +88,8 @@ type Weight struct {
 type Source struct {
 	// Event is an event of the trace. Its payload and labels are the args.
 	Event *ntconv.Event
-	// Span is a span, or an interval of the runtime, with its attributes. Its Events are those that only its payload holds; they are
-	// Instants, too. IDs of intervals and of slices of Chrome's format are numbers without a meaning.
+	// Span is a span, or an interval of the runtime, with its attributes. Its Events are those that only its payload
+	// holds; they are Instants, too. IDs of intervals and of slices of Chrome's format are numbers without a meaning.
 	Span *span.Span
 	// Values are other args: of a loss, or the attributes of an event that only the payload of a span holds.
 	Values []Value
@@ -115,7 +117,8 @@ const (
 type TrackKind uint8
 
 const (
-	// ProcessTrack is the process itself. Nothing is on it but what concerns the process as a whole and has no track of its own.
+	// ProcessTrack is the process itself. Nothing is on it but what concerns the process as a whole and has no track of
+	// its own.
 	ProcessTrack TrackKind = iota
 	// ThreadTrack shows slices, instants and samples of a thread.
 	ThreadTrack
@@ -124,15 +127,16 @@ const (
 	CollectionTrack
 	// LossTrack shows where events of a process are missing.
 	LossTrack
-	// LaneTrack shows slices of a process that do not nest on a thread, such as asynchronous operations. Those of one lane nest. A lane is
-	// used again when it is empty.
+	// LaneTrack shows slices of a process that do not nest on a thread, such as asynchronous operations. Those of one
+	// lane nest. A lane is used again when it is empty.
 	LaneTrack
-	// CounterTrack shows a counter of a process. Name is that of the counter, with its tags; Unit its unit, "" if unknown.
+	// CounterTrack shows a counter of a process. Name is that of the counter, with its tags; Unit its unit, "" if
+	// unknown.
 	CounterTrack
 )
 
-// A Track is a row of a timeline, or what belongs together below one. Tracks are compared by pointer and may be kept. Names of processes
-// and threads are complete once Timeline.Finish has returned.
+// A Track is a row of a timeline, or what belongs together below one. Tracks are compared by pointer and may be kept.
+// Names of processes and threads are complete once Timeline.Finish has returned.
 type Track struct {
 	ID      uint32 // unique in the timeline, not 0
 	Kind    TrackKind

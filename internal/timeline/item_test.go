@@ -110,7 +110,8 @@ func TestStackOfSlice(t *testing.T) {
 	`)
 }
 
-// TestAllocations: an allocation represents the bytes since the one before, or those that the probability of its sample says.
+// TestAllocations: an allocation represents the bytes since the one before, or those that the probability of its sample
+// says.
 func TestAllocations(t *testing.T) {
 	got := arrangeScript(t, `
 		100 1.1 clr 10 0 5000 1
@@ -167,7 +168,8 @@ func spanEvents(spans ...*span.Span) (events []*ntconv.Event) {
 	return events
 }
 
-// TestImportedSpans: spans of OTLP are on lanes with their events, arrows come from their links, and one without an end lasts until the end.
+// TestImportedSpans: spans of OTLP are on lanes with their events, arrows come from their links, and one without an end
+// lasts until the end.
 func TestImportedSpans(t *testing.T) {
 	root := span.Context{TraceID: span.TraceID{1}, ID: span.ID{1}}
 	other := span.Context{TraceID: span.TraceID{2}, ID: span.ID{2}}
@@ -203,7 +205,8 @@ func TestImportedSpans(t *testing.T) {
 
 func unix(nanos int64) uint64 { return uint64(wall.UnixNano() + nanos) }
 
-// TestMoved: a span far outside of the recording is at its edge, and one that reaches far beyond it is cut, so that times stay exact.
+// TestMoved: a span far outside of the recording is at its edge, and one that reaches far beyond it is cut, so that
+// times stay exact.
 func TestMoved(t *testing.T) {
 	s := newScript(t)
 	year := int64(366 * 24 * time.Hour)

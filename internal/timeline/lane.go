@@ -86,7 +86,8 @@ func (f *freeLanes) take() (number uint32, ok bool) {
 	}
 }
 
-// A sliceHeap holds open slices, the one that ends first at its beginning. Of those that end at one time, the one that began last ends first.
+// A sliceHeap holds open slices, the one that ends first at its beginning. Of those that end at one time, the one that
+// began last ends first.
 type sliceHeap []*slice
 
 func (h sliceHeap) less(i, j int) bool {

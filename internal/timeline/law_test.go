@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRandomSlices: whatever slices overlap, the items have all properties of a timeline, and each slice has the times that it had.
+// TestRandomSlices: whatever slices overlap, the items have all properties of a timeline, and each slice has the times
+// that it had.
 func TestRandomSlices(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var lines []string
@@ -130,7 +131,8 @@ func TestErrorOfEmit(t *testing.T) {
 	}
 }
 
-// TestAllocationsPerEvent: events that are instants or samples are not allocated, neither when they are written nor when they are read.
+// TestAllocationsPerEvent: events that are instants or samples are not allocated, neither when they are written nor
+// when they are read.
 func TestAllocationsPerEvent(t *testing.T) {
 	s := newScript(t)
 	var text strings.Builder

@@ -52,9 +52,9 @@ type row struct {
 	waiting []arrow       // that end in the next slice
 }
 
-// Each passes the items to emit in the order of Time. At one time, slices end before others begin, parents begin before their children, and
-// longer slices of a track before shorter ones. It is called after Finish, and can be called again after it has returned. It ends with the
-// first error of emit.
+// Each passes the items to emit in the order of Time. At one time, slices end before others begin, parents begin before
+// their children, and longer slices of a track before shorter ones. It is called after Finish, and can be called again
+// after it has returned. It ends with the first error of emit.
 func (t *Timeline) Each(emit func(*Item) error) error {
 	if !t.finished {
 		return errNotFinished
@@ -191,7 +191,8 @@ func (l *layout) instant(c *cursor, it *Item) {
 	it.Bytes, it.Encoded = c.signed(), c.rest()
 }
 
-// innerEvent puts an event of a span onto the track of its slice, or onto that of its thread if the slice has ended or is omitted.
+// innerEvent puts an event of a span onto the track of its slice, or onto that of its thread if the slice has ended or
+// is omitted.
 func (l *layout) innerEvent(c *cursor, it *Item) {
 	it.Kind, it.Thread = Instant, threadOf(it.Track)
 	if s := l.inner[c.number()]; s != nil {
@@ -227,7 +228,15 @@ func (l *layout) begin(home *row, at int64) error {
 	parent := l.parent()
 	to := l.choose(home, parent, end)
 	s := l.push(to, at, end)
-	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), bin.SubClamped(end, t.start)-bin.SubClamped(at, t.start), s.id
+	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(
+		home.track,
+	), bin.SubClamped(
+		end,
+		t.start,
+	)-bin.SubClamped(
+		at,
+		t.start,
+	), s.id
 	it.Name, it.Category = r.title.name, r.title.category
 	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
 	if r.endThread != 0 && int(r.endThread) < len(l.rows) {

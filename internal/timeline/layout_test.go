@@ -81,7 +81,8 @@ func TestParentLane(t *testing.T) {
 	`)
 }
 
-// TestFlows: an arrow leads from the parent to a span on another thread or in another process, and none to one on the same track.
+// TestFlows: an arrow leads from the parent to a span on another thread or in another process, and none to one on the
+// same track.
 func TestFlows(t *testing.T) {
 	text := `
 		100 1.1 start Request 1 activity=1
@@ -176,8 +177,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestCollections: pauses and collections have tracks of their own with the generation, and a collection in the background that a collection in the
-// foreground outlasts gets a lane.
+// TestCollections: pauses and collections have tracks of their own with the generation, and a collection in the
+// background that a collection in the foreground outlasts gets a lane.
 func TestCollections(t *testing.T) {
 	want(t, arrangeScript(t, `
 		100 1.1 clr 9 0 1

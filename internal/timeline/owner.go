@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/procinfo"
 )
 
-// An ownerTable holds the tracks of a timeline, and its processes. Records refer to a track by its ID, which is its place in tracks plus 1.
+// An ownerTable holds the tracks of a timeline, and its processes. Records refer to a track by its ID, which is its
+// place in tracks plus 1.
 type ownerTable struct {
 	namer      ntconv.Namer
 	tracks     []*Track // without lanes
@@ -128,7 +129,9 @@ func (t *ownerTable) lane(s *processState, number uint32) *Track {
 	if int(number) > len(s.lanes) {
 		t.lanes++
 		s.lanes = append(s.lanes, &Track{
-			ID: uint32(len(t.tracks)) + t.lanes, Kind: LaneTrack, Process: &s.Process, TID: t.freeTID(), Name: laneName(number), Lane: number,
+			ID: uint32(
+				len(t.tracks),
+			) + t.lanes, Kind: LaneTrack, Process: &s.Process, TID: t.freeTID(), Name: laneName(number), Lane: number,
 		})
 	}
 	return s.lanes[number-1]
@@ -201,8 +204,8 @@ func (t *ownerTable) nameProcess(s *processState) {
 	}
 }
 
-// madeNumbers is the first number of those that are not recorded. It is beyond the numbers that operating systems count, and still a
-// positive number of 32 bits, which some viewers need.
+// madeNumbers is the first number of those that are not recorded. It is beyond the numbers that operating systems
+// count, and still a positive number of 32 bits, which some viewers need.
 const madeNumbers = 1_000_000_000
 
 // freeTID returns a number that no thread of the timeline has.

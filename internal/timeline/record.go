@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A recordKind says what a record of the spool is. Numbers in records are uvarints, those of tracks, titles and stacks are 0 for none.
+// A recordKind says what a record of the spool is. Numbers in records are uvarints, those of tracks, titles and stacks
+// are 0 for none.
 type recordKind byte
 
 const (

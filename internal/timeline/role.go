@@ -136,7 +136,8 @@ func (r *role) describeChrome(s *schema.Schema) {
 	}
 }
 
-// onlyDescribes reports whether events of a type do not happen in the recorded program, but describe what was there before.
+// onlyDescribes reports whether events of a type do not happen in the recorded program, but describe what was there
+// before.
 func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 	switch t.Provider {
 	case clr.Rundown:
@@ -145,7 +146,11 @@ func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 		return true
 	}
 	switch class {
-	case clr.ClassILMap, clr.ClassUniversalMapping, clr.ClassUniversalSymbol, clr.ClassUniversalMappingMetadata, clr.ClassProcessInfo:
+	case clr.ClassILMap,
+		clr.ClassUniversalMapping,
+		clr.ClassUniversalSymbol,
+		clr.ClassUniversalMappingMetadata,
+		clr.ClassProcessInfo:
 		return true
 	case clr.ClassUniversalProcess:
 		return t.ID == 0 // it ran before

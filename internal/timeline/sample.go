@@ -24,7 +24,12 @@ type sample struct {
 }
 
 func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
-	r := &sampleReader{t: t, ids: map[*profile.ValueType]uint32{}, types: make([][]profile.ValueType, 1), states: make([]string, 1)}
+	r := &sampleReader{
+		t:      t,
+		ids:    map[*profile.ValueType]uint32{},
+		types:  make([][]profile.ValueType, 1),
+		states: make([]string, 1),
+	}
 	r.stream = profile.NewStream(info, r.weighed, t.opts.Report)
 	return r
 }

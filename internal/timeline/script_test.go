@@ -15,7 +15,8 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// A script makes events of text, so that tests show what they are about. A line is: time in ns, thread as process.thread, what happens.
+// A script makes events of text, so that tests show what they are about. A line is: time in ns, thread as
+// process.thread, what happens.
 //
 //	start NAME ID, stop NAME ID    of an event source; then activity=N and related=N
 //	event NAME                     of an event source; then stack=PC,PC (leaf first)

@@ -103,8 +103,8 @@ func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to 
 	t.add(from, rankSlice(duration))
 }
 
-// addInner adds an event of a span, which is not an event of the trace: it is in the payload of the span. The slice with the number of the
-// span is on a track that only Each knows; number is 0 if the slice is omitted.
+// addInner adds an event of a span, which is not an event of the trace: it is in the payload of the span. The slice
+// with the number of the span is on a track that only Each knows; number is 0 if the slice is omitted.
 func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64) {
 	if t.opts.NoInstants {
 		return
@@ -141,8 +141,8 @@ func (t *Timeline) valueOf(a *span.Attribute) Value {
 	return v
 }
 
-// mayBeParent reports whether the IDs of a span matter: for arrows from parents, and for lanes. Slices of Chrome's format have arrows of
-// their own, and on a thread they nest as they lie.
+// mayBeParent reports whether the IDs of a span matter: for arrows from parents, and for lanes. Slices of Chrome's
+// format have arrows of their own, and on a thread they nest as they lie.
 func mayBeParent(s *span.Span) bool {
 	switch s.Evidence {
 	case span.FromRuntime:
@@ -175,7 +175,8 @@ func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 	return f
 }
 
-// appendContexts appends the IDs of a span, its parent's, and those of its links; or its serial number if these do not matter.
+// appendContexts appends the IDs of a span, its parent's, and those of its links; or its serial number if these do not
+// matter.
 func appendContexts(rec []byte, s *span.Span) []byte {
 	if !mayBeParent(s) {
 		return binary.AppendUvarint(rec, binary.BigEndian.Uint64(s.ID[:])) // tracker.Options.SerialIDs
@@ -224,15 +225,16 @@ func readContext(c *cursor) (k span.Context) {
 }
 
 const (
-	// margin is how far, in nanoseconds, a span may lie before the first event of the trace or after the latest one. Programs may
-	// choose the times of a span freely.
+	// margin is how far, in nanoseconds, a span may lie before the first event of the trace or after the latest one.
+	// Programs may choose the times of a span freely.
 	margin = 60e9
-	// maxReach is how far a span that overlaps the recording may reach beyond it: numbers up to twice as large are exact in the
-	// floating point numbers of viewers.
+	// maxReach is how far a span that overlaps the recording may reach beyond it: numbers up to twice as large are
+	// exact in the floating point numbers of viewers.
 	maxReach = 1 << 52
 )
 
-// times returns the start and the end of a span in nanoseconds from clock.Tick. open means that the trace does not show the end.
+// times returns the start and the end of a span in nanoseconds from clock.Tick. open means that the trace does not show
+// the end.
 func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
 	from = bin.SubClamped(int64(s.Start), t.base)
 	to = bin.SubClamped(int64(s.End), t.base)
@@ -290,7 +292,8 @@ func (t *Timeline) placeOf(s *span.Span) place {
 		return onLane
 	}
 	// Which thread would have ended it is unknown.
-	if s.Unfinished && tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Chrome) == 0 {
+	if s.Unfinished &&
+		tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Chrome) == 0 {
 		return onLane
 	}
 	return onThread
@@ -372,7 +375,8 @@ func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
 	return rec
 }
 
-// begunStacks are the stacks of events that began a slice. A slice is added when it ends, and its event is not known then.
+// begunStacks are the stacks of events that began a slice. A slice is added when it ends, and its event is not known
+// then.
 type begunStacks map[begunKey]uint32
 
 type begunKey struct {
@@ -380,7 +384,8 @@ type begunKey struct {
 	at     int64
 }
 
-// maxBegun limits the slices that are open and have a stack. Spans may have other times than their events, so that some are never taken.
+// maxBegun limits the slices that are open and have a stack. Spans may have other times than their events, so that some
+// are never taken.
 const maxBegun = 1 << 16
 
 func (b begunStacks) put(thread *ntconv.Thread, at int64, stack uint32) {

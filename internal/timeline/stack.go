@@ -10,7 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A stackTable numbers stacks from 1 by content, process and epoch while events are written, and makes a tree of their frames in finish.
+// A stackTable numbers stacks from 1 by content, process and epoch while events are written, and makes a tree of their
+// frames in finish.
 type stackTable struct {
 	namer    ntconv.Namer
 	wanter   ntconv.AddressWanter // nil if the namer is none
@@ -125,7 +126,8 @@ type treeBuilder struct {
 
 // child returns the node of a frame that n calls.
 func (b *treeBuilder) child(n Node, frame uint32) Node {
-	// One product of consecutive numbers is an arithmetic progression, which fills an index in clumps if the secret is unlucky.
+	// One product of consecutive numbers is an arithmetic progression, which fills an index in clumps if the secret is
+	// unlucky.
 	hi, lo := bits.Mul64(uint64(n)<<32|uint64(frame)^b.secret, b.secret)
 	hi, lo = bits.Mul64(hi^lo^b.secret, b.secret)
 	p := b.index.Probe(hi ^ lo)
@@ -150,7 +152,8 @@ type frameTable struct {
 	seed   maphash.Seed
 }
 
-// A frameKey is what decides about a frame. Sources may make a Function more than once, so that equal frames may have different keys.
+// A frameKey is what decides about a frame. Sources may make a Function more than once, so that equal frames may have
+// different keys.
 type frameKey struct {
 	function *ntconv.Function
 	mapping  *ntconv.Mapping

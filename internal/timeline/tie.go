@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// ties are the slices that begin at one time. Records of slices are in the spool in the order of their ends, so what encloses a slice with the
-// same times comes after it.
+// ties are the slices that begin at one time. Records of slices are in the spool in the order of their ends, so what
+// encloses a slice with the same times comes after it.
 type ties struct {
 	at      int64
 	records []tie
@@ -47,8 +47,8 @@ func (t *ties) put(key spool.Key, rec []byte) {
 	t.records = append(t.records, tie{rank: key.Rank, from: from, to: len(t.data)})
 }
 
-// sort returns the numbers of the records in the order in which the slices begin: longer ones first, of equally long ones those that were
-// opened first; but none before its parent.
+// sort returns the numbers of the records in the order in which the slices begin: longer ones first, of equally long
+// ones those that were opened first; but none before its parent.
 func (t *ties) sort(titles *titleTable) ([]int, error) {
 	t.order = t.order[:0]
 	if len(t.records) == 1 {
@@ -64,7 +64,10 @@ func (t *ties) sort(titles *titleTable) ([]int, error) {
 			return nil, errRecord
 		}
 	}
-	slices.SortStableFunc(t.records, func(a, b tie) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.serial, b.serial)) })
+	slices.SortStableFunc(
+		t.records,
+		func(a, b tie) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.serial, b.serial)) },
+	)
 	for i := range t.records {
 		if r := &t.records[i]; !r.context.ID.IsZero() {
 			t.spans[r.context] = i

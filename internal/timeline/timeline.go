@@ -1,11 +1,11 @@
-// Package timeline arranges the events of a trace as viewers of timelines show them: tracks of threads and processes with slices,
-// instants, counters, samples and arrows between them, in the order of time.
+// Package timeline arranges the events of a trace as viewers of timelines show them: tracks of threads and processes
+// with slices, instants, counters, samples and arrows between them, in the order of time.
 //
 //	events ─→ New, Watch, Write ─→ spool (records by time) ─→ Finish: names, tracks, stacks are complete ─→ Each: layout ─→ items
 //
-// Write makes records of what it sees and puts them into a spool, because a slice is known when it ends, and names at the end of the
-// trace. Each reads them in the order of their beginnings and decides what needs the neighbors: which slices nest on a thread and which
-// need a lane, and which arrows connect them.
+// Write makes records of what it sees and puts them into a spool, because a slice is known when it ends, and names at
+// the end of the trace. Each reads them in the order of their beginnings and decides what needs the neighbors: which
+// slices nest on a thread and which need a lane, and which arrows connect them.
 //
 // # What becomes what
 //
@@ -22,18 +22,18 @@
 //
 // # Where slices are
 //
-// Pauses for garbage collections and collections have tracks of their own. A slice that begins and ends on one thread is on the track of the thread
-// if it nests in what is open there. Every other slice is on a lane: on that of its parent if it nests there, or else on the first lane
-// of the process on which nothing is open.
+// Pauses for garbage collections and collections have tracks of their own. A slice that begins and ends on one thread
+// is on the track of the thread if it nests in what is open there. Every other slice is on a lane: on that of its
+// parent if it nests there, or else on the first lane of the process on which nothing is open.
 //
-// Arrows lead from the parent of a span, and from the spans that it has links to, if these are open when it begins and on another
-// track. Imported slices of Chrome's format have only the arrows that are in the trace.
+// Arrows lead from the parent of a span, and from the spans that it has links to, if these are open when it begins and
+// on another track. Imported slices of Chrome's format have only the arrows that are in the trace.
 //
 // # Times
 //
-// Times are exact. Programs may choose the times of a span freely: one that lies more than a minute outside of the recording is moved to its
-// start or end, and one that reaches more than 52 days beyond it is cut, so that one odd span does not make the times of all others inexact in
-// viewers. Both are counted (Counts.Moved).
+// Times are exact. Programs may choose the times of a span freely: one that lies more than a minute outside of the
+// recording is moved to its start or end, and one that reaches more than 52 days beyond it is cut, so that one odd span
+// does not make the times of all others inexact in viewers. Both are counted (Counts.Moved).
 package timeline
 
 import (
@@ -59,8 +59,8 @@ type Options struct {
 	Spans tracker.Sources
 	// SpanIDReversed is that of tracker.Options.
 	SpanIDReversed bool
-	// NoSamples, NoCounters, NoFlows omit items of these kinds. Samples that are omitted are not instants either; events with values of
-	// counters are.
+	// NoSamples, NoCounters, NoFlows omit items of these kinds. Samples that are omitted are not instants either;
+	// events with values of counters are.
 	NoSamples, NoCounters, NoFlows bool
 	// NoInstants omits events that are nothing else, exceptions among them unless Exceptions is set. Losses stay.
 	NoInstants, Exceptions bool
@@ -68,9 +68,11 @@ type Options struct {
 	Rundown bool
 	// MinDuration omits slices that are shorter, in nanoseconds. They are counted.
 	MinDuration int64
-	// Args appends what the format makes of the args of an instant or a slice to dst. It is called while events are written.
+	// Args appends what the format makes of the args of an instant or a slice to dst. It is called while events are
+	// written.
 	Args func(dst []byte, s *Source) []byte
-	// Raw appends what the format makes of an event as a whole to dst. If it returns false, the event is treated like others. Nil: none.
+	// Raw appends what the format makes of an event as a whole to dst. If it returns false, the event is treated like
+	// others. Nil: none.
 	Raw func(dst []byte, e *ntconv.Event) (encoded []byte, ok bool)
 }
 
@@ -90,8 +92,8 @@ type Counts struct {
 	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
 }
 
-// A Timeline collects a trace and returns it as items. Its memory follows the numbers of distinct names, types, stacks, threads, counters
-// and open slices. It is not safe for concurrent use.
+// A Timeline collects a trace and returns it as items. Its memory follows the numbers of distinct names, types, stacks,
+// threads, counters and open slices. It is not safe for concurrent use.
 type Timeline struct {
 	opts   Options
 	clock  ntconv.Clock
@@ -134,7 +136,13 @@ type parts struct {
 
 // New returns an empty Timeline of a trace. namer may be nil.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
-	t := &Timeline{clock: info.Clock, first: math.MaxInt64, latest: math.MinInt64, start: math.MaxInt64, end: math.MinInt64}
+	t := &Timeline{
+		clock:  info.Clock,
+		first:  math.MaxInt64,
+		latest: math.MinInt64,
+		start:  math.MaxInt64,
+		end:    math.MinInt64,
+	}
 	if o != nil {
 		t.opts = *o
 	}
@@ -156,7 +164,9 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t.chrome = newChromeReader(t)
 	t.roles = newRoles(&t.titles, t.counters.reader)
 	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
-		Sources: sources(t.opts.Spans), Unfinished: tracker.CloseUnfinished, NoEvents: true, SerialIDs: true, SpanIDReversed: t.opts.SpanIDReversed,
+		Sources: sources(
+			t.opts.Spans,
+		), Unfinished: tracker.CloseUnfinished, NoEvents: true, SerialIDs: true, SpanIDReversed: t.opts.SpanIDReversed,
 		Report: t.opts.Report,
 	})
 	return t
@@ -170,7 +180,8 @@ func sources(s tracker.Sources) tracker.Sources {
 	return cmp.Or(s&^tracker.Exceptions, NoSpans)
 }
 
-// Finish ends the writing: what is open ends, and the Namer is asked for names. It fails if temporary files cannot be written.
+// Finish ends the writing: what is open ends, and the Namer is asked for names. It fails if temporary files cannot be
+// written.
 func (t *Timeline) Finish() error {
 	if t.finished {
 		return t.err
@@ -193,8 +204,8 @@ func (t *Timeline) Finish() error {
 // Close removes temporary files. It can be called at any time, and more than once.
 func (t *Timeline) Close() error { return t.spool.Close() }
 
-// Start returns the wall clock time that items count from, that of the earliest item, in UTC. It is the zero Time if the trace does not
-// state the wall clock time, or nothing was written. It is known after Finish.
+// Start returns the wall clock time that items count from, that of the earliest item, in UTC. It is the zero Time if
+// the trace does not state the wall clock time, or nothing was written. It is known after Finish.
 func (t *Timeline) Start() time.Time {
 	if t.clock.Wall.IsZero() || t.first > t.latest {
 		return time.Time{}
@@ -202,25 +213,27 @@ func (t *Timeline) Start() time.Time {
 	return t.clock.Wall.Add(time.Duration(t.start))
 }
 
-// End returns the time of the last item, or the end of the last slice, in nanoseconds since Start. It is known after Finish.
+// End returns the time of the last item, or the end of the last slice, in nanoseconds since Start. It is known after
+// Finish.
 func (t *Timeline) End() int64 { return bin.SubClamped(t.end, t.start) }
 
-// Processes returns the processes after Finish, Tracks all tracks but lanes in the order: process, its own tracks, its threads, its
-// counters. Lanes appear while Each runs.
+// Processes returns the processes after Finish, Tracks all tracks but lanes in the order: process, its own tracks, its
+// threads, its counters. Lanes appear while Each runs.
 func (t *Timeline) Processes() []*Process { return t.owners.list() }
 func (t *Timeline) Tracks() []*Track      { return t.owners.sorted() }
 
 // Nodes returns the number of nodes after Finish, with the root. Parents have smaller numbers than their children.
 func (t *Timeline) Nodes() int { return len(t.stacks.tree) }
 
-// Node returns the caller of a node and its own frame, a number below Frames. The root is its own caller; its frame has no meaning.
+// Node returns the caller of a node and its own frame, a number below Frames. The root is its own caller; its frame has
+// no meaning.
 func (t *Timeline) Node(n Node) (parent Node, frame uint32) {
 	e := &t.stacks.tree[n]
 	return e.parent, e.frame
 }
 
-// Frames returns the number of distinct frames after Finish, Frame one of them. Frames are distinct by Func, Mapping and Line; the other
-// members of a Frame are those of one of the frames that are equal.
+// Frames returns the number of distinct frames after Finish, Frame one of them. Frames are distinct by Func, Mapping
+// and Line; the other members of a Frame are those of one of the frames that are equal.
 func (t *Timeline) Frames() int                     { return len(t.stacks.frames.list) }
 func (t *Timeline) Frame(frame uint32) ntconv.Frame { return t.stacks.frames.list[frame] }
 

@@ -2,8 +2,8 @@ package timeline
 
 import "github.com/ntconv/ntconv/internal/span/tracker"
 
-// Tracks says what a timeline shows, a bit set. Exporters have the same set with equal values in their options. Samples have an option of
-// their own, and losses are always shown.
+// Tracks says what a timeline shows, a bit set. Exporters have the same set with equal values in their options. Samples
+// have an option of their own, and losses are always shown.
 type Tracks uint16
 
 const (

@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// TestTracks: a set shows what it names and nothing else. What begins or ends a slice of another kind is an instant if events are shown.
+// TestTracks: a set shows what it names and nothing else. What begins or ends a slice of another kind is an instant if
+// events are shown.
 func TestTracks(t *testing.T) {
 	const provider = "Microsoft-Windows-DotNETRuntime"
 	for _, test := range []struct {

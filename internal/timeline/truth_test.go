@@ -67,8 +67,8 @@ func (r *recording) at(qpc int64) int64 {
 	return r.clock.Time(ntconv.Ticks(qpc)).Sub(r.Start()).Nanoseconds()
 }
 
-// TestSpansTruth: the spans of a program are slices with its names, exact times and durations, and arrows come from the parents that are
-// open on another track.
+// TestSpansTruth: the spans of a program are slices with its names, exact times and durations, and arrows come from the
+// parents that are open on another track.
 func TestSpansTruth(t *testing.T) {
 	for _, name := range []string{"spans-stop", "spans-both"} {
 		t.Run(name, func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestSpansTruth(t *testing.T) {
 	}
 }
 
-// TestGCTruth: the collections that a program induced are slices of their generation at the right times, and the pauses have the duration that the runtime
-// states.
+// TestGCTruth: the collections that a program induced are slices of their generation at the right times, and the pauses
+// have the duration that the runtime states.
 func TestGCTruth(t *testing.T) {
 	for _, name := range []string{"alloc-verbose", "alloc-gccollect"} {
 		t.Run(name, func(t *testing.T) {

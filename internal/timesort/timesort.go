@@ -10,15 +10,16 @@ import (
 
 // Options may be nil.
 type Options struct {
-	// Events and Bytes bound a window: the number of its events, and the bytes of their payloads. 0 means no limit. A window that exceeds
-	// one is delivered in parts, which Report counts (CodeWindowCap).
+	// Events and Bytes bound a window: the number of its events, and the bytes of their payloads. 0 means no limit. A
+	// window that exceeds one is delivered in parts, which Report counts (CodeWindowCap).
 	Events, Bytes int
 	Report        *ntconv.Report
 }
 
-// A Source yields the events of another source in time order. No event after a sequence point is earlier than one before it, so it holds
-// and sorts the events between two of them; those with equal times stay in their order. An event with FlagLate was late when the trace was
-// written in time order, so it stays where it is. A Source has no methods of the other source but Info.
+// A Source yields the events of another source in time order. No event after a sequence point is earlier than one
+// before it, so it holds and sorts the events between two of them; those with equal times stay in their order. An event
+// with FlagLate was late when the trace was written in time order, so it stays where it is. A Source has no methods of
+// the other source but Info.
 type Source struct {
 	source  ntconv.Source
 	opts    Options
@@ -51,7 +52,8 @@ func New(src ntconv.Source, o *Options) *Source {
 // Info returns that of the other source.
 func (s *Source) Info() *ntconv.Info { return s.source.Info() }
 
-// Next returns the next event, which is borrowed until the next call of Next. An error of the other source follows the events before it.
+// Next returns the next event, which is borrowed until the next call of Next. An error of the other source follows the
+// events before it.
 func (s *Source) Next() (*ntconv.Event, error) {
 	for len(s.order) == 0 {
 		switch {

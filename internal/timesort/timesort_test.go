@@ -48,7 +48,8 @@ func drain(t *testing.T, src ntconv.Source, want error) (events []ntconv.Event) 
 	}
 }
 
-// Events are sorted between marks as a stable sort of each window does it, late ones stay where they are, and nothing is lost.
+// Events are sorted between marks as a stable sort of each window does it, late ones stay where they are, and nothing
+// is lost.
 func TestWindows(t *testing.T) {
 	broken := fmt.Errorf("broken")
 	for seed := range uint64(300) {

@@ -19,8 +19,8 @@ import (
 // A File is what a viewer is given.
 type File struct {
 	Path string
-	// Name is what the viewer calls it. Characters other than ASCII letters, digits, dots, hyphens and underscores are replaced, because
-	// viewers unescape the address differently.
+	// Name is what the viewer calls it. Characters other than ASCII letters, digits, dots, hyphens and underscores are
+	// replaced, because viewers unescape the address differently.
 	Name string
 	// Gzip means that the file is compressed with gzip. It is decompressed for clients that do not accept that.
 	Gzip bool
@@ -42,7 +42,13 @@ func New(v *Viewer, ln net.Listener, file File) (*Server, error) {
 	if !ok || !addr.IP.Equal(net.IPv4(127, 0, 0, 1)) {
 		return nil, fmt.Errorf("serve %s on %s: want 127.0.0.1", file.Name, ln.Addr())
 	}
-	return &Server{viewer: v, ln: ln, file: file, path: "/" + rand.Text() + "/" + plainName(file.Name), fetched: make(chan struct{})}, nil
+	return &Server{
+		viewer:  v,
+		ln:      ln,
+		file:    file,
+		path:    "/" + rand.Text() + "/" + plainName(file.Name),
+		fetched: make(chan struct{}),
+	}, nil
 }
 
 // plainName returns a name with characters that have no meaning in an address.
@@ -56,16 +62,22 @@ func plainName(name string) string {
 	}, name)
 }
 
-// Address returns the address of the viewer that makes it fetch the file. It contains the random path, which other programs cannot guess.
+// Address returns the address of the viewer that makes it fetch the file. It contains the random path, which other
+// programs cannot guess.
 func (s *Server) Address() string { return s.viewer.Address("http://" + s.ln.Addr().String() + s.path) }
 
 // shutdownTime is how long the connection over which the file was fetched may take to become idle.
 const shutdownTime = 5 * time.Second
 
-// Serve serves the file. It returns nil when a page has fetched it completely, and the error of ctx if that is done before. It closes
-// the listener.
+// Serve serves the file. It returns nil when a page has fetched it completely, and the error of ctx if that is done
+// before. It closes the listener.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.ln) }()
 	select {
@@ -85,15 +97,21 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// ServeHTTP implements http.Handler. A request must name this machine by the address that was given to the viewer, so that no site
-// whose name resolves to it reaches the file (DNS rebinding), and must come from a page of the viewer.
+// ServeHTTP implements http.Handler. A request must name this machine by the address that was given to the viewer, so
+// that no site whose name resolves to it reaches the file (DNS rebinding), and must come from a page of the viewer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Vary", "Origin, Accept-Encoding")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox") // in case a browser shows it
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")                                    // the viewer's page asks in the mode "cors", to which that does not apply
+	h.Set(
+		"Content-Security-Policy",
+		"default-src 'none'; frame-ancestors 'none'; sandbox",
+	) // in case a browser shows it
+	h.Set(
+		"Cross-Origin-Resource-Policy",
+		"same-origin",
+	) // the viewer's page asks in the mode "cors", to which that does not apply
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Frame-Options", "DENY")
 	switch {
@@ -111,8 +129,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isFetch reports whether a request comes from a script of another site that asks for permission to read the response, as far as the
-// browser says: not from an element of a page, such as an image or a frame, and not from the user.
+// isFetch reports whether a request comes from a script of another site that asks for permission to read the response,
+// as far as the browser says: not from an element of a page, such as an image or a frame, and not from the user.
 func isFetch(h http.Header) bool {
 	for key, want := range map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"} {
 		if got := h.Get(key); got != "" && got != want {
@@ -127,8 +145,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodOptions: // a preflight request
 		w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
-		// Chromium 104 to 141 asks machines whether public sites may connect to them (Private Network Access). Later versions ask the
-		// user instead.
+		// Chromium 104 to 141 asks machines whether public sites may connect to them (Private Network Access). Later
+		// versions ask the user instead.
 		if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
 			w.Header().Set("Access-Control-Allow-Private-Network", "true")
 		}
@@ -141,7 +159,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends the file. It does not serve ranges, because the Server ends when a viewer has read from the beginning to the end.
+// send sends the file. It does not serve ranges, because the Server ends when a viewer has read from the beginning to
+// the end.
 func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 	body, err := s.open(w.Header(), acceptsGzip(r.Header))
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// content is what the tests serve. It is larger than the buffers of a connection, so that a response takes several writes.
+// content is what the tests serve. It is larger than the buffers of a connection, so that a response takes several
+// writes.
 func content() []byte { return bytes.Repeat([]byte("0123456789abcdef"), 1<<20) }
 
 // A serving is a Server that runs.
@@ -102,7 +103,8 @@ func (s *serving) running(t *testing.T, after string) {
 	}
 }
 
-// A page of the viewer gets the file, compressed or not, and the server ends. Before that, nothing that is not a complete GET ends it.
+// A page of the viewer gets the file, compressed or not, and the server ends. Before that, nothing that is not a
+// complete GET ends it.
 func TestFetch(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -186,7 +188,8 @@ func checkHeaders(t *testing.T, what string, h http.Header) {
 	}
 }
 
-// Everything but a page of the viewer that knows the path is refused, without permission for any origin, and does not end the server.
+// Everything but a page of the viewer that knows the path is refused, without permission for any origin, and does not
+// end the server.
 func TestRefused(t *testing.T) {
 	s := serve(t, false)
 	host := strings.Split(s.file, "/")[2]

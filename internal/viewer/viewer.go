@@ -1,5 +1,5 @@
-// Package viewer hands a file to a web application that shows traces: it serves the file on this machine, to pages of that application
-// alone.
+// Package viewer hands a file to a web application that shows traces: it serves the file on this machine, to pages of
+// that application alone.
 package viewer
 
 import "net/url"
@@ -24,8 +24,9 @@ func (v *Viewer) Address(file string) string { return v.before + url.QueryEscape
 func All() []Viewer {
 	return []Viewer{
 		{
-			// The Content-Security-Policy of the page (ui/src/frontend/index.ts) permits this port of 127.0.0.1, which is that of
-			// trace_processor_shell, and no other. Perfetto's own tools/open_trace_in_ui uses it for the same reason.
+			// The Content-Security-Policy of the page (ui/src/frontend/index.ts) permits this port of 127.0.0.1, which
+			// is that of trace_processor_shell, and no other. Perfetto's own tools/open_trace_in_ui uses it for the
+			// same reason.
 			Name: "perfetto", Title: "Perfetto", Format: "perfetto", Origin: "https://ui.perfetto.dev", Port: 9001,
 			before: "https://ui.perfetto.dev/#!/?url=",
 		},

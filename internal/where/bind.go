@@ -92,7 +92,13 @@ func (m *Matcher) bindField(b *bound, i int, s *schema.Schema) {
 			seen.others++
 			return
 		}
-		seen.misfit = fmt.Sprintf("%s is %s in %s; compare it with %s", t.operand(), kindOf(&field.Type), typeName(s), want)
+		seen.misfit = fmt.Sprintf(
+			"%s is %s in %s; compare it with %s",
+			t.operand(),
+			kindOf(&field.Type),
+			typeName(s),
+			want,
+		)
 		return
 	}
 	seen.fits++
@@ -157,8 +163,8 @@ func kindOf(t *ntconv.FieldType) fieldKind {
 	return fieldNumber
 }
 
-// wants returns with what a field should be compared if none of the test's values fits, and "" if one does. named says that
-// the field's numbers have names.
+// wants returns with what a field should be compared if none of the test's values fits, and "" if one does. named says
+// that the field's numbers have names.
 func (t *test) wants(f *ntconv.FieldType, named bool) string {
 	kind := kindOf(f)
 	if t.op == opHas {

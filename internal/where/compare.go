@@ -90,7 +90,8 @@ func compareWithFloat(a number, f float64) order {
 	return compare(whole, f)
 }
 
-// holds reports whether values that stand in that order to each other pass. An operator in stands for each of its values.
+// holds reports whether values that stand in that order to each other pass. An operator in stands for each of its
+// values.
 func (o op) holds(as order) bool {
 	switch o {
 	case opEq, opIn:
@@ -162,8 +163,8 @@ func (t *test) idTest(s []byte) bool {
 	return false
 }
 
-// fieldTest compares a decoded field. One element of a list must fit; path leads on from its elements into objects. b, if not
-// nil, knows names for values of the field.
+// fieldTest compares a decoded field. One element of a list must fit; path leads on from its elements into objects. b,
+// if not nil, knows names for values of the field.
 func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, b *bound) bool {
 	switch v.Kind() {
 	case ntconv.ValueNull, ntconv.ValueError:
@@ -236,7 +237,8 @@ func (t *test) boolTest(b bool) bool {
 		n = 1
 	}
 	for i := range t.lits {
-		if l := &t.lits[i]; l.kind == litBool && (t.op == opEq || t.op == opNe || t.op == opIn) && (l.yes == b) != (t.op == opNe) {
+		if l := &t.lits[i]; l.kind == litBool && (t.op == opEq || t.op == opNe || t.op == opIn) &&
+			(l.yes == b) != (t.op == opNe) {
 			return true
 		}
 	}

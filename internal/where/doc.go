@@ -17,22 +17,22 @@
 //	$activity_id $related_activity_id $trace_id $span_id    text, as ntconv print shows it; case does not count
 //	$label.KEY                a label, a text or a number; KEY may hold dots, or be quoted
 //
-// Values are numbers (15, 0xff, -1.5e3), texts in double or single quotes with the escapes of Go, durations (1.5ms, 1m30s)
-// for $time, true and false. Text is compared with ids and dates too, and with the names that the runtime's manifest has
-// for numbers: Type == "Managed".
+// Values are numbers (15, 0xff, -1.5e3), texts in double or single quotes with the escapes of Go, durations (1.5ms,
+// 1m30s) for $time, true and false. Text is compared with ids and dates too, and with the names that the runtime's
+// manifest has for numbers: Type == "Managed".
 //
 // # Operators
 //
-// From the loosest: ||, &&, !, and the comparisons == != < <= > >=, =~ (a regular expression of Go that fits some part of
-// the text) and in (a, b, c). has(field) asks whether there is a value. Parentheses group.
+// From the loosest: ||, &&, !, and the comparisons == != < <= > >=, =~ (a regular expression of Go that fits some part
+// of the text) and in (a, b, c). has(field) asks whether there is a value. Parentheses group.
 //
-// A comparison with something that an event does not have is false, != too. Of a list, one element must fit. Integers and
-// floating-point numbers are compared exactly, whatever their sizes; texts byte by byte.
+// A comparison with something that an event does not have is false, != too. Of a list, one element must fit. Integers
+// and floating-point numbers are compared exactly, whatever their sizes; texts byte by byte.
 //
 // # Mistakes
 //
-// What can be told from the text alone is an [Error] of [Parse], with the place. Whether a comparison fits a field depends
-// on the field's type, which only events tell: it is looked up once for each of their types. A comparison that does not fit
-// is false, as for one type of event another field of that name may be meant; one that fitted no event at all is
-// a mistake of the user's, and [Matcher.Notes] says so.
+// What can be told from the text alone is an [Error] of [Parse], with the place. Whether a comparison fits a field
+// depends on the field's type, which only events tell: it is looked up once for each of their types. A comparison that
+// does not fit is false, as for one type of event another field of that name may be meant; one that fitted no event at
+// all is a mistake of the user's, and [Matcher.Notes] says so.
 package where

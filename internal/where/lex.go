@@ -27,7 +27,13 @@ func (e *Error) Error() string {
 		return r
 	}
 	column := utf8.RuneCountInString(e.Text[:e.Pos])
-	return fmt.Sprintf("position %d: %s\n  %s\n  %s^", column+1, e.Msg, strings.Map(visible, e.Text), strings.Repeat(" ", column))
+	return fmt.Sprintf(
+		"position %d: %s\n  %s\n  %s^",
+		column+1,
+		e.Msg,
+		strings.Map(visible, e.Text),
+		strings.Repeat(" ", column),
+	)
 }
 
 type tokenKind uint8
@@ -122,8 +128,8 @@ func nameLength(s string) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// numberLength returns how many bytes of a number or a duration s begins with. What it takes too much is told by whoever
-// reads the number.
+// numberLength returns how many bytes of a number or a duration s begins with. What it takes too much is told by
+// whoever reads the number.
 func numberLength(s string) int {
 	hex := strings.HasPrefix(strings.ToLower(strings.TrimPrefix(s, "-")), "0x")
 	for i, r := range s {

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Matcher tells for the events of one trace whether an expression holds. It is for use by one goroutine, and allocates
-// only for types of events that it has not met before.
+// A Matcher tells for the events of one trace whether an expression holds. It is for use by one goroutine, and
+// allocates only for types of events that it has not met before.
 type Matcher struct {
 	x     *Expr
 	clock ntconv.Clock
@@ -29,7 +29,11 @@ func (x *Expr) Bind(clock ntconv.Clock) (*Matcher, error) {
 	for _, t := range x.tests {
 		for i := range t.lits {
 			if t.attr == attrTime && t.lits[i].isDate && clock.Wall.IsZero() {
-				return nil, &Error{Text: x.text, Pos: t.pos, Msg: "the trace does not say what its clock showed; compare $time with a duration from its start, such as 1.5s"}
+				return nil, &Error{
+					Text: x.text,
+					Pos:  t.pos,
+					Msg:  "the trace does not say what its clock showed; compare $time with a duration from its start, such as 1.5s",
+				}
 			}
 		}
 	}
@@ -91,7 +95,8 @@ func (m *Matcher) load(p *program, e *ntconv.Event) {
 		return
 	}
 	for i := range p.tests {
-		if b := &p.tests[i]; b.result == unknown && m.x.tests[i].attr == attrNone && m.values[b.column].Kind() != ntconv.ValueNull {
+		if b := &p.tests[i]; b.result == unknown && m.x.tests[i].attr == attrNone &&
+			m.values[b.column].Kind() != ntconv.ValueNull {
 			m.seen[i].fits++
 		}
 	}
@@ -106,7 +111,8 @@ type found struct {
 	near   string // a field whose name differs by the case of letters, in types that do not have the field
 }
 
-// Notes returns what a user should know about tests that no event could pass, in the order of the expression: a line each.
+// Notes returns what a user should know about tests that no event could pass, in the order of the expression: a line
+// each.
 func (m *Matcher) Notes() []string {
 	var notes []string
 	for i, t := range m.x.tests {

@@ -32,8 +32,8 @@ func naive(x *Expr, n *node, e *ntconv.Event, clock ntconv.Clock) bool {
 // nan is what is no number.
 type nan struct{}
 
-// naiveValues returns what an operand is: *big.Float, string, bool, ntconv.GUID, time.Time, time.Duration, nan, or nil for
-// what can only be asked for by has. Lists are laid flat.
+// naiveValues returns what an operand is: *big.Float, string, bool, ntconv.GUID, time.Time, time.Duration, nan, or nil
+// for what can only be asked for by has. Lists are laid flat.
 func naiveValues(t *test, e *ntconv.Event, clock ntconv.Clock) []any {
 	exact := func(n uint64) []any { return []any{new(big.Float).SetPrec(200).SetUint64(n)} }
 	switch t.attr {

@@ -222,7 +222,12 @@ func (p *parser) operator(t *test) error {
 		}
 	}
 	if t.op == opHas {
-		return p.errorf(tok.pos, "want a comparison (== != < <= > >= =~ in) and not %v; has(%s) asks whether there is a value", tok, t.operand())
+		return p.errorf(
+			tok.pos,
+			"want a comparison (== != < <= > >= =~ in) and not %v; has(%s) asks whether there is a value",
+			tok,
+			t.operand(),
+		)
 	}
 	if err := p.advance(); err != nil {
 		return err

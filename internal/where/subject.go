@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Subject is something other than events that an expression can be about, such as spans. All its properties are known when an
-// expression is parsed, so an operand that is none of them is an error.
+// A Subject is something other than events that an expression can be about, such as spans. All its properties are known
+// when an expression is parsed, so an operand that is none of them is an error.
 type Subject struct {
 	Name       string // starts every operand, as span in span.name
 	Properties []Property
@@ -33,10 +33,12 @@ const (
 	PropertyText     PropertyKind = iota // a string
 	PropertyWord                         // a string, case-insensitive
 	PropertyDuration                     // nanoseconds: an integer; compared with durations
-	// PropertyTime is nanoseconds since 1970-01-01 UTC: an integer; compared with dates and with durations since the start of the trace.
+	// PropertyTime is nanoseconds since 1970-01-01 UTC: an integer; compared with dates and with durations since the
+	// start of the trace.
 	PropertyTime
-	// PropertyKeyed is a set of values, and the name of one follows the name of the property. Values of any kind are compared. A
-	// string is also compared with a number or a Boolean if it is one in text form, because many recorders write all values as text.
+	// PropertyKeyed is a set of values, and the name of one follows the name of the property. Values of any kind are
+	// compared. A string is also compared with a number or a Boolean if it is one in text form, because many recorders
+	// write all values as text.
 	PropertyKeyed
 )
 
@@ -61,9 +63,10 @@ func (c *Condition) Text() string { return c.x.text }
 // String returns the expression in its usual form.
 func (c *Condition) String() string { return c.x.String() }
 
-// Match reports whether the expression holds. value returns the value of a property, an element of Subject.Properties by its index,
-// and of the key of a PropertyKeyed; the kind ValueNull means that there is none. start is the wall clock at the start of the trace. If
-// it is zero, as it is for traces that do not state it, times are nanoseconds since the start, and no date matches.
+// Match reports whether the expression holds. value returns the value of a property, an element of Subject.Properties
+// by its index, and of the key of a PropertyKeyed; the kind ValueNull means that there is none. start is the wall clock
+// at the start of the trace. If it is zero, as it is for traces that do not state it, times are nanoseconds since the
+// start, and no date matches.
 func (c *Condition) Match(start time.Time, value func(property int, key string) ntconv.Value) bool {
 	m := &conditionMatcher{Condition: c, start: start, value: value}
 	return m.eval(c.x.root)
@@ -107,7 +110,10 @@ func (m *conditionMatcher) test(t *test, v ntconv.Value) bool {
 	case PropertyWord:
 		return t.idTest([]byte(strings.ToLower(string(v.AppendString(nil)))))
 	case PropertyDuration:
-		return slices.ContainsFunc(t.lits, func(l literal) bool { return t.op.holds(order(compare(v.Int(), int64(l.dur)))) })
+		return slices.ContainsFunc(
+			t.lits,
+			func(l literal) bool { return t.op.holds(order(compare(v.Int(), int64(l.dur)))) },
+		)
 	case PropertyTime:
 		return slices.ContainsFunc(t.lits, func(l literal) bool { return m.timeTest(t, v.Int(), &l) })
 	}
@@ -165,7 +171,13 @@ func (p *parser) subjectOperand(t *test) error {
 		return err
 	}
 	if t.path[0] != s.Name || len(t.path) == 1 {
-		return p.errorf(tok.pos, "%s is not a property of a %s%s", t.operand(), s.Name, s.suggest(t.path[len(t.path)-1]))
+		return p.errorf(
+			tok.pos,
+			"%s is not a property of a %s%s",
+			t.operand(),
+			s.Name,
+			s.suggest(t.path[len(t.path)-1]),
+		)
 	}
 	i := slices.IndexFunc(s.Properties, func(p Property) bool { return p.Name == t.path[1] })
 	if i < 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// BenchmarkCompressed decodes the event headers of version 6 files. The yardstick is BenchmarkPlainLoop in package legacy.
+// BenchmarkCompressed decodes the event headers of version 6 files. The yardstick is BenchmarkPlainLoop in package
+// legacy.
 func BenchmarkCompressed(b *testing.B) {
 	parse := func(b []byte, h *wire.EventHeader) int { return h.ParseCompressed(b) }
 	for _, name := range []string{"nettrace/onecollect-3windows-v6.nettrace", "nettrace/roslyn-compile-v6.nettrace"} {

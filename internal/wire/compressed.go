@@ -2,9 +2,9 @@ package wire
 
 import "github.com/ntconv/ntconv/internal/bin"
 
-// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the block
-// (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends within
-// the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
+// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the
+// block (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends
+// within the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
 //
 // The rules are those of "Header compression": what is left out stays as it was, times and sequence numbers wrap.
 //
@@ -84,7 +84,8 @@ var compressedFields = [...]struct {
 }
 
 // AppendCompressed appends the compressed header of h, given that prev is the header before it in the block (the zero
-// header before the first). It leaves out everything that the reader derives from prev. EventSize and Flags play no part.
+// header before the first). It leaves out everything that the reader derives from prev. EventSize and Flags play no
+// part.
 func AppendCompressed(dst []byte, prev, h *EventHeader) []byte {
 	return AppendCompressedAs(dst, prev, h, 0)
 }

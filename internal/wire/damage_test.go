@@ -17,8 +17,8 @@ func row(fields, optional, extra string) []byte {
 	return append(bin.AppendU16(nil, uint16(len(body))), body...)
 }
 
-// TestMetadataDamage: what is not understood is an error with a place and a cause, the row keeps its identity and whatever
-// else was readable, the next row can be read, and appending the row gives the same bytes.
+// TestMetadataDamage: what is not understood is an error with a place and a cause, the row keeps its identity and
+// whatever else was readable, the next row can be read, and appending the row gives the same bytes.
 func TestMetadataDamage(t *testing.T) {
 	const i32 = "\x03\x00\x01i\x09" // a field i of type Int32
 	deep := strings.Repeat("\x13", 40) + "\x09"
@@ -95,7 +95,8 @@ func TestMetadataLimits(t *testing.T) {
 	}
 }
 
-// TestNameLimit: a name may be as long as the limit; the first one that is longer is an error at its place, and the next row can be read.
+// TestNameLimit: a name may be as long as the limit; the first one that is longer is an error at its place, and the
+// next row can be read.
 func TestNameLimit(t *testing.T) {
 	object := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{{Name: "inner678", Type: wire.Type{Code: wire.TypeInt32}}}}
 	b, err := wire.AppendMetadata(nil, &wire.Metadata{

@@ -15,8 +15,8 @@
 //	  RemoveThread   (index, sequence number) pairs               [ParseThreadSeq]
 //	  LabelList      first id, count, then lists                  [ParseLabelHeader], [NextLabels], [ParseLabels]
 //
-// The tables [Versions], [Kinds], [TypeCodes], [OptionalKinds], [ThreadKinds] and [LabelKinds] say what exists since when
-// and how it is laid out; parsers, printers and tests all read them.
+// The tables [Versions], [Kinds], [TypeCodes], [OptionalKinds], [ThreadKinds] and [LabelKinds] say what exists since
+// when and how it is laid out; parsers, printers and tests all read them.
 //
 // Byte slices in results (Extra, what NextStack returns) alias the input. Strings are copies.
 //
@@ -24,6 +24,6 @@
 //
 // Parse functions take a [bin.Cursor] positioned at the row and leave it behind the row. Rows that carry their own size
 // (metadata, fields, threads) return an error without spoiling the cursor: a lenient caller may count it and go on with
-// the next row, keeping whatever the returned value already holds. If the cursor itself has an error, the block ends there.
-// Every error is a [*bin.Error].
+// the next row, keeping whatever the returned value already holds. If the cursor itself has an error, the block ends
+// there. Every error is a [*bin.Error].
 package wire

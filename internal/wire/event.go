@@ -31,7 +31,10 @@ func ParseEventBlockHeader(c *bin.Cursor) (h EventBlockHeader, err error) {
 	start := *c
 	h.HeaderSize = c.At("EventBlock/HeaderSize").U16()
 	if c.Err() == nil && h.HeaderSize < MinEventBlockHeaderSize {
-		start.Fail("EventBlock/HeaderSize", fmt.Errorf("%w: %d, want %d or more", bin.ErrValue, h.HeaderSize, MinEventBlockHeaderSize))
+		start.Fail(
+			"EventBlock/HeaderSize",
+			fmt.Errorf("%w: %d, want %d or more", bin.ErrValue, h.HeaderSize, MinEventBlockHeaderSize),
+		)
 		*c = start
 	}
 	h.Flags = c.At("EventBlock/Flags").U16()
@@ -56,8 +59,8 @@ func AppendEventBlockHeader(dst []byte, h *EventBlockHeader) []byte {
 	return append(dst, h.Extra...)
 }
 
-// An EventHeader is what stands before the payload of an event, in versions 4 to 6. It holds no pointers, so that rows of
-// it cost the garbage collector nothing.
+// An EventHeader is what stands before the payload of an event, in versions 4 to 6. It holds no pointers, so that rows
+// of it cost the garbage collector nothing.
 type EventHeader struct {
 	Time          uint64 // ticks
 	Thread        uint64 // whom the event is about: a thread id in versions 4 and 5, a thread index in version 6
@@ -75,8 +78,8 @@ type EventHeader struct {
 	Related       [16]byte // versions 4 and 5
 }
 
-// The bits of the flags byte of a compressed header ("Header compression"). HasActivity and HasRelated are what versions 4
-// and 5 have in place of HasLabelList.
+// The bits of the flags byte of a compressed header ("Header compression"). HasActivity and HasRelated are what
+// versions 4 and 5 have in place of HasLabelList.
 const (
 	HasMetadataID  = 1
 	HasCapture     = 2 // sequence number, capture thread and processor

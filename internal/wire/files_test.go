@@ -12,15 +12,16 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// TestRealFiles parses every block of the version 6 traces in testdata and writes it again: the same bytes must come out.
+// TestRealFiles parses every block of the version 6 traces in testdata and writes it again: the same bytes must come
+// out.
 func TestRealFiles(t *testing.T) {
 	rewriteAll(t, wiretest.TestData(t), map[wire.Kind]int{
 		wire.KindTrace: 3, wire.KindEvent: 7000, wire.KindMetadata: 20, wire.KindSequencePoint: 6, wire.KindStack: 300, wire.KindThread: 10,
 	})
 }
 
-// TestSharedFiles does the same for many more: one-collect's files show what producers write, the vectors what Microsoft's
-// tests do.
+// TestSharedFiles does the same for many more: one-collect's files show what producers write, the vectors what
+// Microsoft's tests do.
 func TestSharedFiles(t *testing.T) {
 	rewriteAll(t, wiretest.Names(t), map[wire.Kind]int{
 		wire.KindTrace: 60, wire.KindEvent: 200000, wire.KindMetadata: 150, wire.KindSequencePoint: 40, wire.KindStack: 10000,

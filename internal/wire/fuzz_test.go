@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// stable asserts that a row which could be read is the same after being written and read again, and that errors have a place
-// inside the input.
+// stable asserts that a row which could be read is the same after being written and read again, and that errors have a
+// place inside the input.
 func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), appendTo func([]byte, *T) ([]byte, error)) {
 	t.Helper()
 	c := bin.New(in, 0)

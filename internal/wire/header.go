@@ -19,8 +19,8 @@ const (
 
 // A StreamHeader is the beginning of a file, of any version.
 type StreamHeader struct {
-	// Version is V6 and above for blocks, V4 for objects behind the magic, V3 for objects without it. What really counts
-	// for objects is the version of the Trace object; see package legacy.
+	// Version is V6 and above for blocks, V4 for objects behind the magic, V3 for objects without it. What really
+	// counts for objects is the version of the Trace object; see package legacy.
 	Version Version
 	Minor   uint32
 }
@@ -28,9 +28,10 @@ type StreamHeader struct {
 // Objects reports whether FastSerialization objects follow, rather than blocks.
 func (h StreamHeader) Objects() bool { return h.Version < V6 }
 
-// ParseStreamHeader reads the beginning of a file, up to the first block or object. The cursor should hold the
-// whole header unless the file is shorter; afterwards its offset is the length of the header. A major version above 6 is ErrUnknown, with
-// the header returned; anything that is not a nettrace or netperf file is ErrValue. A file that ends within a valid header is ErrShort.
+// ParseStreamHeader reads the beginning of a file, up to the first block or object. The cursor should hold the whole
+// header unless the file is shorter; afterwards its offset is the length of the header. A major version above 6 is
+// ErrUnknown, with the header returned; anything that is not a nettrace or netperf file is ErrValue. A file that ends
+// within a valid header is ErrShort.
 func ParseStreamHeader(c *bin.Cursor) (h StreamHeader, err error) {
 	h.Version = V3
 	if magic := *c; string(magic.Bytes(min(len(Magic), c.Len()))) == Magic[:min(len(Magic), c.Len())] {
@@ -47,7 +48,10 @@ func ParseStreamHeader(c *bin.Cursor) (h StreamHeader, err error) {
 		at := *c
 		have := c.Bytes(min(len(FastSerialization), c.Len()))
 		if string(have) != FastSerialization[:len(have)] {
-			at.Fail("", fmt.Errorf("%w: want %q", bin.ErrValue, FastSerialization)) // in the same place however much has arrived
+			at.Fail(
+				"",
+				fmt.Errorf("%w: want %q", bin.ErrValue, FastSerialization),
+			) // in the same place however much has arrived
 			*c = at
 		}
 		c.Skip(len(FastSerialization) - len(have))
@@ -100,7 +104,11 @@ func ParseBlockHeader(b []byte) BlockHeader {
 // or'ed into the kind, as one-collect does, it would turn the block into another kind.
 func AppendBlockHeader(dst []byte, h BlockHeader) ([]byte, error) {
 	if h.Size < 0 || h.Size > MaxBlockSize {
-		return dst, fmt.Errorf("%v block: %w", h.Kind, &bin.LimitError{Limit: LimitBlock, Value: MaxBlockSize, Asked: int64(h.Size), Unit: "bytes"})
+		return dst, fmt.Errorf(
+			"%v block: %w",
+			h.Kind,
+			&bin.LimitError{Limit: LimitBlock, Value: MaxBlockSize, Asked: int64(h.Size), Unit: "bytes"},
+		)
 	}
 	return append(dst, byte(h.Size), byte(h.Size>>8), byte(h.Size>>16), byte(h.Kind)), nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A Label is one element of a label list. Its value is in ID for activity, trace and span ids (a span id in ID[:8]; all in
-// file order), in Key and Str or Key and Num for the two open kinds, in Num for the rest.
+// A Label is one element of a label list. Its value is in ID for activity, trace and span ids (a span id in ID[:8]; all
+// in file order), in Key and Str or Key and Num for the two open kinds, in Num for the rest.
 type Label struct {
 	Kind LabelKind
 	Value
@@ -46,8 +46,8 @@ func labelKind(c *bin.Cursor) (spec AttrSpec, kind uint8) {
 	return spec, kind
 }
 
-// ParseLabels reads the next label list and appends it to dst. Labels of unknown kind end it with ErrUnknown; the labels
-// before them are returned. For unsigned see [ParseValue].
+// ParseLabels reads the next label list and appends it to dst. Labels of unknown kind end it with ErrUnknown; the
+// labels before them are returned. For unsigned see [ParseValue].
 func ParseLabels(c *bin.Cursor, dst []Label, unsigned bool) ([]Label, error) {
 	for last := false; !last; {
 		spec, kind := labelKind(c)

@@ -54,7 +54,8 @@ type OptionalSet uint16
 // Has reports whether k was given.
 func (s OptionalSet) Has(k OptionalKind) bool { return s>>k&1 != 0 }
 
-// ParseMetadataHeader reads the header of a metadata block ("MetadataBlock") and returns its uninterpreted bytes, borrowed.
+// ParseMetadataHeader reads the header of a metadata block ("MetadataBlock") and returns its uninterpreted bytes,
+// borrowed.
 func ParseMetadataHeader(c *bin.Cursor) ([]byte, error) {
 	extra := c.At("MetadataBlock/HeaderSize").Bytes(int(c.U16()))
 	return extra, c.Err()
@@ -68,10 +69,10 @@ func AppendMetadataHeader(dst, extra []byte) []byte {
 // ParseMetadata reads a row of a metadata block. Where an optional element is repeated the last one counts; key/values
 // accumulate.
 //
-// A type or optional element that is not understood does not end the row, since sizes frame it: the error, which
-// wraps ErrUnknown, ErrValue (a RelLoc or DataLoc of elements without a fixed size) or ErrLimit, comes with a row
-// that has everything else. A field whose type is not understood is opaque. A row that is cut (ErrShort), or has too long a name (ErrLimit),
-// is returned as far as it goes.
+// A type or optional element that is not understood does not end the row, since sizes frame it: the error, which wraps
+// ErrUnknown, ErrValue (a RelLoc or DataLoc of elements without a fixed size) or ErrLimit, comes with a row that has
+// everything else. A field whose type is not understood is opaque. A row that is cut (ErrShort), or has too long a name
+// (ErrLimit), is returned as far as it goes.
 func ParseMetadata(c *bin.Cursor, limits Limits) (m Metadata, err error) {
 	p := newTypeParser(limits)
 	row := c.At("Metadata/RowSize").Sub(int(c.U16()))
@@ -132,8 +133,8 @@ func (m *Metadata) set(kind OptionalKind, v *Value) {
 	m.Has |= 1 << kind
 }
 
-// Meaningful returns the members of m.Has that say something: an opcode, because 0 is one, and all others unless they are given as the
-// zero value, which they have anyway.
+// Meaningful returns the members of m.Has that say something: an opcode, because 0 is one, and all others unless they
+// are given as the zero value, which they have anyway.
 func (m *Metadata) Meaningful() (s OptionalSet) {
 	for kind := OptOpcode; kind <= OptVersion; kind++ {
 		if v := m.optional(kind); m.Has.Has(kind) && (kind == OptOpcode || v != Value{}) {
@@ -164,8 +165,8 @@ func (m *Metadata) optional(kind OptionalKind) (v Value) {
 	return v
 }
 
-// AppendMetadata is the inverse of [ParseMetadata], with the optional elements in the order of their kinds. A row, field or optional
-// part above 65,535 bytes is ErrLimit.
+// AppendMetadata is the inverse of [ParseMetadata], with the optional elements in the order of their kinds. A row,
+// field or optional part above 65,535 bytes is ErrLimit.
 func AppendMetadata(dst []byte, m *Metadata) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0)

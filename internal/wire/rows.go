@@ -62,7 +62,8 @@ type ThreadSeq struct {
 	Sequence uint32
 }
 
-// ParseSequencePoint reads a version 6 sequence point ("SequencePointBlock"). The threads are appended to threads, which may be nil.
+// ParseSequencePoint reads a version 6 sequence point ("SequencePointBlock"). The threads are appended to threads,
+// which may be nil.
 func ParseSequencePoint(c *bin.Cursor, threads []ThreadSeq) (sp SequencePoint, err error) {
 	sp.Time = c.At("SequencePoint/TimeStamp").U64()
 	sp.Flags = c.At("SequencePoint/Flags").U32()
@@ -118,8 +119,9 @@ type ThreadSet uint8
 // Has reports whether k was given.
 func (s ThreadSet) Has(k ThreadKind) bool { return s>>k&1 != 0 }
 
-// ParseThread reads a row of a thread block ("ThreadBlock"). Where an element is repeated the last one counts; key/values accumulate. An
-// element of unknown kind is ErrUnknown, with what came before it in the result and the rest in Extra.
+// ParseThread reads a row of a thread block ("ThreadBlock"). Where an element is repeated the last one counts;
+// key/values accumulate. An element of unknown kind is ErrUnknown, with what came before it in the result and the rest
+// in Extra.
 func ParseThread(c *bin.Cursor) (t Thread, err error) {
 	row := c.At("Thread/RowSize").Sub(int(c.U16()))
 	t.Index = row.At("Thread/Index").Varuint64()
@@ -156,7 +158,8 @@ func (t *Thread) set(kind ThreadKind, v *Value) {
 	t.Has |= 1 << kind
 }
 
-// AppendThread is the inverse of [ParseThread], with the elements in the order of their kinds. A row above 65,535 bytes is ErrLimit.
+// AppendThread is the inverse of [ParseThread], with the elements in the order of their kinds. A row above 65,535 bytes
+// is ErrLimit.
 func AppendThread(dst []byte, t *Thread) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0)

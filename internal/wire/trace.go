@@ -5,8 +5,8 @@ import "github.com/ntconv/ntconv/internal/bin"
 // A KeyValue is a pair of strings.
 type KeyValue struct{ Key, Value string }
 
-// A SystemTime is a Windows SYSTEMTIME as recorded, in UTC: year, month, day of week (Sunday is 0; one-collect says Monday),
-// day, hour, minute, second, millisecond. Nothing is validated.
+// A SystemTime is a Windows SYSTEMTIME as recorded, in UTC: year, month, day of week (Sunday is 0; one-collect says
+// Monday), day, hour, minute, second, millisecond. Nothing is validated.
 type SystemTime [8]int16
 
 // Members of a [SystemTime].
@@ -38,7 +38,8 @@ type Trace struct {
 	SamplingRate int32 // nanoseconds between samples
 }
 
-// ParseTrace reads a version 6 Trace block ("TraceBlock"). A negative count of key/values is none, as in Microsoft's reader.
+// ParseTrace reads a version 6 Trace block ("TraceBlock"). A negative count of key/values is none, as in Microsoft's
+// reader.
 func ParseTrace(c *bin.Cursor) (t Trace, err error) {
 	t.ParseClock(c)
 	for n := c.At("KeyValueCount").I32(); n > 0 && c.Err() == nil; n-- {

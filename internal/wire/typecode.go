@@ -102,8 +102,8 @@ type Type struct {
 type Field struct {
 	Name string // may be empty
 	Type Type
-	// Opaque marks a type that could not be read. Of Type only the code of its outermost level is set, 0 if not even that
-	// was there, and Extra has all bytes of the type. Where such a field ends in a payload is not known.
+	// Opaque marks a type that could not be read. Of Type only the code of its outermost level is set, 0 if not even
+	// that was there, and Extra has all bytes of the type. Where such a field ends in a payload is not known.
 	Opaque bool
 	Extra  []byte // bytes behind the type, borrowed
 }

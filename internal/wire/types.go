@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A typeParser reads the field list of one metadata row. It remembers the first error and goes on, because every field is
-// framed by its size.
+// A typeParser reads the field list of one metadata row. It remembers the first error and goes on, because every field
+// is framed by its size.
 type typeParser struct {
 	limits Limits
 	left   int // fields that the row may still have
@@ -26,8 +26,8 @@ func (p *typeParser) note(err error) {
 	}
 }
 
-// ParseFields reads a field list ("FieldDescriptions"): of a metadata row, or of an object in it. The errors are those of
-// [ParseMetadata].
+// ParseFields reads a field list ("FieldDescriptions"): of a metadata row, or of an object in it. The errors are those
+// of [ParseMetadata].
 func ParseFields(c *bin.Cursor, limits Limits) ([]Field, error) {
 	p := newTypeParser(limits)
 	fields := p.fields(c, 1)
@@ -108,7 +108,10 @@ func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
 		t.Count = c.At("Field/ElementCount").U16()
 	case TypeRelLoc, TypeDataLoc:
 		if n, ok := t.Elem.FixedSize(); !ok || n == 0 {
-			at.Fail("Field/ElementType", fmt.Errorf("%w: %v of %v, want elements of a fixed size", bin.ErrValue, t.Code, t.Elem.Code))
+			at.Fail(
+				"Field/ElementType",
+				fmt.Errorf("%w: %v of %v, want elements of a fixed size", bin.ErrValue, t.Code, t.Elem.Code),
+			)
 			return t, at.Err()
 		}
 	}

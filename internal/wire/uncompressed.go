@@ -9,13 +9,13 @@ import (
 // UncompressedSize is the length of an uncompressed event header of version 6.
 const UncompressedSize = 52
 
-// notSorted is the top bit of the metadata id of an uncompressed header. The specification calls it IsSorted, but it has
-// the opposite sense: writers set it, and readers take it, for events that are not sorted.
+// notSorted is the top bit of the metadata id of an uncompressed header. The specification calls it IsSorted, but it
+// has the opposite sense: writers set it, and readers take it, for events that are not sorted.
 const notSorted = 1 << 31
 
-// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") and returns its length,
-// [UncompressedSize], or 0 if b is shorter than that. The payload follows, without padding. EventSize is returned as found.
-// Nothing is left over from what h held before.
+// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") and returns its
+// length, [UncompressedSize], or 0 if b is shorter than that. The payload follows, without padding. EventSize is
+// returned as found. Nothing is left over from what h held before.
 func (h *EventHeader) ParseUncompressed(b []byte) int {
 	if len(b) < UncompressedSize {
 		return 0
@@ -52,8 +52,8 @@ func AppendUncompressed(dst []byte, h *EventHeader) []byte {
 	return bin.AppendU32(dst, h.PayloadSize)
 }
 
-// IDAndOrder returns the MetadataId field of an uncompressed header: 31 bits of the id, and the top bit set if the event is
-// not sorted.
+// IDAndOrder returns the MetadataId field of an uncompressed header: 31 bits of the id, and the top bit set if the
+// event is not sorted.
 func (h *EventHeader) IDAndOrder() uint32 {
 	if h.Sorted {
 		return h.MetadataID &^ notSorted

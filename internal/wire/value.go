@@ -12,8 +12,8 @@ type Value struct {
 // Uint returns Num as the unsigned number that the shapes U8, U64 and Varuint hold.
 func (v *Value) Uint() uint64 { return uint64(v.Num) }
 
-// ParseValue reads a value of the given shape. If unsigned is set, the number of ShapeKeyNumber is plain LEB128 instead of
-// zigzag: one-collect writes its labels that way.
+// ParseValue reads a value of the given shape. If unsigned is set, the number of ShapeKeyNumber is plain LEB128 instead
+// of zigzag: one-collect writes its labels that way.
 func ParseValue(c *bin.Cursor, shape Shape, unsigned bool) (v Value) {
 	switch shape {
 	case ShapeU8:

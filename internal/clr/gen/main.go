@@ -1,5 +1,5 @@
-// Command gen turns the event texts beside it into the tables of package clr. It is run by go generate in that package's
-// directory and writes tables.go there.
+// Command gen turns the event texts beside it into the tables of package clr. It is run by go generate in that
+// package's directory and writes tables.go there.
 package main
 
 import (

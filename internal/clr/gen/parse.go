@@ -92,7 +92,9 @@ func (p *provider) line(kind, rest string) error {
 	return fmt.Errorf("unknown kind of line %q", kind)
 }
 
-var eventLine = regexp.MustCompile(`^(\d+)/(\d+) (\S+) task=(\S*)\((\d+)\) opcode=(\d+) level=(\d+) keywords=(\S*) : (.*)$`)
+var eventLine = regexp.MustCompile(
+	`^(\d+)/(\d+) (\S+) task=(\S*)\((\d+)\) opcode=(\d+) level=(\d+) keywords=(\S*) : (.*)$`,
+)
 
 func (p *provider) event(s string) (e event, err error) {
 	m := eventLine.FindStringSubmatch(s)
@@ -130,9 +132,10 @@ var scalars = map[string]string{
 	"Pointer": "P", "UnicodeString": "S", "AnsiString": "A", "GUID": "G", "FILETIME": "T", "VarUInt": "v", "UTF8String": "s",
 }
 
-// fieldList turns fields into the compact form that package clr reads: name:type with one blank between fields. A type is
-// a letter, or *N and an element counted by field N of the same list, #N and an element that stands N times, @ and an
-// element with a 16-bit count in front, or a list of fields in parentheses. <N> behind a type is a map of the provider.
+// fieldList turns fields into the compact form that package clr reads: name:type with one blank between fields. A type
+// is a letter, or *N and an element counted by field N of the same list, #N and an element that stands N times, @ and
+// an element with a 16-bit count in front, or a list of fields in parentheses. <N> behind a type is a map of the
+// provider.
 func (p *provider) fieldList(s, separator string) (string, error) {
 	var out, names []string
 	for _, f := range split(s, separator) {

@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span/active"
 )
 
-// expect compares what was active on a thread with "0-10 a, 10-20 b": times include the first and do not include the last.
+// expect compares what was active on a thread with "0-10 a, 10-20 b": times include the first and do not include the
+// last.
 type expect struct {
 	th       *ntconv.Thread
 	from, to int64
@@ -65,8 +66,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// If only ends are recorded, spans are where they ended since they started, and clocks do not matter: neither that the header states
-// the wall clock to the millisecond, nor that events are late, nor that it drifts.
+// If only ends are recorded, spans are where they ended since they started, and clocks do not matter: neither that the
+// header states the wall clock to the millisecond, nor that events are late, nor that it drifts.
 func TestStopOnly(t *testing.T) {
 	for _, skew := range []time.Duration{0, 700 * time.Microsecond, -3 * time.Hour} {
 		r := record(t)
@@ -165,7 +166,8 @@ func TestPrecedence(t *testing.T) {
 	check(t, r.index(nil), r, expect{one, 5, 10, "Work"}, expect{one, 10, 50, "request"}, expect{one, 51, 60, "Work"})
 }
 
-// The activity ID of a sample leads to the span of that ID that was open, and to the span of the path that it continues.
+// The activity ID of a sample leads to the span of that ID that was open, and to the span of the path that it
+// continues.
 func TestActivityID(t *testing.T) {
 	r := record(t)
 	p := process(1)

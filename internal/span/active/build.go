@@ -38,7 +38,13 @@ type facts struct {
 
 // add notes what the tracker reports about the last span of the index.
 func (b *build) add(x *Index, s *span.Span) {
-	f := facts{parent: s.ParentID, activity: s.Activity, from: x.ticks(s.Start), to: x.ticks(s.End), finished: !s.Unfinished && s.End != 0}
+	f := facts{
+		parent:   s.ParentID,
+		activity: s.Activity,
+		from:     x.ticks(s.Start),
+		to:       x.ticks(s.End),
+		finished: !s.Unfinished && s.End != 0,
+	}
 	if s.End == 0 {
 		f.to = math.MaxInt64
 	}
@@ -96,14 +102,14 @@ const (
 	neighbors = 15
 	// nearby is how far away in time they may be, so that the drift between the clocks does not matter.
 	nearby = 10 * time.Second
-	// late is how long after the end of an Activity its event may be recorded without the Activity having explicit times: the first
-	// event of a process takes that long.
+	// late is how long after the end of an Activity its event may be recorded without the Activity having explicit
+	// times: the first event of a process takes that long.
 	late = 50 * time.Millisecond
 )
 
-// calibrate moves times on the wall clock to the clock of the trace. An event is recorded at or after the end of its Activity, so the
-// difference between the clocks is the smallest one among neighboring Activities. It takes the first quartile, so that Activities with
-// explicit times do not matter.
+// calibrate moves times on the wall clock to the clock of the trace. An event is recorded at or after the end of its
+// Activity, so the difference between the clocks is the smallest one among neighboring Activities. It takes the first
+// quartile, so that Activities with explicit times do not matter.
 func (x *Index) calibrate(all []facts) {
 	var order []int32
 	for n := range all {
@@ -112,7 +118,11 @@ func (x *Index) calibrate(all []facts) {
 		}
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(x.spans[a].process, x.spans[b].process), cmp.Compare(all[a].endEvent, all[b].endEvent), cmp.Compare(a, b))
+		return cmp.Or(
+			cmp.Compare(x.spans[a].process, x.spans[b].process),
+			cmp.Compare(all[a].endEvent, all[b].endEvent),
+			cmp.Compare(a, b),
+		)
 	})
 	moves := make([]ntconv.Ticks, len(order))
 	freq := ntconv.Clock{Freq: x.clock.Freq}
@@ -163,7 +173,11 @@ func (x *Index) sortIDs() {
 
 func (x *Index) compareID(n int32, process uint32, c span.Context) int {
 	s := &x.spans[n]
-	return cmp.Or(cmp.Compare(s.process, process), bytes.Compare(s.ID[:], c.ID[:]), bytes.Compare(s.TraceID[:], c.TraceID[:]))
+	return cmp.Or(
+		cmp.Compare(s.process, process),
+		bytes.Compare(s.ID[:], c.ID[:]),
+		bytes.Compare(s.TraceID[:], c.TraceID[:]),
+	)
 }
 
 // find returns the first span with these IDs. If the trace ID is zero, any trace matches.
@@ -191,7 +205,8 @@ func (x *Index) findParents(all []facts) {
 	}
 }
 
-// maxAncestors is how many ancestors of a span are considered. Parents in a trace are not trusted: they may form a cycle.
+// maxAncestors is how many ancestors of a span are considered. Parents in a trace are not trusted: they may form a
+// cycle.
 const maxAncestors = 64
 
 // descends reports whether a span is another one or a descendant of it.
@@ -205,8 +220,8 @@ func (x *Index) descends(n, from int32) bool {
 	return n == from
 }
 
-// startAfterParents corrects spans that start before their parents because the times of both were moved by different amounts, so that
-// the inner one of two spans is the one that starts later.
+// startAfterParents corrects spans that start before their parents because the times of both were moved by different
+// amounts, so that the inner one of two spans is the one that starts later.
 func (x *Index) startAfterParents(all []facts) {
 	order := slices.Clone(x.byID)
 	slices.SortFunc(order, func(a, b int32) int {

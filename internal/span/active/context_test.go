@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// Context returns spans that the index holds, and none where a label refers to another one: not to a span that lasts meanwhile on the thread.
+// Context returns spans that the index holds, and none where a label refers to another one: not to a span that lasts
+// meanwhile on the thread.
 func TestContextIsOfTheIndex(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -30,8 +31,8 @@ func TestContextIsOfTheIndex(t *testing.T) {
 	}
 }
 
-// The tracker's options say which spans there are. Spans that are only parents of others are held if the trace holds their IDs, and
-// intervals of the runtime never are, however many sources there are.
+// The tracker's options say which spans there are. Spans that are only parents of others are held if the trace holds
+// their IDs, and intervals of the runtime never are, however many sources there are.
 func TestWhichSpans(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)

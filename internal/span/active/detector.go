@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Detector finds out whether a trace may hold spans that were recorded together with samples. It is not safe for concurrent use.
+// A Detector finds out whether a trace may hold spans that were recorded together with samples. It is not safe for
+// concurrent use.
 type Detector struct {
 	schemas    schema.Table
 	shows      map[*ntconv.Type]bool
@@ -21,8 +22,8 @@ func NewDetector() *Detector {
 	return &Detector{shows: map[*ntconv.Type]bool{}, recent: intern.NewCache[*ntconv.Type, bool](8)}
 }
 
-// Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. It is fast for events that
-// have the labels of the previous event and one of the two latest types.
+// Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. It is fast
+// for events that have the labels of the previous event and one of the two latest types.
 func (d *Detector) Shows(e *ntconv.Event) bool {
 	if e.Labels != d.lastLabels {
 		if _, has := e.Labels.ID(ntconv.LabelSpanID); has {

@@ -10,15 +10,16 @@ import (
 type Options struct {
 	// Pick, if not nil, selects the spans that During is about. It borrows the span.
 	Pick func(*span.Span) bool
-	// Tracker says which spans there are. Intervals of the runtime are not among them: they are never active. MaxEvents, Active and
-	// Report have no effect. Nil means the defaults, and that spans without an end last until the end of the trace.
+	// Tracker says which spans there are. Intervals of the runtime are not among them: they are never active.
+	// MaxEvents, Active and Report have no effect. Nil means the defaults, and that spans without an end last until the
+	// end of the trace.
 	Tracker *tracker.Options
 	// Omit, if not nil, reports whether a span is left out. It borrows the span.
 	Omit func(*span.Span) bool
 }
 
-// An Index holds which span was active on which thread at which time. It needs about 90 bytes per span, and 200 until Finish
-// returns. It is not safe for concurrent use.
+// An Index holds which span was active on which thread at which time. It needs about 90 bytes per span, and 200 until
+// Finish returns. It is not safe for concurrent use.
 type Index struct {
 	clock   ntconv.Clock
 	tracker *tracker.Tracker
@@ -42,7 +43,8 @@ type Index struct {
 	activities []activityTime
 	timelines  map[threadKey]*timeline
 
-	// Threads and processes are compared by content, because each reading has its own. The following remember what was found.
+	// Threads and processes are compared by content, because each reading has its own. The following remember what was
+	// found.
 	threads     map[*ntconv.Thread]*timeline
 	lastThread  *ntconv.Thread
 	last        *timeline
@@ -75,8 +77,8 @@ type processKey struct {
 // noProcess is the number of a process of which the index has no span.
 const noProcess = ^uint32(0)
 
-// A threadKey is what identifies a thread in every reading of a trace. Threads that have the same ID one after the other are
-// distinguished by the time.
+// A threadKey is what identifies a thread in every reading of a trace. Threads that have the same ID one after the
+// other are distinguished by the time.
 type threadKey struct {
 	process uint32
 	tid     uint64

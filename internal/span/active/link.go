@@ -29,7 +29,8 @@ var kinds = [...]struct {
 	name     string
 }{{Label, "label"}, {Activity, "activity"}, {Thread, "thread"}}
 
-// String returns the name of a kind of evidence: label, activity or thread. It returns the names of a set with commas between them.
+// String returns the name of a kind of evidence: label, activity or thread. It returns the names of a set with commas
+// between them.
 func (v Evidence) String() string {
 	var names []string
 	for _, k := range kinds {
@@ -58,8 +59,8 @@ type Found struct {
 	number   int32
 }
 
-// Find returns the span that was active when an event was recorded, according to the first kind of evidence of the set that shows one.
-// It borrows the event and does not allocate.
+// Find returns the span that was active when an event was recorded, according to the first kind of evidence of the set
+// that shows one. It borrows the event and does not allocate.
 func (x *Index) Find(e *ntconv.Event, use Evidence) (f Found, ok bool) {
 	if use&Label != 0 {
 		if id, has := e.Labels.ID(ntconv.LabelSpanID); has {
@@ -93,8 +94,8 @@ func (x *Index) Find(e *ntconv.Event, use Evidence) (f Found, ok bool) {
 	return f, true
 }
 
-// Context returns the span that was active when an event was recorded, by any evidence. It returns false if a label of the event refers
-// to a span that the index does not hold. It suits tracker.Options.Active.
+// Context returns the span that was active when an event was recorded, by any evidence. It returns false if a label of
+// the event refers to a span that the index does not hold. It suits tracker.Options.Active.
 func (x *Index) Context(e *ntconv.Event) (span.Context, bool) {
 	f, ok := x.Find(e, All)
 	if !ok || f.number == noSpan {
@@ -103,8 +104,8 @@ func (x *Index) Context(e *ntconv.Event) (span.Context, bool) {
 	return f.Context, true
 }
 
-// During reports whether an event was recorded while a span that Options.Pick has selected, or a descendant of one, was active. The
-// event need not be linked to that span itself: on its thread, an inner span may be active as well.
+// During reports whether an event was recorded while a span that Options.Pick has selected, or a descendant of one, was
+// active. The event need not be linked to that span itself: on its thread, an inner span may be active as well.
 func (x *Index) During(e *ntconv.Event, use Evidence) bool {
 	f, ok := x.Find(e, use)
 	if !ok {
@@ -164,14 +165,21 @@ func (x *Index) sortActivities(all []facts) {
 	}
 	slices.SortFunc(x.activities, func(a, b activityTime) int {
 		v, w := interval{window{a.from, a.to}, a.span}, interval{window{b.from, b.to}, b.span}
-		return cmp.Or(cmp.Compare(a.process, b.process), bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.from, b.from), x.compareInner(w, v))
+		return cmp.Or(
+			cmp.Compare(a.process, b.process),
+			bytes.Compare(a.id[:], b.id[:]),
+			cmp.Compare(a.from, b.from),
+			x.compareInner(w, v),
+		)
 	})
 }
 
-// maxSameActivity is how many spans of one activity ID are considered that started before an event: recursion starts more than one.
+// maxSameActivity is how many spans of one activity ID are considered that started before an event: recursion starts
+// more than one.
 const maxSameActivity = 64
 
-// byActivity returns the innermost span whose events have the activity ID of an event, or the ID of a path that leads to it.
+// byActivity returns the innermost span whose events have the activity ID of an event, or the ID of a path that leads
+// to it.
 func (x *Index) byActivity(e *ntconv.Event) int32 {
 	if len(x.activities) == 0 {
 		return noSpan
@@ -206,8 +214,8 @@ func startsBy(from, at ntconv.Ticks) int {
 	return 1
 }
 
-// ancestors yields an activity ID, and if it is a path, the IDs of its prefixes from the longest to the shortest. The first number of a
-// path is that of the application domain and not an activity.
+// ancestors yields an activity ID, and if it is a path, the IDs of its prefixes from the longest to the shortest. The
+// first number of a path is that of the application domain and not an activity.
 func ancestors(id ntconv.GUID) iter.Seq[ntconv.GUID] {
 	return func(yield func(ntconv.GUID) bool) {
 		if !yield(id) {

@@ -20,8 +20,8 @@ const (
 	KeyEvidence = "span_link" // the evidence, unless the sample had a label SpanId itself
 )
 
-// A Linker is a source that adds labels to samples: the IDs of the span that was active. It allocates for each distinct combination of
-// labels and span, and not for each sample. It is not safe for concurrent use.
+// A Linker is a source that adds labels to samples: the IDs of the span that was active. It allocates for each distinct
+// combination of labels and span, and not for each sample. It is not safe for concurrent use.
 type Linker struct {
 	ntconv.Source
 	index *Index
@@ -44,7 +44,8 @@ type listKey struct {
 	evidence Evidence
 }
 
-// maxLists bounds the label lists that a Linker remembers. Where every sample has labels of its own, remembering them is useless.
+// maxLists bounds the label lists that a Linker remembers. Where every sample has labels of its own, remembering them
+// is useless.
 const maxLists = 1 << 16
 
 // Counts is how many samples a Linker has seen.
@@ -56,7 +57,8 @@ type Counts struct {
 // Linked returns how many samples have a span.
 func (c Counts) Linked() int64 { return c.Label + c.Activity + c.Thread }
 
-// NewLinker returns a source of the events of src in which samples have labels of the spans of an index that is finished.
+// NewLinker returns a source of the events of src in which samples have labels of the spans of an index that is
+// finished.
 func NewLinker(src ntconv.Source, index *Index, o LinkOptions) *Linker {
 	return &Linker{Source: src, index: index, o: o, lists: map[listKey]*ntconv.Labels{}}
 }
@@ -117,8 +119,8 @@ func (l *Linker) labels(old *ntconv.Labels, f *Found) *ntconv.Labels {
 	return list
 }
 
-// extend makes a label list. A sample whose own label SpanId is the evidence keeps it, and gets only what is missing. Otherwise the IDs of
-// the span replace those that the sample may have.
+// extend makes a label list. A sample whose own label SpanId is the evidence keeps it, and gets only what is missing.
+// Otherwise the IDs of the span replace those that the sample may have.
 func (l *Linker) extend(old *ntconv.Labels, f *Found) *ntconv.Labels {
 	var list []ntconv.Label
 	add := func(label ntconv.Label) { list = append(list, label) }

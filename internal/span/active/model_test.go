@@ -37,8 +37,8 @@ func generate(t *rapid.T, threads []*ntconv.Thread) (list []located) {
 	return list
 }
 
-// Whatever spans overlap, the index finds the span that the rules name, and During is true while a selected span or a descendant of one
-// is active. The events are borrowed.
+// Whatever spans overlap, the index finds the span that the rules name, and During is true while a selected span or a
+// descendant of one is active. The events are borrowed.
 func TestModel(t *testing.T) {
 	p := process(1)
 	threads := []*ntconv.Thread{thread(p, 10), thread(p, 11), thread(process(2), 10)}
@@ -81,8 +81,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// innerFirst orders spans that are active at once: recorded ones first, then the one that started last, then the one with more ancestors,
-// then the one that ends first, then by ID.
+// innerFirst orders spans that are active at once: recorded ones first, then the one that started last, then the one
+// with more ancestors, then the one that ends first, then by ID.
 func innerFirst(list []located, a, b located) int {
 	weak := func(l located) int {
 		if l.unrecorded {
@@ -137,8 +137,8 @@ func linkable(t *testing.T) *recording {
 	return r
 }
 
-// Samples get the IDs of their span, the evidence and, on request, the name; all else stays as it is, and events that are not samples,
-// too. The events of the source are not changed.
+// Samples get the IDs of their span, the evidence and, on request, the name; all else stays as it is, and events that
+// are not samples, too. The events of the source are not changed.
 func TestLinker(t *testing.T) {
 	const ids = "trace_id=ab span_id=cd"
 	for _, c := range []struct {
@@ -214,7 +214,8 @@ func labelText(l *ntconv.Labels) string {
 	return b.String()
 }
 
-// A Linker allocates for a combination of labels and span and not for a sample, even if the samples of two spans take turns.
+// A Linker allocates for a combination of labels and span and not for a sample, even if the samples of two spans take
+// turns.
 func TestLinkerAllocates(t *testing.T) {
 	r := record(t)
 	p := process(1)

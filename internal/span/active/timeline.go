@@ -101,8 +101,8 @@ func (x *Index) makeTimelines(all []facts) {
 	}
 }
 
-// endsByThread returns the spans that ended on each thread, in the order of their ends. It omits spans with synthesized IDs: if only the
-// ends of Activities are recorded, the trace does not show whose descendants they are.
+// endsByThread returns the spans that ended on each thread, in the order of their ends. It omits spans with synthesized
+// IDs: if only the ends of Activities are recorded, the trace does not show whose descendants they are.
 func (x *Index) endsByThread(all []facts) map[threadKey][]int32 {
 	ends := map[threadKey][]int32{}
 	for n := range all {
@@ -111,16 +111,23 @@ func (x *Index) endsByThread(all []facts) map[threadKey][]int32 {
 		}
 	}
 	for _, list := range ends {
-		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(all[a].to, all[b].to), cmp.Compare(a, b)) })
+		slices.SortFunc(
+			list,
+			func(a, b int32) int { return cmp.Or(cmp.Compare(all[a].to, all[b].to), cmp.Compare(a, b)) },
+		)
 	}
 	return ends
 }
 
-// unrelatedEnd returns the time after the last end of an unrelated span on the thread where the span n ended, before that. It returns
-// the earliest time if there is none since the span started. ends are those of the thread.
+// unrelatedEnd returns the time after the last end of an unrelated span on the thread where the span n ended, before
+// that. It returns the earliest time if there is none since the span started. ends are those of the thread.
 func (x *Index) unrelatedEnd(ends []int32, all []facts, n int32) ntconv.Ticks {
 	f := &all[n]
-	i, _ := slices.BinarySearchFunc(ends, f.to, func(m int32, to ntconv.Ticks) int { return cmp.Compare(all[m].to, to) })
+	i, _ := slices.BinarySearchFunc(
+		ends,
+		f.to,
+		func(m int32, to ntconv.Ticks) int { return cmp.Compare(all[m].to, to) },
+	)
 	for i--; i >= 0 && all[ends[i]].to >= f.from; i-- {
 		if m := ends[i]; !x.descends(m, n) && !x.descends(n, m) {
 			return all[m].to + 1
@@ -147,8 +154,8 @@ func (x *Index) flatten(list []interval) *timeline {
 			t.segments = append(t.segments, segment{at, now})
 		}
 	}
-	// closeUntil ends the intervals that end at or before a time. Ends of intervals below the top of the heap change nothing, so they
-	// are noticed only when they reach the top.
+	// closeUntil ends the intervals that end at or before a time. Ends of intervals below the top of the heap change
+	// nothing, so they are noticed only when they reach the top.
 	closeUntil := func(at ntconv.Ticks) {
 		for len(open.list) > 0 && open.list[0].to <= at {
 			end := open.list[0].to
@@ -191,7 +198,13 @@ func (x *Index) compareInner(a, b interval) int {
 		return 1
 	}
 	return cmp.Or(
-		cmp.Compare(b.from, a.from), cmp.Compare(o.depth, s.depth), cmp.Compare(a.to, b.to), compareContext(s.Context, o.Context),
+		cmp.Compare(
+			b.from,
+			a.from,
+		),
+		cmp.Compare(o.depth, s.depth),
+		cmp.Compare(a.to, b.to),
+		compareContext(s.Context, o.Context),
 		cmp.Compare(a.span, b.span),
 	)
 }

@@ -23,8 +23,8 @@ type busyTruth struct {
 	Spans []struct{ Name, SpanID, ParentSpanID string }
 }
 
-// Every sample that was taken while the program says that a span computed on that thread is linked to that span, and every sample
-// that is linked to such a span was taken then. Only the ends of the spans are recorded.
+// Every sample that was taken while the program says that a span computed on that thread is linked to that span, and
+// every sample that is linked to such a span was taken then. Only the ends of the spans are recorded.
 func TestTruth(t *testing.T) {
 	var truth busyTruth
 	if err := json.Unmarshal(corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.truth.json")), &truth); err != nil {

@@ -92,7 +92,8 @@ func (d *Decoder) flags(k *kind) (flags uint32, notRecorded bool) {
 	return flags, notRecorded
 }
 
-// attributes sets the attributes of a span: its tags, then the request that a listener reports, then keys that are not properties.
+// attributes sets the attributes of a span: its tags, then the request that a listener reports, then keys that are not
+// properties.
 func (d *Decoder) attributes(a *activity, k *kind) {
 	v := &d.values
 	s := &a.span
@@ -123,13 +124,14 @@ func (d *Decoder) attribute(a *activity, key, text string) {
 	a.span.Attributes = append(a.span.Attributes, span.Attribute{Key: key, Value: attributeValue(key, text, a.typed)})
 }
 
-// isTypeName reports whether a value is the name of a type, as .NET writes it for objects that have no text of their own.
+// isTypeName reports whether a value is the name of a type, as .NET writes it for objects that have no text of their
+// own.
 func isTypeName(raw []byte) bool {
 	return hasASCIIPrefix(raw, typeNames) || hasASCIIPrefix(raw, "Microsoft.")
 }
 
-// status sets the status of a span. The tags otel.status_code and otel.status_description are never attributes; they are the status where
-// the Activity has none.
+// status sets the status of a span. The tags otel.status_code and otel.status_description are never attributes; they
+// are the status where the Activity has none.
 func (d *Decoder) status(a *activity, k *kind) {
 	v := &d.values
 	s := &a.span
@@ -197,7 +199,8 @@ func spanKind(text string) span.Kind {
 	return span.KindUnspecified
 }
 
-// traceFlags returns the lowest 8 bits of a span's flags from the text of ActivityTraceFlags: names with commas, or a number.
+// traceFlags returns the lowest 8 bits of a span's flags from the text of ActivityTraceFlags: names with commas, or a
+// number.
 func traceFlags(text string) (flags uint32) {
 	switch text {
 	case "None", "":
@@ -227,8 +230,10 @@ const maxScopes = 1024 // scopes that are remembered
 // scope returns the scope of a span, the same one for recent equal ones.
 func (d *Decoder) scope(v *values) *span.Scope {
 	key := scopeKey{
-		name:    d.texts.of(d.arguments.source),
-		version: d.texts.of(v.of(propSourceVersion)), schemaURL: d.texts.of(v.of(propSchemaURL)), tags: d.texts.of(v.of(propSourceTags)),
+		name: d.texts.of(d.arguments.source),
+		version: d.texts.of(
+			v.of(propSourceVersion),
+		), schemaURL: d.texts.of(v.of(propSchemaURL)), tags: d.texts.of(v.of(propSourceTags)),
 	}
 	if v.has.contains(propSource) && !v.is(propSource, "System.Diagnostics.ActivitySource") {
 		key.name = d.texts.of(v.raw[propSource])
@@ -241,7 +246,12 @@ func (d *Decoder) scope(v *values) *span.Scope {
 		if len(d.scopes) >= maxScopes {
 			clear(d.scopes)
 		}
-		s = &span.Scope{Name: key.name, Version: key.version, SchemaURL: key.schemaURL, Attributes: appendTags(nil, key.tags)}
+		s = &span.Scope{
+			Name:       key.name,
+			Version:    key.version,
+			SchemaURL:  key.schemaURL,
+			Attributes: appendTags(nil, key.tags),
+		}
 		d.scopes[key] = s
 	}
 	d.lastScopeKey, d.lastScope = key, s

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// arguments is the payload of an event of the provider: two names, and a list of keys and values. All slices are UTF-16 without a
-// terminator, borrowed from the payload.
+// arguments is the payload of an event of the provider: two names, and a list of keys and values. All slices are UTF-16
+// without a terminator, borrowed from the payload.
 type arguments struct {
 	source, name []byte
 	pairs        []byte // what follows the count of the list
@@ -34,21 +34,26 @@ func (a *arguments) read(e *ntconv.Event, k *kind, s *schema.Schema) bool {
 	return true
 }
 
-// isUsual reports whether the fields are the ones that every known .NET version writes: two strings that end with a zero unit, and an
-// array of objects of two such strings, after a count of 16 bits. This layout is read without a general decoder.
+// isUsual reports whether the fields are the ones that every known .NET version writes: two strings that end with a
+// zero unit, and an array of objects of two such strings, after a count of 16 bits. This layout is read without a
+// general decoder.
 func isUsual(fields []ntconv.Field) bool {
-	if len(fields) != 3 || fields[0].Type.Code != ntconv.TypeUTF16String || fields[1].Type.Code != ntconv.TypeUTF16String {
+	if len(fields) != 3 || fields[0].Type.Code != ntconv.TypeUTF16String ||
+		fields[1].Type.Code != ntconv.TypeUTF16String {
 		return false
 	}
 	list := &fields[2].Type
-	if list.Code != ntconv.TypeArray || list.Elem == nil || list.Elem.Code != ntconv.TypeObject || len(list.Elem.Fields) != 2 {
+	if list.Code != ntconv.TypeArray || list.Elem == nil || list.Elem.Code != ntconv.TypeObject ||
+		len(list.Elem.Fields) != 2 {
 		return false
 	}
 	pair := list.Elem.Fields
-	return pair[0].Name == "Key" && pair[0].Type.Code == ntconv.TypeUTF16String && pair[1].Type.Code == ntconv.TypeUTF16String
+	return pair[0].Name == "Key" && pair[0].Type.Code == ntconv.TypeUTF16String &&
+		pair[1].Type.Code == ntconv.TypeUTF16String
 }
 
-// encode returns the payload of an event as if it had the usual layout, valid until the next call. Fields are found by name.
+// encode returns the payload of an event as if it had the usual layout, valid until the next call. Fields are found by
+// name.
 func (a *arguments) encode(e *ntconv.Event, s *schema.Schema) []byte {
 	var source, name, list ntconv.Value
 	for f, v := range s.Values(e) {
@@ -97,8 +102,8 @@ type key struct {
 	prop property
 }
 
-// keys finds keys by their UTF-16. Events of one specification list the same keys in the same order, so each key is first compared
-// with the one that was there in the event before.
+// keys finds keys by their UTF-16. Events of one specification list the same keys in the same order, so each key is
+// first compared with the one that was there in the event before.
 type keys struct {
 	listener bool
 	known    map[string]*key // by raw, with the terminator

@@ -39,8 +39,8 @@ func eventsOf(tb testing.TB, data []byte) (*ntconv.Info, []recorded) {
 	return src.Info(), out
 }
 
-// BenchmarkAdd decodes the Activities of real traces again and again: of a program that records only the Stop events of spans with few tags,
-// as most do, of a web application, and of one that records everything.
+// BenchmarkAdd decodes the Activities of real traces again and again: of a program that records only the Stop events of
+// spans with few tags, as most do, of a web application, and of one that records everything.
 func BenchmarkAdd(b *testing.B) {
 	cases := []struct{ name, trace string }{{"own", "own/spans-stop"}, {"web", "otel/otel-web-tags"}, {"events", "otel/otel-spans-events"}, {"both", "otel/otel-spans-both"}}
 	for _, c := range cases {
@@ -66,8 +66,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, as a service with an ID of a customer or an order in each of them
-// records them, with the specification of dotnet-monitor.
+// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, as a service with an ID of a customer
+// or an order in each of them records them, with the specification of dotnet-monitor.
 func BenchmarkUnique(b *testing.B) {
 	info, events := uniqueEvents()
 	spans := 0
@@ -93,7 +93,8 @@ func uniqueEvents() (*ntconv.Info, []recorded) {
 	return info, out
 }
 
-// TestAllocations allocates one string per span, the text of its tags. All other strings are remembered, and slices are used again.
+// TestAllocations allocates one string per span, the text of its tags. All other strings are remembered, and slices are
+// used again.
 func TestAllocations(t *testing.T) {
 	info, events := uniqueEvents()
 	d := diagsource.New(info, func(*ntconv.Event, *span.Span) {}, &diagsource.Options{Convention: true})

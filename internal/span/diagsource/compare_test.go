@@ -284,7 +284,8 @@ func dotnetText(v *commonpb.AnyValue) string {
 	return "?"
 }
 
-// sameSplit reports whether a text of the SDK's attributes, split as ours are, has our keys: then only the text is to blame.
+// sameSplit reports whether a text of the SDK's attributes, split as ours are, has our keys: then only the text is to
+// blame.
 func sameSplit(ours []span.Attribute, theirs []*commonpb.KeyValue) bool {
 	for _, text := range []string{bracketed(theirs), plain(theirs)} {
 		split := diagsource.AppendTags(nil, text)

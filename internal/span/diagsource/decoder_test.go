@@ -33,7 +33,8 @@ func usual() []ntconv.Field {
 	return []ntconv.Field{{Name: "SourceName", Type: text}, {Name: "ActivityName", Type: text}, {Name: "Arguments", Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &pair}}}
 }
 
-// event returns an event of the provider: its kind, a time in nanoseconds, the source and the name in it, and key=value lines.
+// event returns an event of the provider: its kind, a time in nanoseconds, the source and the name in it, and key=value
+// lines.
 func event(kind string, at ntconv.Ticks, thread int, source, name string, lines ...string) *ntconv.Event {
 	if types[kind] == nil {
 		types[kind] = &ntconv.Type{Provider: diagsource.Provider, ID: uint32(20 + len(types)), Name: kind, Fields: usual()}
@@ -77,7 +78,8 @@ func describe(s *span.Span) string {
 		s.Start, s.End, s.Flags, s.Scope.Name, strings.Join(attributes, " "))
 }
 
-// TestMonitorHTTP decodes the keys of the configuration for HTTP requests of dotnet-monitor, in which Start and Stop tell different things.
+// TestMonitorHTTP decodes the keys of the configuration for HTTP requests of dotnet-monitor, in which Start and Stop
+// tell different things.
 func TestMonitorHTTP(t *testing.T) {
 	start := wall.Add(time.Second)
 	id := "ActivityId=00-" + traceText + "-" + idText + "-01"
@@ -285,7 +287,8 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// TestLayouts decodes payloads in layouts other than the usual one, and those of traces that do not describe their arrays.
+// TestLayouts decodes payloads in layouts other than the usual one, and those of traces that do not describe their
+// arrays.
 func TestLayouts(t *testing.T) {
 	lines := []string{"TraceId=" + traceText, "SpanId=" + idText, "DisplayName=é", "Tags=[a, b]"}
 	usualEvent := event("ActivityStop", 5, 0, "Shop", "x", lines...)

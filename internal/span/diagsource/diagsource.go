@@ -12,14 +12,14 @@ const Provider = clr.DiagnosticSource
 
 // Options may be nil.
 type Options struct {
-	// Convention types attributes by semantic conventions where these define a type other than string. Without it every attribute is
-	// the text that was recorded.
+	// Convention types attributes by semantic conventions where these define a type other than string. Without it every
+	// attribute is the text that was recorded.
 	Convention bool
 	// MaxOpen limits the Activities that wait for their Stop event, 0 means 100,000. The oldest one is evicted.
 	MaxOpen int
-	// Started is called for an Activity that begins, with the event that started it and what this event says: IDs, parent, name,
-	// start time, thread. Its IDs are those that ended gets for the same Activity. Both arguments are borrowed until it returns. It may
-	// be nil.
+	// Started is called for an Activity that begins, with the event that started it and what this event says: IDs,
+	// parent, name, start time, thread. Its IDs are those that ended gets for the same Activity. Both arguments are
+	// borrowed until it returns. It may be nil.
 	Started func(e *ntconv.Event, s *span.Span)
 	// Report counts payloads that cannot be decoded (CodePayload) and evictions (CodeNotCarried). It may be nil.
 	Report *ntconv.Report
@@ -62,8 +62,9 @@ type Decoder struct {
 
 const defaultMaxOpen = 100_000
 
-// New returns a Decoder. It passes each span to ended when the Activity has stopped, with the event that stopped it. If the Activity
-// was evicted or Finish was called, the event is nil, and Unfinished is set. Both are borrowed until ended returns.
+// New returns a Decoder. It passes each span to ended when the Activity has stopped, with the event that stopped it. If
+// the Activity was evicted or Finish was called, the event is nil, and Unfinished is set. Both are borrowed until ended
+// returns.
 func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Options) *Decoder {
 	d := &Decoder{
 		ended: ended, clock: newClock(info), texts: newTexts(),
@@ -80,8 +81,8 @@ func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Option
 	return d
 }
 
-// Add borrows an event of Provider and its schema until it returns. It reports whether the event started or stopped an Activity, and
-// so is not an ordinary event of an event source.
+// Add borrows an event of Provider and its schema until it returns. It reports whether the event started or stopped an
+// Activity, and so is not an ordinary event of an event source.
 func (d *Decoder) Add(e *ntconv.Event, s *schema.Schema) bool {
 	k := d.kind(s)
 	if k.phase == phaseNone || e.Kind != ntconv.KindEvent {
@@ -129,7 +130,12 @@ func (d *Decoder) kind(s *schema.Schema) *kind {
 
 func (d *Decoder) invalid(e *ntconv.Event) {
 	d.counts.Invalid++
-	d.options.Report.Note(ntconv.CodePayload, 1, e.Offset, "event of "+Provider+" without the list of an Activity's properties")
+	d.options.Report.Note(
+		ntconv.CodePayload,
+		1,
+		e.Offset,
+		"event of "+Provider+" without the list of an Activity's properties",
+	)
 }
 
 // Finish passes on the Activities that have not stopped, in the order in which they started.

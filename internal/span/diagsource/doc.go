@@ -1,16 +1,19 @@
-// Package diagsource decodes the Activities that .NET records through the event source Microsoft-Diagnostics-DiagnosticSource, and makes
-// the spans of them that the OpenTelemetry SDK of the program would send.
+// Package diagsource decodes the Activities that .NET records through the event source
+// Microsoft-Diagnostics-DiagnosticSource, and makes the spans of them that the OpenTelemetry SDK of the program would
+// send.
 //
 // # Events
 //
-// ActivityStart and ActivityStop record an Activity of an ActivitySource ("[AS]..." in FilterAndPayloadSpecs). The pairs Activity1,
-// Activity2 and RecursiveActivity1, and the events Event with a name X.Start or X.Stop, record what a DiagnosticListener reports, such as
-// HttpRequestIn and HttpRequestOut. All hold a source, a name, and a list of keys and values, which are strings. The keys are what the
-// specification asks for, in its order and with its names, or all properties of the Activity.
+// ActivityStart and ActivityStop record an Activity of an ActivitySource ("[AS]..." in FilterAndPayloadSpecs). The
+// pairs Activity1, Activity2 and RecursiveActivity1, and the events Event with a name X.Start or X.Stop, record what a
+// DiagnosticListener reports, such as HttpRequestIn and HttpRequestOut. All hold a source, a name, and a list of keys
+// and values, which are strings. The keys are what the specification asks for, in its order and with its names, or all
+// properties of the Activity.
 //
-// Start and Stop are joined by the process and the span ID. Without an ID they are joined by the request (TraceIdentifier), else by the
-// activity ID of the events, else by the thread, where the Activity that started last stops first. A Stop event makes a span without its
-// Start event. A property that both record comes from the Stop event, because a program may change an Activity while it runs.
+// Start and Stop are joined by the process and the span ID. Without an ID they are joined by the request
+// (TraceIdentifier), else by the activity ID of the events, else by the thread, where the Activity that started last
+// stops first. A Stop event makes a span without its Start event. A property that both record comes from the Stop
+// event, because a program may change an Activity while it runs.
 //
 // # Values
 //

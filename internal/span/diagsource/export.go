@@ -13,8 +13,9 @@ var exportPaths = [...]string{"/v1/traces", "/v1/metrics", "/v1/logs", "/v1devel
 // exportService is in the path of OTLP/gRPC requests.
 const exportService = "/opentelemetry.proto.collector."
 
-// IsExport reports whether a span is the request of an OTLP exporter that sends spans, metrics, logs or profiles. A program records such
-// requests if another listener than its own SDK asks for them, because only the SDK knows which ones to suppress.
+// IsExport reports whether a span is the request of an OTLP exporter that sends spans, metrics, logs or profiles. A
+// program records such requests if another listener than its own SDK asks for them, because only the SDK knows which
+// ones to suppress.
 func IsExport(s *span.Span) bool {
 	if s.Kind != span.KindClient {
 		return false
@@ -23,7 +24,8 @@ func IsExport(s *span.Span) bool {
 		switch x := &s.Attributes[i]; x.Key {
 		case "url.full", "url.path", "http.url", "grpc.method":
 			path, _, _ := strings.Cut(x.Value.Str(), "?")
-			if strings.Contains(path, exportService) || slices.ContainsFunc(exportPaths[:], func(p string) bool { return strings.HasSuffix(path, p) }) {
+			if strings.Contains(path, exportService) ||
+				slices.ContainsFunc(exportPaths[:], func(p string) bool { return strings.HasSuffix(path, p) }) {
 				return true
 			}
 		}
@@ -31,9 +33,9 @@ func IsExport(s *span.Span) bool {
 	return false
 }
 
-// An ExportFilter omits the HTTP spans of an OTLP exporter: its requests, and the spans of the connections that they opened. A
-// connection's spans end before the request, so such spans are held until the request that they belong to may have ended. It is not safe
-// for concurrent use.
+// An ExportFilter omits the HTTP spans of an OTLP exporter: its requests, and the spans of the connections that they
+// opened. A connection's spans end before the request, so such spans are held until the request that they belong to may
+// have ended. It is not safe for concurrent use.
 type ExportFilter struct {
 	emit    func(*span.Span)
 	held    []*span.Span // in the order of their ends
@@ -51,8 +53,8 @@ const (
 // NewExportFilter returns a filter that passes on spans to emit. They are borrowed until emit returns.
 func NewExportFilter(emit func(*span.Span)) *ExportFilter { return &ExportFilter{emit: emit} }
 
-// Add borrows a span until it returns. Spans of connections are passed on at most 10 seconds of the trace's time, or 256 such spans,
-// later than others.
+// Add borrows a span until it returns. Spans of connections are passed on at most 10 seconds of the trace's time, or
+// 256 such spans, later than others.
 func (f *ExportFilter) Add(s *span.Span) {
 	switch {
 	case IsExport(s):
@@ -82,8 +84,9 @@ func (f *ExportFilter) Finish() {
 // Omitted returns how many spans were omitted.
 func (f *ExportFilter) Omitted() int64 { return f.omitted }
 
-// omit drops the held spans that belong to a request: its children, and the trace in which its connection was opened. The request has a
-// link to this trace. Where links are not recorded, a connection to the same server belongs to the request during which it was opened.
+// omit drops the held spans that belong to a request: its children, and the trace in which its connection was opened.
+// The request has a link to this trace. Where links are not recorded, a connection to the same server belongs to the
+// request during which it was opened.
 func (f *ExportFilter) omit(request *span.Span) {
 	traces := make(map[span.TraceID]bool)
 	for _, l := range request.Links {

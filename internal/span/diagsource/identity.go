@@ -20,11 +20,13 @@ func parseW3C(raw []byte) (c span.Context, ok bool) {
 	return c, !c.TraceID.IsZero() && !c.ID.IsZero()
 }
 
-// identify sets the IDs of a span from the values of an event. It reports whether the event has an ID; otherwise complete makes one.
+// identify sets the IDs of a span from the values of an event. It reports whether the event has an ID; otherwise
+// complete makes one.
 //
-// An Activity with a hierarchical ID, |ROOT.1.2., has no trace and span ID. They are hashes of the root and of the whole ID. Such IDs are
-// passed on between processes, so the hashes do not depend on the process. Its parent is the hash of ParentId. An Activity with IDs of its
-// own and a hierarchical parent has no parent here, because OTLP looks for a parent in the same trace only.
+// An Activity with a hierarchical ID, |ROOT.1.2., has no trace and span ID. They are hashes of the root and of the
+// whole ID. Such IDs are passed on between processes, so the hashes do not depend on the process. Its parent is the
+// hash of ParentId. An Activity with IDs of its own and a hierarchical parent has no parent here, because OTLP looks
+// for a parent in the same trace only.
 func (d *Decoder) identify(s *span.Span) bool {
 	v := &d.values
 	parseID(s.TraceID[:], v.of(propTraceID))
@@ -67,8 +69,8 @@ func (d *Decoder) hashID(id string) span.ID {
 	return d.hash.Span()
 }
 
-// correlate returns what the Start and the Stop event of an Activity have in common that has no ID, as a hash: what identifies a request, or
-// else the activity ID of the events, or else the thread.
+// correlate returns what the Start and the Stop event of an Activity have in common that has no ID, as a hash: what
+// identifies a request, or else the activity ID of the events, or else the thread.
 func (d *Decoder) correlate(e *ntconv.Event, k *kind) (c span.Context) {
 	h := &d.hash
 	name := ""
@@ -89,7 +91,8 @@ func (d *Decoder) correlate(e *ntconv.Event, k *kind) (c span.Context) {
 	return c
 }
 
-// complete makes the IDs that a span lacks: hashes of the names, the process, the thread and the time of the event that first showed it.
+// complete makes the IDs that a span lacks: hashes of the names, the process, the thread and the time of the event that
+// first showed it.
 func (d *Decoder) complete(s *span.Span, e *ntconv.Event) {
 	if s.TraceID.IsZero() {
 		d.describe(e)

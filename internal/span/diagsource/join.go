@@ -39,7 +39,10 @@ func (d *Decoder) start(e *ntconv.Event, k *kind) {
 func (d *Decoder) evict() {
 	detail := ""
 	if d.counts.Evicted == 0 {
-		detail = fmt.Sprintf("spans ended early: more than %d Activities were open at a time; raise the limit on open spans", d.options.MaxOpen)
+		detail = fmt.Sprintf(
+			"spans ended early: more than %d Activities were open at a time; raise the limit on open spans",
+			d.options.MaxOpen,
+		)
 	}
 	d.options.Report.Note(ntconv.CodeNotCarried, 1, -1, detail)
 	d.counts.Evicted++

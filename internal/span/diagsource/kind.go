@@ -25,7 +25,8 @@ type kind struct {
 	task     string // what events of one pair have in common
 }
 
-// kindOf returns the kind of the events of a schema. Names identify the events of the provider, because their IDs differ from process to process.
+// kindOf returns the kind of the events of a schema. Names identify the events of the provider, because their IDs
+// differ from process to process.
 func kindOf(s *schema.Schema) *kind {
 	k := &kind{task: s.Name}
 	if s.Provider != Provider {
@@ -64,7 +65,8 @@ func (k *kind) phaseOf(name []byte) phase {
 
 const startSuffix, stopSuffix = ".Start", ".Stop"
 
-// activityName returns the name of the Activity that an event is about. Listeners report the start of the Activity X as X.Start.
+// activityName returns the name of the Activity that an event is about. Listeners report the start of the Activity X as
+// X.Start.
 func (k *kind) activityName(event string) string {
 	if !k.listener {
 		return event

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// .NET writes the events and links of an Activity as lists whose separators are followed by a zero width space, so that a comma or a
-// colon of the program separates nothing:
+// .NET writes the events and links of an Activity as lists whose separators are followed by a zero width space, so that
+// a comma or a colon of the program separates nothing:
 //
 //	[(NAME,~TIME,~[KEY:~VALUE,~KEY:~VALUE]),~(...)]
 //	[(TRACEID,~SPANID,~FLAGS,~TRACESTATE,~ISREMOTE,~[KEY:~VALUE]),~(...)]      ~ is U+200B; a link without tags has no last part
@@ -43,7 +43,8 @@ func eachItem(text string, add func(item string)) bool {
 	if text == "" || text == "[]" {
 		return true
 	}
-	if len(text) < len(listStart)+len(listEnd) || !strings.HasPrefix(text, listStart) || !strings.HasSuffix(text, listEnd) {
+	if len(text) < len(listStart)+len(listEnd) || !strings.HasPrefix(text, listStart) ||
+		!strings.HasSuffix(text, listEnd) {
 		return false
 	}
 	text = text[len(listStart) : len(text)-len(listEnd)]
@@ -57,7 +58,8 @@ func eachItem(text string, add func(item string)) bool {
 	}
 }
 
-// parseEvents appends the events in a text and returns how many could not be decoded. The strings share the memory of text.
+// parseEvents appends the events in a text and returns how many could not be decoded. The strings share the memory of
+// text.
 func (l *lists) parseEvents(text string) (dropped uint32) {
 	if n, ok := countTypeNames(text); ok {
 		return n
@@ -78,7 +80,8 @@ func (l *lists) parseEvents(text string) (dropped uint32) {
 	return dropped
 }
 
-// parseLinks appends the links in a text and returns how many could not be decoded. The strings share the memory of text.
+// parseLinks appends the links in a text and returns how many could not be decoded. The strings share the memory of
+// text.
 func (l *lists) parseLinks(text string) (dropped uint32) {
 	if n, ok := countTypeNames(text); ok {
 		return n
@@ -127,7 +130,8 @@ func (l *lists) parseAttributes(text string) []span.Attribute {
 	return l.attributes[start:len(l.attributes):len(l.attributes)]
 }
 
-// countTypeNames returns how many items a text has that only names their types, as Events.*Enumerate does, and false for other texts.
+// countTypeNames returns how many items a text has that only names their types, as Events.*Enumerate does, and false
+// for other texts.
 func countTypeNames(text string) (uint32, bool) {
 	switch {
 	case !strings.HasPrefix(text, typeNames):

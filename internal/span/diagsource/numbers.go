@@ -71,7 +71,8 @@ func parseMillis(text string) (int64, bool) {
 	return int64(math.Round(f * 1e4)), true
 }
 
-// parseTimestamp returns the round-trip text of a DateTimeOffset, yyyy-MM-ddTHH:mm:ss.fffffff+hh:mm, as nanoseconds since 1970.
+// parseTimestamp returns the round-trip text of a DateTimeOffset, yyyy-MM-ddTHH:mm:ss.fffffff+hh:mm, as nanoseconds
+// since 1970.
 func parseTimestamp(text string) (int64, bool) {
 	const date, zone = len("yyyy-MM-ddTHH:mm:ss"), len("+hh:mm")
 	if len(text) < date {

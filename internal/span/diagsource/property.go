@@ -74,15 +74,16 @@ var properties = map[string]property{
 	"w3cidflagsset": propWhole, "context": propIgnored, "parent": propIgnored, "current": propWhole,
 }
 
-// requestProperties are names of what listeners report of HTTP requests, in addition to properties of the current Activity.
+// requestProperties are names of what listeners report of HTTP requests, in addition to properties of the current
+// Activity.
 var requestProperties = map[string]property{
 	"traceidentifier": propRequestID, "method": propMethod, "path": propPath, "pathbase": propPathBase, "scheme": propScheme,
 	"host": propHost, "port": propPort, "querystring": propQuery, "requesturi": propURL,
 }
 
-// propertyOf returns what a key is about. Users name the keys of an explicit specification, so case, punctuation, and a prefix
-// Activity are ignored: ActivityTraceId, trace_id and TraceId are the same property. An Activity of a source has no properties of
-// requests: keys with their names are attributes.
+// propertyOf returns what a key is about. Users name the keys of an explicit specification, so case, punctuation, and a
+// prefix Activity are ignored: ActivityTraceId, trace_id and TraceId are the same property. An Activity of a source has
+// no properties of requests: keys with their names are attributes.
 func propertyOf(key string, listener bool) property {
 	name := normalize(key)
 	for range 2 {

@@ -80,8 +80,8 @@ func name(d *difference) string {
 
 func clip(s string) string { return s[:min(len(s), 200)] }
 
-// TestSDK compares the spans of every recording with those that the program's own SDK sent, field by field. Every difference has a reason,
-// and the document lists them all.
+// TestSDK compares the spans of every recording with those that the program's own SDK sent, field by field. Every
+// difference has a reason, and the document lists them all.
 func TestSDK(t *testing.T) {
 	var tables [2]map[row]int // attributes as text, and by convention
 	var agreeing []string

@@ -11,9 +11,10 @@ import (
 //	[key, value],[key, value]    TagObjects.*Enumerate
 //	key:value, key:value         TagObjects as .NET 8 and later write it
 //
-// The first form is split at "],[" if the text up to the next "],[" has a separator ", ". A key ends at the first separator. So a key with a comma, and a
-// value with "],[", lead to another split than the program's. The second form is split at ", " if what follows up to a colon could be a key:
-// at least one character, and no white space. Other text belongs to the value before it. The strings share the memory of text.
+// The first form is split at "],[" if the text up to the next "],[" has a separator ", ". A key ends at the first
+// separator. So a key with a comma, and a value with "],[", lead to another split than the program's. The second form
+// is split at ", " if what follows up to a colon could be a key: at least one character, and no white space. Other text
+// belongs to the value before it. The strings share the memory of text.
 func appendTags(dst []span.Attribute, text string) []span.Attribute {
 	switch {
 	case text == "":

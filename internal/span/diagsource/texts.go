@@ -6,7 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// texts decodes UTF-16 and remembers recent strings, because most names and values of a trace repeat. The zero value is not usable.
+// texts decodes UTF-16 and remembers recent strings, because most names and values of a trace repeat. The zero value is
+// not usable.
 type texts struct {
 	seed    maphash.Seed
 	entries []text

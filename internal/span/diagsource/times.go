@@ -36,7 +36,8 @@ func newClock(info *ntconv.Info) clock {
 	return c
 }
 
-// nanos returns the time of an event. It is 1970 plus the time since the trace's clock was set if the trace has no wall clock.
+// nanos returns the time of an event. It is 1970 plus the time since the trace's clock was set if the trace has no wall
+// clock.
 func (c *clock) nanos(t ntconv.Ticks) int64 { return addNanos(c.wall, c.Nanos(t)) }
 
 // addNanos returns a+b, or the nearest value that can be represented.
@@ -101,12 +102,12 @@ func (t *times) setDuration(ticks int64) {
 	}
 }
 
-// slack is how far the time of an event may lie from the Activity's own times: the clock of a trace is set to the millisecond, and
-// building the first event of a kind takes up to 25 ms.
+// slack is how far the time of an event may lie from the Activity's own times: the clock of a trace is set to the
+// millisecond, and building the first event of a kind takes up to 25 ms.
 const slack = int64(100 * time.Millisecond)
 
-// within returns an estimate of the start, corrected by the second in which it lies, if this is known. A start that the program set
-// itself is not near the event: then the second is all that is known.
+// within returns an estimate of the start, corrected by the second in which it lies, if this is known. A start that the
+// program set itself is not near the event: then the second is all that is known.
 func (t *times) within(estimate int64) int64 {
 	if t.has&hasSecond == 0 {
 		return estimate
@@ -118,7 +119,8 @@ func (t *times) within(estimate int64) int64 {
 	return min(max(estimate, t.second), last)
 }
 
-// parseDate returns the text of a DateTime without a fraction as nanoseconds since 1970. .NET writes it in the invariant culture.
+// parseDate returns the text of a DateTime without a fraction as nanoseconds since 1970. .NET writes it in the
+// invariant culture.
 func parseDate(text string) (int64, bool) {
 	for _, layout := range [...]string{"01/02/2006 15:04:05", "1/2/2006 3:04:05 PM", "2006-01-02 15:04:05"} {
 		if when, err := time.Parse(layout, text); err == nil && when.Year() >= 1678 && when.Year() <= 2261 {

@@ -281,7 +281,8 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestListener decodes requests that a DiagnosticListener reported without IDs and times: only their Start and Stop events are known.
+// TestListener decodes requests that a DiagnosticListener reported without IDs and times: only their Start and Stop
+// events are known.
 func TestListener(t *testing.T) {
 	data := corpus.SharedTrace(t, "own/spans-diagsource").Data
 	got := decode(t, data, diagsource.Options{})

@@ -74,7 +74,9 @@ func (v *values) put(x *key, raw []byte) {
 	}
 	if v.has.contains(p) {
 		old := v.raw[p]
-		if len(raw) == 0 || len(old) > 0 && !hasASCIIPrefix(old, typeNames) && (p != propTags || hasASCIIPrefix(old, "[") || !hasASCIIPrefix(raw, "[")) {
+		if len(raw) == 0 ||
+			len(old) > 0 && !hasASCIIPrefix(old, typeNames) &&
+				(p != propTags || hasASCIIPrefix(old, "[") || !hasASCIIPrefix(raw, "[")) {
 			return
 		}
 	}

@@ -287,7 +287,8 @@ func TestOmitExporter(t *testing.T) {
 	}
 }
 
-// Events with the IDs of an Activity as labels are events of its span, and make none: before its Start, in it, and after its Stop.
+// Events with the IDs of an Activity as labels are events of its span, and make none: before its Start, in it, and
+// after its Stop.
 func TestActivityWithLabels(t *testing.T) {
 	for _, name := range []string{"own/spans-both", "own/spans-stop"} {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +329,8 @@ func TestActivityWithLabels(t *testing.T) {
 	}
 }
 
-// addNotes returns the events with notes before the first and before the last of them, which have the IDs of the Activities as labels.
+// addNotes returns the events with notes before the first and before the last of them, which have the IDs of the
+// Activities as labels.
 func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (events []*ntconv.Event, labeled map[span.Context]bool) {
 	note := newTrace(t).typ("Shop", "Note")
 	labeled = make(map[span.Context]bool)
@@ -350,7 +352,8 @@ func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (event
 	return events, labeled
 }
 
-// Time in a queue is a child of the span that queued the work, whichever thread takes it; compilations lie in the background compilation.
+// Time in a queue is a child of the span that queued the work, whichever thread takes it; compilations lie in the
+// background compilation.
 func TestQueueAndCompilations(t *testing.T) {
 	tr := newTrace(t)
 	a, b := tr.thread(1), tr.thread(2)

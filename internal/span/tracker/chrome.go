@@ -70,7 +70,8 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 	}
 }
 
-// addComplete opens the span of a slice whose end is known. It is passed on when the time of its thread is past the end.
+// addComplete opens the span of a slice whose end is known. It is passed on when the time of its thread is past the
+// end.
 func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	duration := c.Duration
 	if c.Has&chromeevent.HasDuration == 0 {
@@ -118,8 +119,8 @@ func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
 	t.chrome.pairer.Begin(c, e.Thread, o.ref())
 }
 
-// stepSlice makes what happens in an asynchronous slice an event of its span. An instant that says no more than that an arrow begins or
-// ends there is none.
+// stepSlice makes what happens in an asynchronous slice an event of its span. An instant that says no more than that an
+// arrow begins or ends there is none.
 func (t *Tracker) stepSlice(e *ntconv.Event, c *chromeevent.Event) {
 	r, ok := t.chrome.pairer.Step(c, e.Thread)
 	o := r.get()
@@ -134,8 +135,8 @@ func (t *Tracker) stepSlice(e *ntconv.Event, c *chromeevent.Event) {
 	t.addStep(o, e, c)
 }
 
-// AsyncSlice returns the asynchronous slice that the latest event of Chrome's format begins, or that it happens in; the zero Context if it
-// does neither, or the slice is no longer known.
+// AsyncSlice returns the asynchronous slice that the latest event of Chrome's format begins, or that it happens in; the
+// zero Context if it does neither, or the slice is no longer known.
 func (t *Tracker) AsyncSlice() span.Context { return t.chrome.async }
 
 // openSlice opens the span of the first event of a slice.
@@ -212,8 +213,8 @@ func outlast(o *open) {
 	}
 }
 
-// outerSlice returns the innermost slice on the thread of an event that lasts at least until end, nil if there is none. A slice that ends
-// when another one begins does not enclose it.
+// outerSlice returns the innermost slice on the thread of an event that lasts at least until end, nil if there is none.
+// A slice that ends when another one begins does not enclose it.
 func (t *Tracker) outerSlice(e *ntconv.Event, end int64) *open {
 	start := int64(t.unix(e.Time))
 	return t.innermostSlice(e.Thread, func(o *open) bool {
@@ -256,8 +257,8 @@ func (t *Tracker) addStep(o *open, e *ntconv.Event, c *chromeevent.Event) {
 	v.Attributes, v.DroppedAttributes = t.appendArgs(v.Attributes[:0], c.Args)
 }
 
-// addFlow handles an end of an arrow. It belongs to the slice that encloses it; the end of a flow without a binding point belongs to the
-// next slice of its thread.
+// addFlow handles an end of an arrow. It belongs to the slice that encloses it; the end of a flow without a binding
+// point belongs to the next slice of its thread.
 func (t *Tracker) addFlow(e *ntconv.Event, c *chromeevent.Event) {
 	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
 	if number == 0 || e.Thread == nil {

@@ -90,8 +90,8 @@ func sliceTexts(spans []*span.Span, start uint64) (list []string) {
 	return list
 }
 
-// Random trees of slices on threads and of asynchronous slices become spans with their times and parents, before and after the trace was
-// written as nettrace.
+// Random trees of slices on threads and of asynchronous slices become spans with their times and parents, before and
+// after the trace was written as nettrace.
 func TestChromeTrees(t *testing.T) {
 	for seed := range uint64(10) {
 		g := &sliceTree{r: rand.New(rand.NewPCG(seed, 0))}
@@ -139,7 +139,8 @@ func chromeSource(t testing.TB, data []byte) ntconv.Source {
 	return src
 }
 
-// The complete slices of files of other programs are spans with their names and durations, and each begin with an end is one.
+// The complete slices of files of other programs are spans with their names and durations, and each begin with an end
+// is one.
 func TestChromeFiles(t *testing.T) {
 	paths, err := filepath.Glob("../../../importers/chrome/testdata/*.json")
 	if err != nil || len(paths) == 0 {

@@ -49,8 +49,8 @@ func chromeSpans(t testing.TB, text string, o *tracker.Options) ([]*span.Span, t
 	return spans, tr.Counts()
 }
 
-// describeSlices returns spans as text in the order of their start: name, start..end in nanoseconds, the name of the parent, attributes, events and
-// the names of linked spans.
+// describeSlices returns spans as text in the order of their start: name, start..end in nanoseconds, the name of the
+// parent, attributes, events and the names of linked spans.
 func describeSlices(spans []*span.Span) string {
 	names := map[span.ID]string{}
 	for _, s := range spans {

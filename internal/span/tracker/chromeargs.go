@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// appendArgs appends the members of args as attributes to dst, and returns how many could not be carried. Args that are no object become
-// the attribute args.
+// appendArgs appends the members of args as attributes to dst, and returns how many could not be carried. Args that are
+// no object become the attribute args.
 func (t *Tracker) appendArgs(dst []span.Attribute, args []byte) (_ []span.Attribute, dropped uint32) {
 	if len(args) == 0 {
 		return dst, 0
@@ -48,7 +48,8 @@ func (t *Tracker) unquoted(quoted []byte) string {
 	return t.strings.of(t.buf)
 }
 
-// jsonValue converts a value of JSON that is valid. It returns false if the value has too many elements or is nested too deep.
+// jsonValue converts a value of JSON that is valid. It returns false if the value has too many elements or is nested
+// too deep.
 func (t *Tracker) jsonValue(b []byte, budget *int, depth int) (span.Value, bool) {
 	switch b[0] {
 	case '{':

@@ -7,8 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A complete slice is written when it ends, after everything that happened in it. Files are sorted by time, but what happened in the first
-// microsecond of a slice has the time of its begin and still precedes it: slices that it encloses, and ends of arrows that belong to it.
+// A complete slice is written when it ends, after everything that happened in it. Files are sorted by time, but what
+// happened in the first microsecond of a slice has the time of its begin and still precedes it: slices that it
+// encloses, and ends of arrows that belong to it.
 
 // A tie is an end of an arrow at the latest time.
 type tie struct {
@@ -20,7 +21,8 @@ type tie struct {
 	bound   ref // the slice that it belongs to
 }
 
-// maxTies limits the arrows of one time, and the slices that begin at one time on a thread, that later slices of that time are compared with.
+// maxTies limits the arrows of one time, and the slices that begin at one time on a thread, that later slices of that
+// time are compared with.
 const maxTies = 64
 
 // addTie remembers an end of an arrow for the slices of its time that follow.
@@ -34,8 +36,8 @@ func (t *Tracker) addTie(a tie) {
 	}
 }
 
-// encloseTies makes a slice, which was put on its thread last, the parent of shorter slices with the same begin, and gives it the ends of
-// arrows of that time which would otherwise belong to a slice around it.
+// encloseTies makes a slice, which was put on its thread last, the parent of shorter slices with the same begin, and
+// gives it the ends of arrows of that time which would otherwise belong to a slice around it.
 func (t *Tracker) encloseTies(o *open) {
 	t.encloseSlices(o)
 	for i := range t.chrome.ties {

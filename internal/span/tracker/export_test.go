@@ -2,7 +2,8 @@ package tracker
 
 import "fmt"
 
-// CheckEmpty returns an error if the tracker still knows spans: memory follows open spans, so none may stay behind when all have ended.
+// CheckEmpty returns an error if the tracker still knows spans: memory follows open spans, so none may stay behind when
+// all have ended.
 func (t *Tracker) CheckEmpty() error {
 	if n := len(t.byID) + len(t.activities) + len(t.pairs); t.count != 0 || t.byAge.first != nil || n != 0 || t.pairsOpen != 0 {
 		return fmt.Errorf("%d spans are open, %d of pairs, and %d lists refer to some", t.count, t.pairsOpen, n)

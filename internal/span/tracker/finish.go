@@ -95,7 +95,8 @@ func (t *Tracker) finish(o *open) {
 	t.emit(o)
 }
 
-// unfinished counts a span without an end, and gives it the one that the options ask for. It returns false if the span is dropped.
+// unfinished counts a span without an end, and gives it the one that the options ask for. It returns false if the span
+// is dropped.
 func (t *Tracker) unfinished(s *span.Span) bool {
 	if t.isContext(s) {
 		return false
@@ -133,7 +134,11 @@ func (t *Tracker) Finish() {
 		t.resolve(o, true)
 	}
 	slices.SortFunc(rest, func(a, b *open) int {
-		return cmp.Or(cmp.Compare(int64(a.Start), int64(b.Start)), bytes.Compare(a.TraceID[:], b.TraceID[:]), bytes.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(
+			cmp.Compare(int64(a.Start), int64(b.Start)),
+			bytes.Compare(a.TraceID[:], b.TraceID[:]),
+			bytes.Compare(a.ID[:], b.ID[:]),
+		)
 	})
 	for _, o := range rest {
 		t.finish(o)
@@ -175,15 +180,16 @@ func (s *endedSet) add(key spanKey) {
 	s.next = (s.next + 1) % maxEnded
 }
 
-// remember notes that a span with recorded IDs has ended, so that events with its labels that come later do not make it a second time. In
-// traces without such labels it costs nothing.
+// remember notes that a span with recorded IDs has ended, so that events with its labels that come later do not make it
+// a second time. In traces without such labels it costs nothing.
 func (t *Tracker) remember(key spanKey) {
 	if t.labeled {
 		t.ended.add(key)
 	}
 }
 
-// makeIDs gives a span without recorded IDs a hash of what identifies it. A span without a parent is the root of a trace of its own.
+// makeIDs gives a span without recorded IDs a hash of what identifies it. A span without a parent is the root of a
+// trace of its own.
 func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, parent span.Context) {
 	o.MadeID = true
 	if t.opts.SerialIDs && (o.Evidence == span.FromRuntime || o.Evidence == span.FromChrome) {

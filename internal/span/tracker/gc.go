@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap of the runtime's manifest). The sample profiler suspends the runtime
-// for every sample.
+// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap of the runtime's manifest). The sample profiler
+// suspends the runtime for every sample.
 const (
 	suspendForGC     = 1
 	suspendForGCPrep = 6
@@ -24,8 +24,8 @@ type heap struct {
 // maxCollections limits heap.gcs. One collection in the background and one in the foreground can run at a time.
 const maxCollections = 4
 
-// beginPause reports whether a suspension of the runtime is a pause for a collection. The runtime is suspended once at a time, so the end of
-// a pause that is open was lost.
+// beginPause reports whether a suspension of the runtime is a pause for a collection. The runtime is suspended once at
+// a time, so the end of a pause that is open was lost.
 func (t *Tracker) beginPause(key schema.PairKey, e *ntconv.Event, r *role) bool {
 	if l := t.pairs[key]; l != nil {
 		t.emitHeld(l.last)
@@ -57,7 +57,8 @@ func (t *Tracker) watchHeap(o *open) {
 	h.pause = o.ref()
 }
 
-// endCollection ends a garbage collection. While the runtime is suspended, the span waits, because the pause lasts longer.
+// endCollection ends a garbage collection. While the runtime is suspended, the span waits, because the pause lasts
+// longer.
 func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 	o.End, o.EndThread = t.unix(e.Time), e.Thread
 	if h := t.heaps[o.Process]; h != nil {
@@ -72,7 +73,8 @@ func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 	t.emit(o)
 }
 
-// endPause ends a pause. It belongs to the collection that began last: a collection in the foreground interrupts one in the background.
+// endPause ends a pause. It belongs to the collection that began last: a collection in the foreground interrupts one in
+// the background.
 func (t *Tracker) endPause(o *open, e *ntconv.Event) {
 	h := t.heaps[o.Process]
 	h.pause, t.collection = ref{}, t.collection[:0]
@@ -89,8 +91,8 @@ func (t *Tracker) endPause(o *open, e *ntconv.Event) {
 	t.collection = t.collection[:0]
 }
 
-// Collection returns the attributes of the garbage collection that a pause is for, nil if the trace does not show it. Call it while the
-// tracker passes on the pause; they are borrowed until emit returns.
+// Collection returns the attributes of the garbage collection that a pause is for, nil if the trace does not show it.
+// Call it while the tracker passes on the pause; they are borrowed until emit returns.
 func (t *Tracker) Collection() []span.Attribute { return t.collection }
 
 // emitHeld passes on the collections that waited for the end of a pause.

@@ -41,7 +41,8 @@ func (t *Tracker) read(l *ntconv.Labels) labelInfo {
 	return n
 }
 
-// keyOf returns the key of the span that the labels of an event name. All spans of a process whose labels name no trace belong to one.
+// keyOf returns the key of the span that the labels of an event name. All spans of a process whose labels name no trace
+// belong to one.
 func (t *Tracker) keyOf(process *ntconv.Process) spanKey {
 	key := spanKey{process, span.Context{TraceID: t.label.trace, ID: t.label.id}}
 	if key.TraceID.IsZero() {
@@ -99,8 +100,8 @@ func (t *Tracker) addLabeled(e *ntconv.Event, r *role) {
 	}
 }
 
-// labeledSpan returns the span that the labels of an event name, and opens it if this is the first such event. It returns nil if the span
-// has ended.
+// labeledSpan returns the span that the labels of an event name, and opens it if this is the first such event. It
+// returns nil if the span has ended.
 func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	t.labeled = true
 	key := t.keyOf(processOf(e))
@@ -127,8 +128,8 @@ func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	return o
 }
 
-// labelParent returns the span of a trace that is open on the thread of an event: that of the thread's latest event with labels, or else
-// the one that began last.
+// labelParent returns the span of a trace that is open on the thread of an event: that of the thread's latest event
+// with labels, or else the one that began last.
 func (t *Tracker) labelParent(e *ntconv.Event, trace span.TraceID) (none ref) {
 	s := t.stateOf(e.Thread)
 	if s == nil {
@@ -147,8 +148,9 @@ func (t *Tracker) labelParent(e *ntconv.Event, trace span.TraceID) (none ref) {
 	return none
 }
 
-// resolve decides which span is the parent of a label span: the one that was open when it began, unless its last event came before. That is
-// certain only if all events are known; until then a span that has not ended encloses what began in it.
+// resolve decides which span is the parent of a label span: the one that was open when it began, unless its last event
+// came before. That is certain only if all events are known; until then a span that has not ended encloses what began
+// in it.
 func (t *Tracker) resolve(o *open, all bool) {
 	if o.Evidence != span.FromLabels || !o.ParentID.IsZero() {
 		return
@@ -172,8 +174,8 @@ func (o *open) start(p *schema.Pair) (outer bool) {
 	return len(o.tasks) == 1 && !o.begun
 }
 
-// stop notes the Stop of a task in a label span. It reports whether the span ends with it: with the Stop of the Start that it began with,
-// or with one whose Start is not in the trace.
+// stop notes the Stop of a task in a label span. It reports whether the span ends with it: with the Stop of the Start
+// that it began with, or with one whose Start is not in the trace.
 func (o *open) stop(p *schema.Pair) (outer bool) {
 	if len(o.tasks) == 0 {
 		return true
@@ -204,8 +206,8 @@ func (o *open) count(r *role) {
 	}
 }
 
-// name gives a label span without a Start event the name of its most frequent event, the first of several. Samples count only if there
-// is no other event.
+// name gives a label span without a Start event the name of its most frequent event, the first of several. Samples
+// count only if there is no other event.
 func (t *Tracker) name(o *open) {
 	if o.Name != "" {
 		return

@@ -16,8 +16,8 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// play builds a trace: each four bytes are an event, with type and labels, thread, time and payload. It returns how many Start events
-// without labels of a span it has, and the spans that labels name.
+// play builds a trace: each four bytes are an event, with type and labels, thread, time and payload. It returns how
+// many Start events without labels of a span it has, and the spans that labels name.
 func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]bool) {
 	tr = newTrace(t)
 	labeled = make(map[spanID]bool)
@@ -83,9 +83,9 @@ type spanID struct {
 	span.Context
 }
 
-// checkLaws checks what holds for the spans of any events: every Start is one span, the labels of a span make one span, IDs are unique, a
-// parent is a span of the same trace that began no later (but for a label span, which may have events before its Start), no span ends
-// before it begins, and nothing stays behind.
+// checkLaws checks what holds for the spans of any events: every Start is one span, the labels of a span make one span,
+// IDs are unique, a parent is a span of the same trace that began no later (but for a label span, which may have events
+// before its Start), no span ends before it begins, and nothing stays behind.
 func checkLaws(t testing.TB, b []byte, maxOpen int) {
 	tr, starts, labeled := play(t, b)
 	o := &tracker.Options{Sources: all, Unfinished: tracker.OpenUnfinished, MaxOpen: maxOpen, MaxEvents: 4}

@@ -104,7 +104,8 @@ func unlink(o *open, chain int) (empty *list) {
 	return nil
 }
 
-// maxWalk limits how many spans of a list are looked at for one event: untrusted input may have any number of them open.
+// maxWalk limits how many spans of a list are looked at for one event: untrusted input may have any number of them
+// open.
 const maxWalk = 64
 
 type spanKey struct {
@@ -126,7 +127,8 @@ type thread struct {
 	numbers [2]numbering   // of the spans that began here and have no recorded ID: pairs, and intervals of the runtime
 }
 
-// A numbering distinguishes spans that begin at one time: each gets another number. Spans of later times begin with 0 again.
+// A numbering distinguishes spans that begin at one time: each gets another number. Spans of later times begin with 0
+// again.
 type numbering struct {
 	tick ntconv.Ticks // the latest time of a span
 	next uint64
@@ -305,8 +307,8 @@ func (t *Tracker) release(o *open) {
 	t.free = append(t.free, o)
 }
 
-// Limits on the memory of ended spans that is reused: spans, and attributes and events of each. Each event has at most a quarter of maxKept
-// attributes. In the worst case this is 13 MB.
+// Limits on the memory of ended spans that is reused: spans, and attributes and events of each. Each event has at most
+// a quarter of maxKept attributes. In the worst case this is 13 MB.
 const (
 	maxFree = 128
 	maxKept = 64
@@ -320,8 +322,15 @@ func (t *Tracker) evict() {
 		t.release(o)
 		return
 	case t.counts.Evicted == 0:
-		t.opts.Report.Note(ntconv.CodeNotCarried, 1, -1,
-			fmt.Sprintf("spans ended early: more than %d were open at a time; raise the limit on open spans", t.opts.MaxOpen))
+		t.opts.Report.Note(
+			ntconv.CodeNotCarried,
+			1,
+			-1,
+			fmt.Sprintf(
+				"spans ended early: more than %d were open at a time; raise the limit on open spans",
+				t.opts.MaxOpen,
+			),
+		)
 	default:
 		t.opts.Report.Add(ntconv.CodeNotCarried, 1, -1)
 	}

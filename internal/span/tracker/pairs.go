@@ -61,7 +61,8 @@ func (t *Tracker) addStop(o *open) {
 	}
 }
 
-// startOf returns the span that a Stop event with these attributes ends, nil if there is none. The package documentation states the rule.
+// startOf returns the span that a Stop event with these attributes ends, nil if there is none. The package
+// documentation states the rule.
 func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute) *open {
 	if id := t.label.activity; !id.IsZero() {
 		if l := t.activities[activityKey{processOf(e), id}]; l != nil {
@@ -83,8 +84,8 @@ func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute
 	return onThread
 }
 
-// latest returns the latest span of a list that an event of the pair ends: one of the pair, or else one whose names do not reveal the task
-// either. In a list by thread it has no activity ID. With stop it agrees with these attributes.
+// latest returns the latest span of a list that an event of the pair ends: one of the pair, or else one whose names do
+// not reveal the task either. In a list by thread it has no activity ID. With stop it agrees with these attributes.
 func latest(l *list, chain int, p *schema.Pair, stop []span.Attribute) *open {
 	var bare *open
 	n := 0
@@ -108,8 +109,8 @@ func latest(l *list, chain int, p *schema.Pair, stop []span.Attribute) *open {
 	return bare
 }
 
-// onlyOne returns the span of a pair that agrees with a Stop event, if it is the only one in the process. A Stop event without fields in
-// common with the Start agrees if no other span of the pair is open.
+// onlyOne returns the span of a pair that agrees with a Stop event, if it is the only one in the process. A Stop event
+// without fields in common with the Start agrees if no other span of the pair is open.
 func (t *Tracker) onlyOne(key schema.PairKey, stop []span.Attribute) *open {
 	l := t.pairs[key]
 	if l == nil {
@@ -167,8 +168,8 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 	v.Attributes, v.DroppedAttributes = t.attributes(v.Attributes[:0], e, r)
 }
 
-// nextEvent appends an event to a span, with the time of e and the attributes of an earlier one, whose memory it has. It returns nil if the
-// span has too many, or the options omit events.
+// nextEvent appends an event to a span, with the time of e and the attributes of an earlier one, whose memory it has.
+// It returns nil if the span has too many, or the options omit events.
 func (t *Tracker) nextEvent(o *open, e *ntconv.Event) *span.Event {
 	if t.opts.NoEvents {
 		return nil

@@ -5,7 +5,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// parentOf returns the span that a pair's Start event lies in, nil if it begins a trace. The package documentation states the rule.
+// parentOf returns the span that a pair's Start event lies in, nil if it begins a trace. The package documentation
+// states the rule.
 func (t *Tracker) parentOf(e *ntconv.Event) *open {
 	process := processOf(e)
 	if o := t.nearest(process, t.label.related); o != nil {
@@ -60,8 +61,8 @@ func (t *Tracker) nearest(process *ntconv.Process, id ntconv.GUID) *open {
 	return nil
 }
 
-// innermost returns the span without an activity ID that began last on a thread and is open, nil if there is none. A label span counts
-// for the thread of its latest event, too. Intervals of the runtime do not count.
+// innermost returns the span without an activity ID that began last on a thread and is open, nil if there is none. A
+// label span counts for the thread of its latest event, too. Intervals of the runtime do not count.
 func (t *Tracker) innermost(th *ntconv.Thread) *open {
 	s := t.stateOf(th)
 	if s == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// SourcesOf returns the sources whose events show a span with this evidence. It returns 0 for intervals of the runtime, which have
-// several.
+// SourcesOf returns the sources whose events show a span with this evidence. It returns 0 for intervals of the runtime,
+// which have several.
 func SourcesOf(e span.Evidence) Sources {
 	switch e {
 	case span.FromOTLP:
@@ -25,8 +25,8 @@ func SourcesOf(e span.Evidence) Sources {
 	return 0
 }
 
-// SourceOf returns the one source of a span or interval. A request that an event source of .NET reports is one of Requests, although Pairs
-// show it, too.
+// SourceOf returns the one source of a span or interval. A request that an event source of .NET reports is one of
+// Requests, although Pairs show it, too.
 func SourceOf(s *span.Span) Sources {
 	switch s.Evidence {
 	case span.FromPair:
@@ -44,7 +44,8 @@ func SourceOf(s *span.Span) Sources {
 	return SourcesOf(s.Evidence)
 }
 
-// IsAsync reports whether an ID names a slice of Chrome's format: it does not belong to its thread, although it has one.
+// IsAsync reports whether an ID names a slice of Chrome's format: it does not belong to its thread, although it has
+// one.
 func IsAsync(s *span.Span) bool {
 	return s.Evidence == span.FromChrome && find(s.Attributes, attrID) >= 0
 }
@@ -52,8 +53,8 @@ func IsAsync(s *span.Span) bool {
 // isContext reports whether a span is only a parent of others (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
 
-// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of an event that may. end means that
-// they end one, or are all of it.
+// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of an event that
+// may. end means that they end one, or are all of it.
 func IsSlice(t *ntconv.Type) (part, end bool) {
 	phase, ok := chromeevent.Of(t)
 	if !ok {
@@ -71,7 +72,8 @@ func IsSlice(t *ntconv.Type) (part, end bool) {
 // HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
 func HasPairs(provider string) bool { return !isInfrastructure(provider) }
 
-// IsPart reports whether events with a description begin or end spans of Activities or Pairs. Labels of an event may say so in addition.
+// IsPart reports whether events with a description begin or end spans of Activities or Pairs. Labels of an event may
+// say so in addition.
 func IsPart(s *schema.Schema) (begin, end bool) {
 	if !HasPairs(s.Provider) {
 		return false, false

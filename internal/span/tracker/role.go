@@ -43,8 +43,8 @@ const (
 	useNever        // nothing, even with labels
 )
 
-// Providers whose events describe the work of the runtime or of a library for tasks, or are values of counters: no spans, and no events
-// of them.
+// Providers whose events describe the work of the runtime or of a library for tasks, or are values of counters: no
+// spans, and no events of them.
 const (
 	tplProvider       = "System.Threading.Tasks.TplEventSource"
 	plinqProvider     = "System.Linq.Parallel.PlinqEventSource"
@@ -140,7 +140,13 @@ func useIf(ok bool, u, otherwise use) use {
 // isInfrastructure reports whether events of a provider are neither spans nor events of spans.
 func isInfrastructure(provider string) bool {
 	switch provider {
-	case tplProvider, plinqProvider, frameworkProvider, metricsProvider, clr.EventPipe, clr.UniversalSystem, clr.UniversalEvents:
+	case tplProvider,
+		plinqProvider,
+		frameworkProvider,
+		metricsProvider,
+		clr.EventPipe,
+		clr.UniversalSystem,
+		clr.UniversalEvents:
 		return true
 	}
 	return clr.IsRuntime(provider)
@@ -211,7 +217,8 @@ const (
 	phaseStop
 )
 
-// phase returns the pair of an event source that an event begins or ends. An opcode in its labels overrides that of the type.
+// phase returns the pair of an event source that an event begins or ends. An opcode in its labels overrides that of the
+// type.
 func (t *Tracker) phase(e *ntconv.Event, r *role) (*schema.Pair, phase) {
 	if !t.label.hasOpcode || r.schema.Opcode == e.Opcode() {
 		switch s := r.schema; {
@@ -239,7 +246,13 @@ func (t *Tracker) taskPair(r *role) *schema.Pair {
 			return pairs[0]
 		}
 	}
-	key := schema.Pair{Provider: s.Provider, Name: s.Task, Begin: s.Task + "Start", End: [2]string{s.Task + "Stop"}, Key: schema.KeyActivity}
+	key := schema.Pair{
+		Provider: s.Provider,
+		Name:     s.Task,
+		Begin:    s.Task + "Start",
+		End:      [2]string{s.Task + "Stop"},
+		Key:      schema.KeyActivity,
+	}
 	p := t.tasks[key]
 	if p == nil {
 		p = &key
@@ -248,5 +261,6 @@ func (t *Tracker) taskPair(r *role) *schema.Pair {
 	return p
 }
 
-// isBare reports whether the names of a pair's events do not reveal the task: only their opcodes say that they begin and end something.
+// isBare reports whether the names of a pair's events do not reveal the task: only their opcodes say that they begin
+// and end something.
 func isBare(p *schema.Pair) bool { return p.Begin == p.Name }

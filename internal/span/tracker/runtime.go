@@ -32,8 +32,8 @@ const (
 	pause                          // the runtime is suspended for one
 )
 
-// enclosure says which intervals of the same thread become children of an interval. The end of a wait shows nothing about others, and the
-// end of an exception or handler may not be in the trace: a handler that throws has no end.
+// enclosure says which intervals of the same thread become children of an interval. The end of a wait shows nothing
+// about others, and the end of an exception or handler may not be in the trace: a handler that throws has no end.
 type enclosure uint8
 
 const (
@@ -97,22 +97,104 @@ const (
 // intervals are the intervals that become spans.
 var intervals = [...]interval{
 	{GC, clr.Runtime, "GC", "GC", "gc", collection, enclosesNothing, collectionFields[:]},
-	{GC, clr.Runtime, "Suspension", "GC pause", "gc_pause", pause, enclosesNothing, []mapping{{field: "Reason", key: attrReason}}},
-	{GC, clr.Runtime, "GCFinalizers", "GC finalizers", "gc_finalizers", onThread, enclosesAll, []mapping{{field: "Count", key: "dotnet.gc.finalized_objects"}}},
+	{
+		GC,
+		clr.Runtime,
+		"Suspension",
+		"GC pause",
+		"gc_pause",
+		pause,
+		enclosesNothing,
+		[]mapping{{field: "Reason", key: attrReason}},
+	},
+	{
+		GC,
+		clr.Runtime,
+		"GCFinalizers",
+		"GC finalizers",
+		"gc_finalizers",
+		onThread,
+		enclosesAll,
+		[]mapping{{field: "Count", key: "dotnet.gc.finalized_objects"}},
+	},
 	{JIT, clr.Runtime, "MethodJitting", "JIT", "jit", onThread, enclosesAll, compilationFields[:]},
-	{JIT, clr.Runtime, "TieredCompilationBackgroundJit", "Background JIT", "background_jit", onThread, enclosesAll, backgroundFields[:]},
+	{
+		JIT,
+		clr.Runtime,
+		"TieredCompilationBackgroundJit",
+		"Background JIT",
+		"background_jit",
+		onThread,
+		enclosesAll,
+		backgroundFields[:],
+	},
 	{Contention, clr.Runtime, "Contention", "Lock contention", "contention", onThread, enclosesNothing, lockFields[:]},
 	{Waits, clr.Runtime, "WaitHandleWait", "Wait", "wait", onThread, enclosesNothing, waitFields[:]},
 	{Exceptions, clr.Runtime, "Exception", "Exception", "exception", onThread, enclosesHandlers, exceptionFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionCatch", "Exception catch", "exception_catch", onThread, isHandler, handlerFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionFinally", "Exception finally", "exception_finally", onThread, isHandler, handlerFields[:]},
-	{Exceptions, clr.Runtime, "ExceptionFilter", "Exception filter", "exception_filter", onThread, isHandler, handlerFields[:]},
-	{Requests, clr.Runtime, "ThreadPoolQueue", "Thread pool queue", "thread_pool_queue", inQueue, enclosesNothing, workFields[:]},
-	{Requests, clr.Runtime, "ThreadPoolIOQueue", "Thread pool I/O queue", "thread_pool_io_queue", inQueue, enclosesNothing, workFields[:]},
-	{Requests, frameworkProvider, "ThreadPoolWork", "Thread pool queue", "thread_pool_queue", inQueue, enclosesNothing, workFields[:]},
+	{
+		Exceptions,
+		clr.Runtime,
+		"ExceptionCatch",
+		"Exception catch",
+		"exception_catch",
+		onThread,
+		isHandler,
+		handlerFields[:],
+	},
+	{
+		Exceptions,
+		clr.Runtime,
+		"ExceptionFinally",
+		"Exception finally",
+		"exception_finally",
+		onThread,
+		isHandler,
+		handlerFields[:],
+	},
+	{
+		Exceptions,
+		clr.Runtime,
+		"ExceptionFilter",
+		"Exception filter",
+		"exception_filter",
+		onThread,
+		isHandler,
+		handlerFields[:],
+	},
+	{
+		Requests,
+		clr.Runtime,
+		"ThreadPoolQueue",
+		"Thread pool queue",
+		"thread_pool_queue",
+		inQueue,
+		enclosesNothing,
+		workFields[:],
+	},
+	{
+		Requests,
+		clr.Runtime,
+		"ThreadPoolIOQueue",
+		"Thread pool I/O queue",
+		"thread_pool_io_queue",
+		inQueue,
+		enclosesNothing,
+		workFields[:],
+	},
+	{
+		Requests,
+		frameworkProvider,
+		"ThreadPoolWork",
+		"Thread pool queue",
+		"thread_pool_queue",
+		inQueue,
+		enclosesNothing,
+		workFields[:],
+	},
 }
 
-// IntervalKind returns a short and stable name of what an interval of the runtime is, such as gc_pause, and "" for other spans.
+// IntervalKind returns a short and stable name of what an interval of the runtime is, such as gc_pause, and "" for
+// other spans.
 func IntervalKind(s *span.Span) string {
 	if s.Evidence == span.FromRuntime {
 		for i := range intervals {
@@ -221,8 +303,8 @@ func (t *Tracker) activeFor(e *ntconv.Event) span.Context {
 	return span.Context{}
 }
 
-// enclosing returns the interval of the runtime that an interval lies in: the latest on its thread, if it began while the same span was
-// active.
+// enclosing returns the interval of the runtime that an interval lies in: the latest on its thread, if it began while
+// the same span was active.
 func (t *Tracker) enclosing(v *interval, th *ntconv.Thread, active span.Context) span.Context {
 	s := t.stateOf(th)
 	if s == nil || v.encloses == enclosesHandlers {
@@ -278,7 +360,8 @@ func (t *Tracker) methodOf(e *ntconv.Event, r *role) string {
 	return m.Pretty()
 }
 
-// mapped appends the fields of an event that are in the list as attributes. Values with a name in the runtime's manifest become their name.
+// mapped appends the fields of an event that are in the list as attributes. Values with a name in the runtime's
+// manifest become their name.
 func (t *Tracker) mapped(dst []span.Attribute, e *ntconv.Event, r *role, fields []mapping) []span.Attribute {
 	for f, v := range r.schema.Values(e) {
 		for i := range fields {
@@ -307,7 +390,8 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 	return t.scalar(v)
 }
 
-// integer returns a number that counts something. Converting one that exceeds 64 bits depends on the machine, so it stays as it is.
+// integer returns a number that counts something. Converting one that exceeds 64 bits depends on the machine, so it
+// stays as it is.
 func integer(f float64) span.Value {
 	if math.Abs(f) < 1<<63 {
 		return span.Int(int64(f))

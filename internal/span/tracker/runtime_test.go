@@ -209,7 +209,8 @@ func TestExceptionsTruth(t *testing.T) {
 	}
 }
 
-// TestIntegerFields checks that a number without a place in an integer stays as it is, because its conversion depends on the machine.
+// TestIntegerFields checks that a number without a place in an integer stays as it is, because its conversion depends
+// on the machine.
 func TestIntegerFields(t *testing.T) {
 	for _, f := range []float64{0, 1.5, -3, 1 << 62} {
 		if v := tracker.Integer(f); v.Kind() != span.ValueInt || v.Int() != int64(f) {

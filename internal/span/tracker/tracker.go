@@ -40,29 +40,31 @@ const (
 // Options may be nil.
 type Options struct {
 	Sources Sources // 0 means Default
-	// Context are sources of spans that are not passed on and still are parents of others if the trace holds their IDs. It can hold
-	// Labels and Activities, whose spans the program may have exported itself.
+	// Context are sources of spans that are not passed on and still are parents of others if the trace holds their IDs.
+	// It can hold Labels and Activities, whose spans the program may have exported itself.
 	Context    Sources
 	Unfinished Unfinished
-	// MaxEvents limits the events of a span that the tracker makes, 0 means 128. Those beyond it are counted in DroppedEvents. It does
-	// not apply to the events of Activities and imported spans.
+	// MaxEvents limits the events of a span that the tracker makes, 0 means 128. Those beyond it are counted in
+	// DroppedEvents. It does not apply to the events of Activities and imported spans.
 	MaxEvents int
-	// NoEvents omits the events of spans that the tracker makes, and does not count them. It does not apply to those that the payload of
-	// an Activity or of an imported span holds.
+	// NoEvents omits the events of spans that the tracker makes, and does not count them. It does not apply to those
+	// that the payload of an Activity or of an imported span holds.
 	NoEvents bool
-	// MaxOpen limits the spans that are open at a time, 0 means 100,000. The one without an event for the longest time is evicted.
+	// MaxOpen limits the spans that are open at a time, 0 means 100,000. The one without an event for the longest time
+	// is evicted.
 	MaxOpen int
-	// SerialIDs makes IDs of intervals of the runtime and of Chrome's slices that are unique among these spans of this Tracker and nowhere
-	// else: they are numbers. A hash takes half of the time that such a span needs.
+	// SerialIDs makes IDs of intervals of the runtime and of Chrome's slices that are unique among these spans of this
+	// Tracker and nowhere else: they are numbers. A hash takes half of the time that such a span needs.
 	SerialIDs bool
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last to first.
+	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
+	// to first.
 	SpanIDReversed bool
 	// Convention types attributes by semantic conventions where these define a type other than string.
 	Convention bool
 	// OmitExporter omits the HTTP spans of an exporter that sends spans, and their descendants.
 	OmitExporter bool
-	// Active returns the span that was active on the thread of an event, for intervals of the runtime. Nil means: the one that the
-	// events up to then show.
+	// Active returns the span that was active on the thread of an event, for intervals of the runtime. Nil means: the
+	// one that the events up to then show.
 	Active func(*ntconv.Event) (span.Context, bool)
 	Report *ntconv.Report
 }
@@ -87,7 +89,8 @@ type Counts struct {
 	Unmatched  int64 // Stop events without a Start
 }
 
-// A Tracker makes spans of events. Its memory follows the number of open spans and of threads. It is not safe for concurrent use.
+// A Tracker makes spans of events. Its memory follows the number of open spans and of threads. It is not safe for
+// concurrent use.
 type Tracker struct {
 	opts   Options
 	clock  ntconv.Clock
@@ -137,8 +140,8 @@ type Tracker struct {
 	buf      []byte
 }
 
-// New returns a Tracker of a trace. It passes each span to emit when its end is known, which is before Add or Finish returns; the span is
-// borrowed until emit returns.
+// New returns a Tracker of a trace. It passes each span to emit when its end is known, which is before Add or Finish
+// returns; the span is borrowed until emit returns.
 func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	t := &Tracker{
 		out:        emit,
@@ -208,7 +211,8 @@ func (t *Tracker) Add(e *ntconv.Event) {
 		r = t.roleOf(e)
 		t.last = r
 	}
-	// Most events are of no interest. Recorders repeat few label lists, so the latest one is usually that of this event.
+	// Most events are of no interest. Recorders repeat few label lists, so the latest one is usually that of this
+	// event.
 	if r.use == useNone && (e.Labels == nil || e.Labels == t.label.of && t.label.id.IsZero()) {
 		return
 	}
@@ -269,8 +273,8 @@ func (t *Tracker) addPair(e *ntconv.Event, r *role) {
 	}
 }
 
-// IsBound reports whether the latest event that Add got begins or ends a span or an interval of the runtime, or holds an imported span. A
-// Stop without a Start is not a bound. The span itself may be dropped because it has no usable ID.
+// IsBound reports whether the latest event that Add got begins or ends a span or an interval of the runtime, or holds
+// an imported span. A Stop without a Start is not a bound. The span itself may be dropped because it has no usable ID.
 func (t *Tracker) IsBound() bool { return t.isBound }
 
 // Counts returns what the tracker has seen so far.

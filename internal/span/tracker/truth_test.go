@@ -42,7 +42,8 @@ type edge struct {
 	fields         map[string]string
 }
 
-// edgesOf returns the Start and Stop events of a trace's event sources, by their opcodes. Names of tasks are those of the program.
+// edgesOf returns the Start and Stop events of a trace's event sources, by their opcodes. Names of tasks are those of
+// the program.
 func edgesOf(t *testing.T, f corpus.File, tasks map[string]string) (edges []edge, events int) {
 	t.Helper()
 	src := schema.Describe(open(t, f, reader.ByTime))
@@ -100,8 +101,8 @@ type moment struct {
 	Activity string
 }
 
-// Every Start of the program is a span that ends with its Stop, in the activity that the program was in, and its parent is the one
-// that the program began before.
+// Every Start of the program is a span that ends with its Stop, in the activity that the program was in, and its parent
+// is the one that the program began before.
 func TestActivitiesTruth(t *testing.T) {
 	var truth struct {
 		Moments []moment
@@ -122,8 +123,8 @@ func TestActivitiesTruth(t *testing.T) {
 	checkMoments(t, truth.Moments, spans)
 }
 
-// checkMoments compares spans with what the program noted after each Start: the activity is that of a span with that name, and its parent's is
-// that of the enclosing moment.
+// checkMoments compares spans with what the program noted after each Start: the activity is that of a span with that
+// name, and its parent's is that of the enclosing moment.
 func checkMoments(t *testing.T, moments []moment, spans []*span.Span) {
 	t.Helper()
 	of := make(map[string]*span.Span)
@@ -179,7 +180,8 @@ func checkParent(t *testing.T, s, parent *span.Span) {
 	}
 }
 
-// checkEdges compares spans with events, paired by the first Stop of the same task and activity after a Start, or else by their first field.
+// checkEdges compares spans with events, paired by the first Stop of the same task and activity after a Start, or else
+// by their first field.
 func checkEdges(t *testing.T, edges []edge, spans []*span.Span) {
 	t.Helper()
 	known := byStart(t, spans)
@@ -223,7 +225,8 @@ func checkEdges(t *testing.T, edges []edge, spans []*span.Span) {
 	}
 }
 
-// Without activity IDs the fields of Start and Stop tell which belong together, also if awaits move an operation to another thread.
+// Without activity IDs the fields of Start and Stop tell which belong together, also if awaits move an operation to
+// another thread.
 func TestActivitiesWithoutIDsTruth(t *testing.T) {
 	var truth struct{ Events int }
 	readTruth(t, "activities-notpl", &truth)
@@ -311,8 +314,8 @@ func TestRequestsWithoutPairs(t *testing.T) {
 	}
 }
 
-// The spans are the same whether events are poisoned after use, and whether the trace is of version 4 or its rewrite to version 6; and in
-// every run.
+// The spans are the same whether events are poisoned after use, and whether the trace is of version 4 or its rewrite to
+// version 6; and in every run.
 func TestSameSpans(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -341,7 +344,8 @@ func TestSameSpans(t *testing.T) {
 	}
 }
 
-// In file order the events of one thread are in order, so spans of one thread and those with activity IDs have the same IDs.
+// In file order the events of one thread are in order, so spans of one thread and those with activity IDs have the same
+// IDs.
 func TestFileOrder(t *testing.T) {
 	f := corpus.SharedTrace(t, "own/activities")
 	var sets [2][]string

@@ -9,12 +9,12 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// maxElements limits the elements of a list or object that becomes an attribute: decoded elements take up to a hundred times the bytes that
-// they have in a payload. An attribute with more is dropped and counted.
+// maxElements limits the elements of a list or object that becomes an attribute: decoded elements take up to a hundred
+// times the bytes that they have in a payload. An attribute with more is dropped and counted.
 const maxElements = 1024
 
-// maxAttributes limits the fields of an event that become attributes. A type may have 4,096 fields, and attributes of Start and Stop are
-// compared with each other.
+// maxAttributes limits the fields of an event that become attributes. A type may have 4,096 fields, and attributes of
+// Start and Stop are compared with each other.
 const maxAttributes = 256
 
 // maxDepth limits how deep objects and lists of an attribute may be nested.
@@ -39,8 +39,8 @@ func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ 
 	return dst, dropped
 }
 
-// appendField appends a field as an attribute. The members of an object without a name, in which .NET wraps the payload of a
-// self-describing event, are attributes of their own. A field after the end of the payload is absent.
+// appendField appends a field as an attribute. The members of an object without a name, in which .NET wraps the payload
+// of a self-describing event, are attributes of their own. A field after the end of the payload is absent.
 func (t *Tracker) appendField(dst []span.Attribute, name string, v ntconv.Value) (_ []span.Attribute, dropped uint32) {
 	switch {
 	case v.Kind() == ntconv.ValueNull:
@@ -65,7 +65,8 @@ func (t *Tracker) appendMember(dst []span.Attribute, name string, v ntconv.Value
 	return append(dst, span.Attribute{Key: name, Value: value}), 0
 }
 
-// value converts a decoded value. It returns false if the value has too many elements, is nested too deep, or cannot be decoded.
+// value converts a decoded value. It returns false if the value has too many elements, is nested too deep, or cannot be
+// decoded.
 func (t *Tracker) value(v ntconv.Value, budget *int, depth int) (span.Value, bool) {
 	switch v.Kind() {
 	case ntconv.ValueList:
@@ -188,8 +189,8 @@ func find(attributes []span.Attribute, key string) int {
 	return -1
 }
 
-// A stringCache returns equal strings for equal bytes where they were seen recently, because the payloads of spans repeat methods, paths
-// and names.
+// A stringCache returns equal strings for equal bytes where they were seen recently, because the payloads of spans
+// repeat methods, paths and names.
 type stringCache struct {
 	seed    maphash.Seed
 	entries []string

@@ -73,8 +73,8 @@ func SharedTraces(tb testing.TB) []File {
 	return files
 }
 
-// SharedTrace returns one trace of the reference data, such as "nettrace/roslyn-compile-v6". It skips the test where the
-// data is absent.
+// SharedTrace returns one trace of the reference data, such as "nettrace/roslyn-compile-v6". It skips the test where
+// the data is absent.
 func SharedTrace(tb testing.TB, name string) File {
 	tb.Helper()
 	return load(tb, Shared(tb, "data", name+".nettrace.zst"))

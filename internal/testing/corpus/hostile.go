@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Hostile returns an input of testdata/hostile, such as "locbomb.nettrace": made to make a reader fail, or use far more time, memory or
-// space than it is worth. Only the packing of testdata is removed; some are packed inside.
+// Hostile returns an input of testdata/hostile, such as "locbomb.nettrace": made to make a reader fail, or use far more
+// time, memory or space than it is worth. Only the packing of testdata is removed; some are packed inside.
 func Hostile(tb testing.TB, name string) File {
 	tb.Helper()
 	path := Path(filepath.Join("hostile", name+".zst"))

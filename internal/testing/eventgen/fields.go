@@ -16,7 +16,8 @@ type Codes uint8
 const (
 	// WireCodes are those that can stand in a nettrace file.
 	WireCodes Codes = iota
-	// AllCodes adds those of manifests: pointers, 8-bit strings, padding, arrays counted by an earlier field, and trailing bytes.
+	// AllCodes adds those of manifests: pointers, 8-bit strings, padding, arrays counted by an earlier field, and
+	// trailing bytes.
 	AllCodes
 )
 
@@ -97,7 +98,9 @@ func (g fieldGen) fieldType(depth int, fixed bool) ntconv.FieldType {
 	case 6:
 		return ntconv.FieldType{Code: ntconv.TypeUTF16String}
 	case 7:
-		return ntconv.FieldType{Code: rapid.SampledFrom([]ntconv.TypeCode{ntconv.TypeVarInt, ntconv.TypeVarUint}).Draw(g.t, "code")}
+		return ntconv.FieldType{
+			Code: rapid.SampledFrom([]ntconv.TypeCode{ntconv.TypeVarInt, ntconv.TypeVarUint}).Draw(g.t, "code"),
+		}
 	}
 	return ntconv.FieldType{Code: rapid.SampledFrom(scalarCodes).Draw(g.t, "code")}
 }
@@ -107,7 +110,8 @@ func (g fieldGen) elem(depth int, fixed bool) *ntconv.FieldType {
 	return &e
 }
 
-// manifestType returns t or one of the encodings that never stand in a file; before are the earlier fields of the object.
+// manifestType returns t or one of the encodings that never stand in a file; before are the earlier fields of the
+// object.
 func (g fieldGen) manifestType(before []ntconv.Field, t ntconv.FieldType, depth int) ntconv.FieldType {
 	switch kind := rapid.IntRange(0, 9).Draw(g.t, "manifest"); {
 	case kind == 0:
@@ -190,7 +194,12 @@ func (g valueGen) scalar(c ntconv.TypeCode) ntconv.Value {
 	case ntconv.TypeDecimal:
 		return ntconv.BytesValue(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "decimal"))
 	case ntconv.TypeDateTime:
-		return ntconv.TimeValue(time.Unix(rapid.Int64Range(-1e10, 1e10).Draw(t, "seconds"), rapid.Int64Range(0, 1e7-1).Draw(t, "fraction")*100))
+		return ntconv.TimeValue(
+			time.Unix(
+				rapid.Int64Range(-1e10, 1e10).Draw(t, "seconds"),
+				rapid.Int64Range(0, 1e7-1).Draw(t, "fraction")*100,
+			),
+		)
 	case ntconv.TypeGUID:
 		return ntconv.GUIDValue(ntconv.GUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "guid")))
 	case ntconv.TypeUTF16String:

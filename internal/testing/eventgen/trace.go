@@ -1,5 +1,5 @@
-// Package eventgen generates traces, fields and values for property tests. It is apart from ntconvtest so that tests of other modules do not
-// get pgregory.net/rapid with that package.
+// Package eventgen generates traces, fields and values for property tests. It is apart from ntconvtest so that tests of
+// other modules do not get pgregory.net/rapid with that package.
 package eventgen
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 // Traces generates traces as a reader of a sound nettrace file would yield them in file order: types with every code,
-// threads that come, go and come back under the same id, sequence numbers with gaps (and the KindLost events that tell of
-// them), labels of all kinds, stacks, times that go back between threads, marks of both kinds with flags, blocks of unknown
-// kinds, and declarations. FlagSorted is only set where it is true.
+// threads that come, go and come back under the same id, sequence numbers with gaps (and the KindLost events that tell
+// of them), labels of all kinds, stacks, times that go back between threads, marks of both kinds with flags, blocks of
+// unknown kinds, and declarations. FlagSorted is only set where it is true.
 func Traces() *rapid.Generator[*ntconvtest.Trace] {
 	return rapid.Custom(func(t *rapid.T) *ntconvtest.Trace {
 		g := newTraceGen(t)
@@ -198,7 +198,11 @@ func (g *traceGen) declare() {
 
 func (g *traceGen) newThread() *genThread {
 	t := g.t
-	th := &ntconv.Thread{TID: rapid.Uint64Range(1, 4).Draw(t, "tid"), Process: rapid.SampledFrom(g.procs).Draw(t, "process"), Attrs: g.attrs("thread attribute")}
+	th := &ntconv.Thread{
+		TID:     rapid.Uint64Range(1, 4).Draw(t, "tid"),
+		Process: rapid.SampledFrom(g.procs).Draw(t, "process"),
+		Attrs:   g.attrs("thread attribute"),
+	}
 	switch rapid.IntRange(0, 5).Draw(t, "special thread") {
 	case 0:
 		th.TID = ntconv.TIDUnknown
@@ -231,7 +235,10 @@ func (g *traceGen) remove() {
 	g.threads = append(g.threads[:i:i], g.threads[i+1:]...)
 	g.emit(&ntconv.Event{
 		Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown,
-		Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th.Thread, Seq: th.seq}}},
+		Mark: &ntconv.Mark{
+			Kind:    ntconv.MarkThreadsRemoved,
+			Threads: []ntconv.ThreadSeq{{Thread: th.Thread, Seq: th.seq}},
+		},
 	})
 }
 
@@ -250,7 +257,9 @@ func (g *traceGen) event() {
 	by.now += ntconv.Ticks(rapid.Int64Range(0, 1000).Draw(t, "time step"))
 	g.latest = max(g.latest, by.now)
 	if lost > 0 {
-		g.emit(&ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: lost, Time: by.now, Capture: by.Thread})
+		g.emit(
+			&ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: lost, Time: by.now, Capture: by.Thread},
+		)
 	}
 	e := &ntconv.Event{
 		CPU: rapid.Int32Range(-1, 3).Draw(t, "cpu"), Seq: by.seq, Time: by.now,

@@ -1,7 +1,7 @@
 //go:build linux && amd64
 
-// Package faultinject runs a program and makes one of its system calls fail, so that tests see what the program as a whole does then. It
-// traces the program with ptrace(2) and counts the calls that concern files of the test.
+// Package faultinject runs a program and makes one of its system calls fail, so that tests see what the program as a
+// whole does then. It traces the program with ptrace(2) and counts the calls that concern files of the test.
 package faultinject
 
 import (
@@ -70,8 +70,8 @@ type tracer struct {
 	seen    map[int]bool          // threads
 }
 
-// Run runs a command. The error is one of tracing; errors.ErrUnsupported is not used, so a test that may run where tracing is forbidden
-// tries a run without fault first.
+// Run runs a command. The error is one of tracing; errors.ErrUnsupported is not used, so a test that may run where
+// tracing is forbidden tries a run without fault first.
 func Run(c *Command, f Fault) (*Result, error) {
 	runtime.LockOSThread() // ptrace is a matter of threads
 	defer runtime.UnlockOSThread()
@@ -145,7 +145,15 @@ type syscallInfo struct {
 // stopped is called before and after each call of a thread.
 func (t *tracer) stopped(tid int) error {
 	var info syscallInfo
-	_, _, errno := syscall.Syscall6(syscall.SYS_PTRACE, getSyscallInfo, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, errno := syscall.Syscall6(
+		syscall.SYS_PTRACE,
+		getSyscallInfo,
+		uintptr(tid),
+		unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)),
+		0,
+		0,
+	)
 	if errno != 0 {
 		return errno
 	}

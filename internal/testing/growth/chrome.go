@@ -78,8 +78,16 @@ func chromeInputs() []Input {
 				add(`"ph":"X","name":"x","pid":1,"tid":1,"ts":%d,"dur":1`, 2*(n-i))
 			}
 		}),
-		chromeInput("async", 500, func(add func(string, ...any), n int) { chromeAsync(add, n, func(i int) int { return i }) }),
-		chromeInput("async-same-id", 500, func(add func(string, ...any), n int) { chromeAsync(add, n, func(int) int { return 1 }) }),
+		chromeInput(
+			"async",
+			500,
+			func(add func(string, ...any), n int) { chromeAsync(add, n, func(i int) int { return i }) },
+		),
+		chromeInput(
+			"async-same-id",
+			500,
+			func(add func(string, ...any), n int) { chromeAsync(add, n, func(int) int { return 1 }) },
+		),
 		chromeInput("async-open", 500, func(add func(string, ...any), n int) {
 			for i := range n {
 				add(`"ph":"b","cat":"c","name":"a","id":"%d","pid":1,"tid":1,"ts":%d`, i, i)
@@ -94,7 +102,12 @@ func chromeInputs() []Input {
 		}),
 		chromeInput("bind-ids", 300, func(add func(string, ...any), n int) {
 			for i := range n {
-				add(`"ph":"X","name":"x","pid":1,"tid":%d,"ts":%d,"dur":%d,"bind_id":"1","flow_in":true,"flow_out":true`, i%7, i, n)
+				add(
+					`"ph":"X","name":"x","pid":1,"tid":%d,"ts":%d,"dur":%d,"bind_id":"1","flow_in":true,"flow_out":true`,
+					i%7,
+					i,
+					n,
+				)
 			}
 		}),
 		chromeInput("objects", 300, func(add func(string, ...any), n int) {
@@ -109,7 +122,10 @@ func chromeInputs() []Input {
 			}
 		}),
 		chromeInput("counter-series", 300, func(add func(string, ...any), n int) {
-			add(`"ph":"C","name":"c","pid":1,"tid":1,"ts":1,"args":{%s}`, members(n, func(i int) string { return fmt.Sprintf(`"s%d":%d`, i, i) }))
+			add(
+				`"ph":"C","name":"c","pid":1,"tid":1,"ts":1,"args":{%s}`,
+				members(n, func(i int) string { return fmt.Sprintf(`"s%d":%d`, i, i) }),
+			)
 		}),
 		chromeInput("args", 500, func(add func(string, ...any), n int) {
 			chromeArgs(add, members(n, func(i int) string { return fmt.Sprintf(`"key%d":%d`, i, i) }))
@@ -126,7 +142,10 @@ func chromeInputs() []Input {
 			}))
 		}),
 		chromeInput("args-objects", 300, func(add func(string, ...any), n int) {
-			chromeArgs(add, members(n, func(i int) string { return fmt.Sprintf(`"o%d":{"a":1,"a":2,"b":[1,{"c":3}]}`, i) }))
+			chromeArgs(
+				add,
+				members(n, func(i int) string { return fmt.Sprintf(`"o%d":{"a":1,"a":2,"b":[1,{"c":3}]}`, i) }),
+			)
 		}),
 		chromeInput("args-deep", 1000, func(add func(string, ...any), n int) {
 			chromeArgs(add, `"a":`+strings.Repeat(`{"a":`, n)+"1"+strings.Repeat("}", n))
@@ -216,7 +235,8 @@ func chromeFlows(add func(string, ...any), n int, id func(i int) int) {
 	}
 }
 
-// v8Profile writes a profile whose root has all other nodes as children, or in which each node is the child of the one before.
+// v8Profile writes a profile whose root has all other nodes as children, or in which each node is the child of the one
+// before.
 func v8Profile(b *strings.Builder, n int, wide bool) {
 	b.WriteString(`{"nodes":[`)
 	b.WriteString(members(n, func(i int) string {
@@ -227,13 +247,26 @@ func v8Profile(b *strings.Builder, n int, wide bool) {
 		case !wide && i < n-1:
 			children = fmt.Sprint(i + 2)
 		}
-		return fmt.Sprintf(`{"id":%d,"callFrame":{"functionName":"f%d","scriptId":"1","url":"a.js","lineNumber":%d,"columnNumber":1},"hitCount":1,"children":[%s]}`,
-			i+1, i, i, children)
+		return fmt.Sprintf(
+			`{"id":%d,"callFrame":{"functionName":"f%d","scriptId":"1","url":"a.js","lineNumber":%d,"columnNumber":1},"hitCount":1,"children":[%s]}`,
+			i+1,
+			i,
+			i,
+			children,
+		)
 	}))
 	samples := n
 	if !wide {
 		samples = 3 // all of the deepest node
 	}
-	fmt.Fprintf(b, `],"startTime":1000,"endTime":%d,"samples":[%s],"timeDeltas":[%s]}`, 1000+n,
-		members(samples, func(i int) string { return fmt.Sprint(n - i) }), members(samples, func(int) string { return "1" }))
+	fmt.Fprintf(
+		b,
+		`],"startTime":1000,"endTime":%d,"samples":[%s],"timeDeltas":[%s]}`,
+		1000+n,
+		members(
+			samples,
+			func(i int) string { return fmt.Sprint(n - i) },
+		),
+		members(samples, func(int) string { return "1" }),
+	)
 }

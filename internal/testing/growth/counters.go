@@ -18,8 +18,9 @@ type funcID struct{ pkg, fn uint32 }
 
 var errCounters = errors.New("counters are not in the format of internal/coverage, version 1")
 
-// decode decodes the counters of a program (internal/coverage/defs.go in the Go tree): a file header of 32 bytes, the header of one segment,
-// its strings and arguments, and for each function that was executed the number of its blocks, its package, its number, and the counts.
+// decode decodes the counters of a program (internal/coverage/defs.go in the Go tree): a file header of 32 bytes, the
+// header of one segment, its strings and arguments, and for each function that was executed the number of its blocks,
+// its package, its number, and the counts.
 func decode(b []byte) (map[funcID][]uint32, error) {
 	const fileHeader, segmentHeader = 32, 16
 	const flavor, uleb128 = 24, 2

@@ -1,9 +1,9 @@
-// Package growth measures how the cost of the command grows with its input. It counts steps, so that a result depends neither on the
-// machine nor on what else runs there.
+// Package growth measures how the cost of the command grows with its input. It counts steps, so that a result depends
+// neither on the machine nor on what else runs there.
 //
-// A step is one execution of a basic block of this module or of a library that decodes untrusted input. The compiler counts them: the
-// command is built with -cover. The standard library is not counted, because that would double the time of the build; its copies and tables
-// appear in the bytes that a run allocates.
+// A step is one execution of a basic block of this module or of a library that decodes untrusted input. The compiler
+// counts them: the command is built with -cover. The standard library is not counted, because that would double the
+// time of the build; its copies and tables appear in the bytes that a run allocates.
 package growth
 
 import (
@@ -25,7 +25,8 @@ const (
 	counted = module + "/...,github.com/go-json-experiment/json/jsontext,github.com/google/pprof/..."
 )
 
-// A Program is the command, built so that it counts its steps. Runs share processes. A Program is not safe for concurrent use.
+// A Program is the command, built so that it counts its steps. Runs share processes. A Program is not safe for
+// concurrent use.
 type Program struct {
 	dir, path string
 	runs      int // of the process
@@ -35,7 +36,8 @@ type Program struct {
 	errs      strings.Builder
 }
 
-// maxRuns is how many runs a process makes, because the command is made for one: what it leaves behind slows those that follow.
+// maxRuns is how many runs a process makes, because the command is made for one: what it leaves behind slows those that
+// follow.
 const maxRuns = 20
 
 // Start builds the command. Its process ends with the test.
@@ -79,8 +81,8 @@ func (p *Program) stop() {
 	p.cmd = nil
 }
 
-// build builds a copy of the module in which testdata/batch.go is the main function of the command. An overlay would be simpler, but the go
-// command does not count the steps of files in an overlay.
+// build builds a copy of the module in which testdata/batch.go is the main function of the command. An overlay would be
+// simpler, but the go command does not count the steps of files in an overlay.
 func (p *Program) build() error {
 	const root = "../../.."
 	source := filepath.Join(p.dir, "source")
@@ -109,8 +111,21 @@ func (p *Program) build() error {
 		return err
 	}
 	// Without paths, what was built before is found in the cache.
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-cover", "-covermode", "atomic", "-coverpkg", counted, "-ldflags=-s -w",
-		"-o", p.path, "./cmd/ntconv")
+	cmd := exec.Command(
+		"go",
+		"build",
+		"-trimpath",
+		"-buildvcs=false",
+		"-cover",
+		"-covermode",
+		"atomic",
+		"-coverpkg",
+		counted,
+		"-ldflags=-s -w",
+		"-o",
+		p.path,
+		"./cmd/ntconv",
+	)
 	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the command with counters: %w: %s", err, out)

@@ -18,7 +18,8 @@ var (
 	table  = flag.String("table", "", "write a table of all costs to this file")
 )
 
-// What is allowed for twice the size: a little more than twice the cost, for logarithms, and what begins with a size. Quadratic growth is 4.
+// What is allowed for twice the size: a little more than twice the cost, for logarithms, and what begins with a size.
+// Quadratic growth is 4.
 const (
 	maxRatio      = 2.3
 	maxFuncRatio  = 3 // of a single function, which may also have a bound that it has not quite reached
@@ -138,7 +139,8 @@ func compare(t *testing.T, p *Program, command Command, small, large string, rep
 	}
 }
 
-// suspicious reports whether a function grows faster than its input. The sum hides a function that is quadratic with a small factor.
+// suspicious reports whether a function grows faster than its input. The sum hides a function that is quadratic with a
+// small factor.
 func suspicious(a, b *Cost) bool {
 	for id, blocks := range b.funcs {
 		if grows(sum(a.funcs[id]), sum(blocks)) {
@@ -150,7 +152,8 @@ func suspicious(a, b *Cost) bool {
 
 func grows(before, after uint64) bool { return float64(after) > maxFuncRatio*float64(before)+stepFloor }
 
-// tooHot reports whether a block grows faster than its input. How long a search in an intern.Index is depends on chance and on how full it is.
+// tooHot reports whether a block grows faster than its input. How long a search in an intern.Index is depends on chance
+// and on how full it is.
 func tooHot(b Block) bool {
 	return grows(uint64(b.Before), uint64(b.After)) && !strings.HasPrefix(b.Place, "internal/intern/index.go")
 }

@@ -39,8 +39,8 @@ func commands(list []Input, names ...string) []Input {
 	return list
 }
 
-// A Command is a way to run the command. In Args, IN stands for the input and OUT for an output. Files are avoided, because each is flushed to
-// the disk.
+// A Command is a way to run the command. In Args, IN stands for the input and OUT for an output. Files are avoided,
+// because each is flushed to the disk.
 type Command struct{ Name, Args string }
 
 // Commands returns what can be done with any input.

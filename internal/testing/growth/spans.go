@@ -39,10 +39,24 @@ func spanInputs() []Input {
 			t.pairs(n, clrProvider, 81, 91, func(int) []byte { return make([]byte, 27) }, func(i int) int { return i })
 		}),
 		traceInput("work-items", 500, func(t *trace, n int) { // arrows that cross each other
-			t.pairs(n, clrProvider, 61, 62, func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) }, func(i int) int { return i })
+			t.pairs(
+				n,
+				clrProvider,
+				61,
+				62,
+				func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) },
+				func(i int) int { return i },
+			)
 		}),
 		traceInput("work-items-open", 500, func(t *trace, n int) {
-			t.pairs(n, clrProvider, 61, 62, func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) }, nil)
+			t.pairs(
+				n,
+				clrProvider,
+				61,
+				62,
+				func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) },
+				nil,
+			)
 		}),
 		traceInput("exceptions-open", 500, func(t *trace, n int) {
 			t.pairs(n, clrProvider, 80, 256, func(i int) []byte {
@@ -60,8 +74,16 @@ func spanInputs() []Input {
 			}
 		}),
 		traceInput("pairs-open", 1200, func(t *trace, n int) { t.sourcePairs(n, false, nil) }),
-		traceInput("pairs-nested", 1200, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) }),
-		traceInput("pairs-crossing", 2400, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) }),
+		traceInput(
+			"pairs-nested",
+			1200,
+			func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) },
+		),
+		traceInput(
+			"pairs-crossing",
+			2400,
+			func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) },
+		),
 		traceInput("pairs-tasks", 300, func(t *trace, n int) { // each of a task of its own
 			for i := range n {
 				t.typ("S", uint32(2*i+1), fmt.Sprintf("Task%dStart", i), 0, field("id", wire.TypeInt32))
@@ -72,7 +94,11 @@ func spanInputs() []Input {
 				t.event(t.types, bin.AppendU32(nil, uint32(i)))
 			}
 		}),
-		traceInput("pairs-activities", 1200, func(t *trace, n int) { t.sourcePairs(n, true, func(i int) int { return i }) }),
+		traceInput(
+			"pairs-activities",
+			1200,
+			func(t *trace, n int) { t.sourcePairs(n, true, func(i int) int { return i }) },
+		),
 		traceInput("pairs-activities-open", 1200, func(t *trace, n int) { t.sourcePairs(n, true, nil) }),
 		traceInput("labels-spans", 500, func(t *trace, n int) {
 			t.labeled(n, func(i int) uint64 { return uint64(i + 1) })
@@ -118,24 +144,28 @@ func spanInputs() []Input {
 				t.activity(typ, uint64(i+1), uint64(i), "[a, b]")
 			}
 		}),
-		traceInput("activity-paths", 300, func(t *trace, n int) { // the activity IDs of nested tasks: 1, 1/1, 1/1/1 and so on
-			typ := t.typ("S", 1, "WorkStart", 0, field("id", wire.TypeInt32))
-			for i := range n {
-				h := wire.EventHeader{MetadataID: typ}
-				l := wire.Label{Kind: wire.LabelActivityID}
-				for k := range 12 { // the first bytes are the root, the rest differs
-					l.ID[k] = byte(0x11 + 0x11*(i>>(3*max(k-7, 0))&7))
+		traceInput(
+			"activity-paths",
+			300,
+			func(t *trace, n int) { // the activity IDs of nested tasks: 1, 1/1, 1/1/1 and so on
+				typ := t.typ("S", 1, "WorkStart", 0, field("id", wire.TypeInt32))
+				for i := range n {
+					h := wire.EventHeader{MetadataID: typ}
+					l := wire.Label{Kind: wire.LabelActivityID}
+					for k := range 12 { // the first bytes are the root, the rest differs
+						l.ID[k] = byte(0x11 + 0x11*(i>>(3*max(k-7, 0))&7))
+					}
+					sum := uint32(0x599D99AD) // the checksum of a path
+					for k := 0; k < 12; k += 4 {
+						sum += binary.LittleEndian.Uint32(l.ID[k:])
+					}
+					binary.LittleEndian.PutUint32(l.ID[12:], sum)
+					t.flush()
+					h.LabelList = t.list(l)
+					t.add(h, bin.AppendU32(nil, uint32(i)))
 				}
-				sum := uint32(0x599D99AD) // the checksum of a path
-				for k := 0; k < 12; k += 4 {
-					sum += binary.LittleEndian.Uint32(l.ID[k:])
-				}
-				binary.LittleEndian.PutUint32(l.ID[12:], sum)
-				t.flush()
-				h.LabelList = t.list(l)
-				t.add(h, bin.AppendU32(nil, uint32(i)))
-			}
-		}),
+			},
+		),
 		traceInput("counters", 300, func(t *trace, n int) {
 			typ := t.counterType()
 			for i := range n {
@@ -176,7 +206,19 @@ func (t *trace) pairs(n int, provider string, begin, end uint32, payload func(i 
 
 // sourcePairs writes pairs of an event source: each on a thread of four, or with an activity ID of its own.
 func (t *trace) sourcePairs(n int, activities bool, order func(i int) int) {
-	start, stop := t.typ("S", 1, "WorkStart", 0, field("id", wire.TypeInt32)), t.typ("S", 2, "WorkStop", 0, field("id", wire.TypeInt32))
+	start, stop := t.typ(
+		"S",
+		1,
+		"WorkStart",
+		0,
+		field("id", wire.TypeInt32),
+	), t.typ(
+		"S",
+		2,
+		"WorkStop",
+		0,
+		field("id", wire.TypeInt32),
+	)
 	emit := func(typ uint32, i int) {
 		h := wire.EventHeader{MetadataID: typ, Thread: thread1 + uint64(i%4)}
 		if activities {
@@ -245,8 +287,13 @@ func (t *trace) counterType() uint32 {
 		return wire.Field{Name: name, Type: wire.Type{Code: wire.TypeUTF16String}}
 	}
 	inner := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{
-		text("Name"), text("DisplayName"), field("Mean", wire.TypeDouble), field("StandardDeviation", wire.TypeDouble), field("Count", wire.TypeInt32),
-		field("Min", wire.TypeDouble), field("Max", wire.TypeDouble), field("IntervalSec", wire.TypeSingle), text("Series"), text("CounterType"),
+		text(
+			"Name",
+		), text("DisplayName"), field("Mean", wire.TypeDouble), field("StandardDeviation", wire.TypeDouble), field("Count", wire.TypeInt32),
+		field(
+			"Min",
+			wire.TypeDouble,
+		), field("Max", wire.TypeDouble), field("IntervalSec", wire.TypeSingle), text("Series"), text("CounterType"),
 		text("Metadata"), text("DisplayUnits"),
 	}}
 	return t.typ("System.Runtime", 3, "EventCounters", 0, wire.Field{Name: "Payload", Type: inner})

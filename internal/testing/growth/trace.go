@@ -52,7 +52,9 @@ func (t *trace) thread(index, pid, tid uint64, name string) {
 // typ declares a type and returns its ID.
 func (t *trace) typ(provider string, event uint32, name string, version uint8, fields ...wire.Field) uint32 {
 	t.types++
-	t.Types(wirestream.Type{ID: t.types, Provider: provider, Event: event, Name: name, Version: version, Fields: fields})
+	t.Types(
+		wirestream.Type{ID: t.types, Provider: provider, Event: event, Name: name, Version: version, Fields: fields},
+	)
 	return t.types
 }
 
@@ -73,7 +75,8 @@ func (t *trace) list(labels ...wire.Label) uint32 {
 // event writes an event of thread 1, a microsecond after the one before.
 func (t *trace) event(typ uint32, payload []byte) { t.add(wire.EventHeader{MetadataID: typ}, payload) }
 
-// add writes an event. If h has no time, it gets one a microsecond after the event before; if it has no thread, it is that of thread 1.
+// add writes an event. If h has no time, it gets one a microsecond after the event before; if it has no thread, it is
+// that of thread 1.
 func (t *trace) add(h wire.EventHeader, payload []byte) {
 	if h.Time == 0 {
 		t.clock += 1000

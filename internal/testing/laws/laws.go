@@ -1,5 +1,5 @@
-// Package laws states what holds for every input of a reader of traces, valid or not, so that its own tests, its fuzz targets and the
-// campaign of package mutate check the same. It knows no reader.
+// Package laws states what holds for every input of a reader of traces, valid or not, so that its own tests, its fuzz
+// targets and the campaign of package mutate check the same. It knows no reader.
 package laws
 
 import (
@@ -62,9 +62,9 @@ func (a *Allocs) Bytes() uint64 {
 	return a.sample[0].Value.Uint64() - a.before
 }
 
-// Check reads an input in file and in time order, lenient and strict. It returns an error if a reader panics, does not end, allocates more
-// than 64 MiB and eight times the input, fails with an error that does not say where and why, changes something that it gave away for good,
-// or if
+// Check reads an input in file and in time order, lenient and strict. It returns an error if a reader panics, does not
+// end, allocates more than 64 MiB and eight times the input, fails with an error that does not say where and why,
+// changes something that it gave away for good, or if
 //
 //   - strict gives other events than lenient does, or more;
 //   - lenient in time order gives other events than in file order.
@@ -92,7 +92,11 @@ func (c *Checker) Check(data []byte) error {
 		case 1:
 			got := c.view.events
 			if len(got) > len(c.file) || !slices.Equal(got, c.file[:len(got)]) {
-				return fmt.Errorf("strict gives %d events that are not the first of the %d that lenient gives", len(got), len(c.file))
+				return fmt.Errorf(
+					"strict gives %d events that are not the first of the %d that lenient gives",
+					len(got),
+					len(c.file),
+				)
 			}
 			if err == nil && (!c.Valid || len(got) != len(c.file)) {
 				return fmt.Errorf("strict reads %d events to the end, lenient %d", len(got), len(c.file))
@@ -139,7 +143,13 @@ func (c *Checker) read(data []byte, how Reading, report *ntconv.Report) error {
 			break
 		}
 		if e.Offset < 0 || e.Offset+int64(len(e.Payload)) > int64(len(data)) {
-			return fmt.Errorf("%w: event at %d with a payload of %d bytes in an input of %d", errBroken, e.Offset, len(e.Payload), len(data))
+			return fmt.Errorf(
+				"%w: event at %d with a payload of %d bytes in an input of %d",
+				errBroken,
+				e.Offset,
+				len(e.Payload),
+				len(data),
+			)
 		}
 		if e.Kind == ntconv.KindEvent && !how.ByTime {
 			if e.Offset <= last {

@@ -130,7 +130,8 @@ func once[T any](known map[*T]uint64, p *T, content func(*T) uint64) uint64 {
 
 // Changed reports whether something immutable has other contents than when it was first seen.
 func (v *View) Changed() bool {
-	return altered(v.types, v.typ) || altered(v.threads, v.thread) || altered(v.stacks, v.stack) || altered(v.labels, v.list)
+	return altered(v.types, v.typ) || altered(v.threads, v.thread) || altered(v.stacks, v.stack) ||
+		altered(v.labels, v.list)
 }
 
 func altered[T any](known map[*T]uint64, content func(*T) uint64) bool {

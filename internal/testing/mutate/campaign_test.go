@@ -29,8 +29,8 @@ var (
 )
 
 const (
-	// A mutant may allocate this much in addition to some bytes per byte of it. Compressors and tables of fixed size are most of the
-	// constant part.
+	// A mutant may allocate this much in addition to some bytes per byte of it. Compressors and tables of fixed size
+	// are most of the constant part.
 	allocBase  = 64 << 20
 	allocBytes = 64
 	// No mutant takes longer than this, however busy the machine is. Seeds take about a millisecond.
@@ -39,8 +39,9 @@ const (
 	maxFailures = 20
 )
 
-// TestCampaign reads mutants of small files with everything that reads files. A mutant may be refused with an error that wraps a sentinel;
-// it must not cause a panic, allocate out of proportion, or break a law of its target. The number of a mutant selects its target.
+// TestCampaign reads mutants of small files with everything that reads files. A mutant may be refused with an error
+// that wraps a sentinel; it must not cause a panic, allocate out of proportion, or break a law of its target. The
+// number of a mutant selects its target.
 func TestCampaign(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what a mutant allocates is garbage at once
 	c := newCampaign(t)

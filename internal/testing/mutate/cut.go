@@ -26,8 +26,8 @@ const (
 	maxCutPCs     = 6   // addresses of a stack for which such events are looked for
 )
 
-// Of returns a small trace of the version of trace: some events, the rows that they refer to, and events that name some of the addresses of
-// their stacks.
+// Of returns a small trace of the version of trace: some events, the rows that they refer to, and events that name some
+// of the addresses of their stacks.
 func (c Cut) Of(trace []byte) ([]byte, error) {
 	var text bytes.Buffer
 	_ = wiretext.Disassemble(&text, trace) // a buffer takes everything
@@ -172,7 +172,8 @@ func (k *cutter) choose() {
 	symbols := 0
 	for i := range k.events {
 		e := &k.events[i]
-		if begin, end := codeRange(e.payload); begin < end && !e.keep && symbols < maxCutSymbols && len(e.payload) <= maxCutPayload {
+		if begin, end := codeRange(e.payload); begin < end && !e.keep && symbols < maxCutSymbols &&
+			len(e.payload) <= maxCutPayload {
 			e.keep = slices.ContainsFunc(pcs, func(pc uint64) bool { return pc >= begin && pc < end })
 			if e.keep {
 				symbols++
@@ -181,7 +182,8 @@ func (k *cutter) choose() {
 	}
 }
 
-// codeRange guesses which addresses a payload names, as a method of the runtime or as a symbol or mapping of a machine-wide trace.
+// codeRange guesses which addresses a payload names, as a method of the runtime or as a symbol or mapping of a
+// machine-wide trace.
 func codeRange(payload []byte) (begin, end uint64) {
 	if len(payload) >= 28 {
 		begin = binary.LittleEndian.Uint64(payload[16:])

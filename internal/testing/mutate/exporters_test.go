@@ -113,8 +113,8 @@ func open(data []byte, order reader.Order, report *ntconv.Report, first bool) (n
 	return src, names, err
 }
 
-// convert writes a trace with an exporter, behind which no borrowed event may be kept. rejected is the error of the trace: the output holds
-// what precedes it.
+// convert writes a trace with an exporter, behind which no borrowed event may be kept. rejected is the error of the
+// trace: the output holds what precedes it.
 func convert(data []byte, out *output, e exporter, dir string) (rejected, err error) {
 	var report ntconv.Report
 	src, names, err := open(data, reader.ByTime, &report, !e.late)

@@ -140,8 +140,8 @@ func legacyProfiles() (seeds []*mutate.Seed) {
 	return append(seeds, &mutate.Seed{Name: "cpu", Data: b})
 }
 
-// checkImport reads a file, and carries one in four over into a trace that must be equal when it is read again. One in eight becomes a
-// profile, a timeline or tables.
+// checkImport reads a file, and carries one in four over into a trace that must be equal when it is read again. One in
+// eight becomes a profile, a timeline or tables.
 func checkImport(i importer, dir string) func(uint64, []byte) (error, error) {
 	view := laws.NewView()
 	all := exporters()

@@ -11,7 +11,8 @@ type node struct {
 	member     bool
 }
 
-// scanJSON returns the values and members of a JSON document. Of a document that is not valid, it returns what precedes the damage.
+// scanJSON returns the values and members of a JSON document. Of a document that is not valid, it returns what precedes
+// the damage.
 func scanJSON(data []byte) (nodes []node) {
 	type open struct {
 		begin  int
@@ -123,7 +124,11 @@ func (m *Mutator) editNode(n node) {
 			with = []byte(strconv.FormatUint(m.extreme(), 10))
 			break
 		}
-		with = strconv.AppendInt(nil, [...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)], 10)
+		with = strconv.AppendInt(
+			nil,
+			[...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)],
+			10,
+		)
 	case 3: // twice
 		with = append(append(slices.Clone(old), ','), old...)
 	case 4: // gone, with the comma that follows

@@ -1,10 +1,11 @@
-// Package mutate makes damaged copies of small files, so that tests can read millions of them. Each mutant is made from a seed and its
-// number alone.
+// Package mutate makes damaged copies of small files, so that tests can read millions of them. Each mutant is made from
+// a seed and its number alone.
 //
-// Most mutants of a trace and half of all others are edited as bytes: flipped bits, extreme numbers, bytes that are inserted, deleted, repeated or taken from another
-// file. These mostly test how a reader refuses its input. The others are edited as what they are, and encoded again, so that what
-// encloses an edit stays valid and the mutants get past the first checks: rows of a trace (package wiretext), values of a JSON document,
-// fields of a protobuf message, lines of a text.
+// Most mutants of a trace and half of all others are edited as bytes: flipped bits, extreme numbers, bytes that are
+// inserted, deleted, repeated or taken from another file. These mostly test how a reader refuses its input. The others
+// are edited as what they are, and encoded again, so that what encloses an edit stays valid and the mutants get past
+// the first checks: rows of a trace (package wiretext), values of a JSON document, fields of a protobuf message, lines
+// of a text.
 package mutate
 
 import (

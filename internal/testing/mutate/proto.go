@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A field is a field of a protobuf message. A field with a length whose bytes parse as a message has fields; it may be a string all the same.
+// A field is a field of a protobuf message. A field with a length whose bytes parse as a message has fields; it may be
+// a string all the same.
 type field struct {
 	number int
 	wire   byte

@@ -17,8 +17,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// traceSeeds returns small traces of all versions: parts of those in testdata, profiles that became traces, and inputs that were made to
-// cost too much.
+// traceSeeds returns small traces of all versions: parts of those in testdata, profiles that became traces, and inputs
+// that were made to cost too much.
 func traceSeeds(tb testing.TB) (seeds []*mutate.Seed) {
 	seeds = mutate.Traces(tb)
 	add := func(name string, data []byte) {

@@ -246,10 +246,11 @@ func lost(data []byte) (n uint64) {
 	return n
 }
 
-// valid reports whether the strict reader reads a trace to its end and understands all rows: a type code of 32 bits that is unknown in version 4
-// may be a known one and more bytes in version 6. For a comparison in time order, time must not go back on any thread,
-// nor for a reader in time order, as it does after flags of sorted events that are not true and in netperf files: a recorder of nettrace does
-// neither, and a gap in the sequence numbers of such a thread has no place in that order.
+// valid reports whether the strict reader reads a trace to its end and understands all rows: a type code of 32 bits
+// that is unknown in version 4 may be a known one and more bytes in version 6. For a comparison in time order, time
+// must not go back on any thread, nor for a reader in time order, as it does after flags of sorted events that are not
+// true and in netperf files: a recorder of nettrace does neither, and a gap in the sequence numbers of such a thread
+// has no place in that order.
 func valid(data []byte, order reader.Order) bool {
 	if order == reader.FileOrder {
 		return monotonic(data, order, func(*ntconv.Event) *ntconv.Thread { return nil }, false)
@@ -258,8 +259,8 @@ func valid(data []byte, order reader.Order) bool {
 		monotonic(data, order, func(*ntconv.Event) *ntconv.Thread { return nil }, true)
 }
 
-// monotonic reports whether the strict reader reads a trace to its end and, if times count, no event is earlier than the one before it of the
-// same thread.
+// monotonic reports whether the strict reader reads a trace to its end and, if times count, no event is earlier than
+// the one before it of the same thread.
 func monotonic(data []byte, order reader.Order, of func(*ntconv.Event) *ntconv.Thread, times bool) bool {
 	var report ntconv.Report
 	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order, Strict: true, AllowPrerelease: true, Report: &report})
@@ -303,8 +304,8 @@ func unlessLimit(err error) error {
 	return err
 }
 
-// equal compares two traces as the command verify does, but for flags of sorted events, because the writer drops those that are not true, and
-// for the order of losses at one tick in time order.
+// equal compares two traces as the command verify does, but for flags of sorted events, because the writer drops those
+// that are not true, and for the order of losses at one tick in time order.
 func equal(a, b []byte, o *reader.Options) error {
 	var sides [2]ntconv.Source
 	for i, data := range [][]byte{a, b} {
@@ -387,7 +388,8 @@ func checkInventory(_ uint64, data []byte) (rejected, err error) {
 	return rejected, err
 }
 
-// reopen reads what an exporter wrote with a program of another kind: the library of pprof, a parser of JSON or protobuf, or an importer.
+// reopen reads what an exporter wrote with a program of another kind: the library of pprof, a parser of JSON or
+// protobuf, or an importer.
 func reopen(name string, out *output, partial bool) error {
 	data := out.Bytes()
 	switch name {

@@ -1,5 +1,6 @@
-// Package perfettocheck applies the rules by which Perfetto reads Chrome's trace event format (JSON). A viewer shows what it does not
-// understand wrongly or not at all, and rarely says so; the rules were found by feeding files to trace_processor (version 58).
+// Package perfettocheck applies the rules by which Perfetto reads Chrome's trace event format (JSON). A viewer shows
+// what it does not understand wrongly or not at all, and rarely says so; the rules were found by feeding files to
+// trace_processor (version 58).
 package perfettocheck
 
 import (

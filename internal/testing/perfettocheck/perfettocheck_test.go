@@ -11,7 +11,8 @@ const (
 	slice   = `{"ph":"X","name":"s","cat":"c",` + thread1 + `"ts":0,"dur":100}`
 )
 
-// A ruleCase is what a rule must find and what it must accept. Events are in an object, unless a case begins with "file".
+// A ruleCase is what a rule must find and what it must accept. Events are in an object, unless a case begins with
+// "file".
 type ruleCase struct{ rule, bad, good string }
 
 func fileCases() []ruleCase {

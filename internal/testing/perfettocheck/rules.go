@@ -132,7 +132,8 @@ func (c *checker) time(name string, raw json.RawMessage) (ns int64, ok bool) {
 	value, err := strconv.ParseFloat(string(raw), 64)
 	read := math.Round(value * 1000)
 	exact.Mul(exact, big.NewRat(1000, 1))
-	if err != nil || !exact.IsInt() || strings.ContainsAny(string(raw), "eE") || new(big.Rat).SetInt64(int64(read)).Cmp(exact) != 0 {
+	if err != nil || !exact.IsInt() || strings.ContainsAny(string(raw), "eE") ||
+		new(big.Rat).SetInt64(int64(read)).Cmp(exact) != 0 {
 		c.find(RulePrecision, "%s %s is read as %.0f ns", name, raw, read)
 	}
 	return int64(read), true
@@ -312,7 +313,10 @@ func (c *checker) end() {
 
 // nesting sorts the slices of a thread and finds those that overlap.
 func (c *checker) nesting(t thread, list []interval) {
-	slices.SortStableFunc(list, func(a, b interval) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.last(), a.last())) })
+	slices.SortStableFunc(
+		list,
+		func(a, b interval) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.last(), a.last())) },
+	)
 	var open []interval
 	for _, i := range list {
 		c.number = i.event
@@ -323,7 +327,13 @@ func (c *checker) nesting(t thread, list []interval) {
 			open = open[:len(open)-1]
 		}
 		if len(open) > 0 && i.last() > open[len(open)-1].last() {
-			c.find(RuleNesting, "%d to %d ns ends after the slice around it at %d ns", i.begin, i.last(), open[len(open)-1].last())
+			c.find(
+				RuleNesting,
+				"%d to %d ns ends after the slice around it at %d ns",
+				i.begin,
+				i.last(),
+				open[len(open)-1].last(),
+			)
 		}
 		open = append(open, i)
 	}

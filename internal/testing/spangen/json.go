@@ -109,15 +109,43 @@ func (s Style) resourceSpans(rs *tracepb.ResourceSpans) any {
 	if r := rs.Resource; r != nil {
 		var entities []any
 		for _, e := range r.EntityRefs {
-			entities = append(entities, s.object("schemaUrl", e.SchemaUrl, "type", e.Type, "idKeys", anys(e.IdKeys), "descriptionKeys", anys(e.DescriptionKeys)))
+			entities = append(
+				entities,
+				s.object(
+					"schemaUrl",
+					e.SchemaUrl,
+					"type",
+					e.Type,
+					"idKeys",
+					anys(e.IdKeys),
+					"descriptionKeys",
+					anys(e.DescriptionKeys),
+				),
+			)
 		}
-		resource = s.object("attributes", s.keyValues(r.Attributes), "droppedAttributesCount", r.DroppedAttributesCount, "entityRefs", entities)
+		resource = s.object(
+			"attributes",
+			s.keyValues(r.Attributes),
+			"droppedAttributesCount",
+			r.DroppedAttributesCount,
+			"entityRefs",
+			entities,
+		)
 	}
 	var list []any
 	for _, ss := range rs.ScopeSpans {
 		var scope any
 		if p := ss.Scope; p != nil {
-			scope = s.object("name", p.Name, "version", p.Version, "attributes", s.keyValues(p.Attributes), "droppedAttributesCount", p.DroppedAttributesCount)
+			scope = s.object(
+				"name",
+				p.Name,
+				"version",
+				p.Version,
+				"attributes",
+				s.keyValues(p.Attributes),
+				"droppedAttributesCount",
+				p.DroppedAttributesCount,
+			)
 		}
 		var spans []any
 		for _, p := range ss.Spans {
@@ -146,15 +174,51 @@ func (s Style) span(p *tracepb.Span) any {
 			"attributes", s.keyValues(e.Attributes), "droppedAttributesCount", e.DroppedAttributesCount))
 	}
 	for _, l := range p.Links {
-		links = append(links, s.object("traceId", s.id(l.TraceId), "spanId", s.id(l.SpanId), "traceState", l.TraceState, "flags", l.Flags,
-			"attributes", s.keyValues(l.Attributes), "droppedAttributesCount", l.DroppedAttributesCount))
+		links = append(
+			links,
+			s.object("traceId", s.id(l.TraceId), "spanId", s.id(l.SpanId), "traceState", l.TraceState, "flags", l.Flags,
+				"attributes", s.keyValues(l.Attributes), "droppedAttributesCount", l.DroppedAttributesCount),
+		)
 	}
-	m := s.object("traceId", s.id(p.TraceId), "spanId", s.id(p.SpanId), "traceState", p.TraceState, "parentSpanId", s.id(p.ParentSpanId),
-		"name", p.Name, "kind", s.enum(int32(p.Kind), tracepb.Span_SpanKind_name), "startTimeUnixNano", s.uint64(p.StartTimeUnixNano),
-		"endTimeUnixNano", s.uint64(p.EndTimeUnixNano), "attributes", s.keyValues(p.Attributes), "droppedAttributesCount", p.DroppedAttributesCount,
-		"events", events, "droppedEventsCount", p.DroppedEventsCount, "links", links, "droppedLinksCount", p.DroppedLinksCount, "flags", p.Flags)
+	m := s.object(
+		"traceId",
+		s.id(p.TraceId),
+		"spanId",
+		s.id(p.SpanId),
+		"traceState",
+		p.TraceState,
+		"parentSpanId",
+		s.id(p.ParentSpanId),
+		"name",
+		p.Name,
+		"kind",
+		s.enum(int32(p.Kind), tracepb.Span_SpanKind_name),
+		"startTimeUnixNano",
+		s.uint64(p.StartTimeUnixNano),
+		"endTimeUnixNano",
+		s.uint64(p.EndTimeUnixNano),
+		"attributes",
+		s.keyValues(p.Attributes),
+		"droppedAttributesCount",
+		p.DroppedAttributesCount,
+		"events",
+		events,
+		"droppedEventsCount",
+		p.DroppedEventsCount,
+		"links",
+		links,
+		"droppedLinksCount",
+		p.DroppedLinksCount,
+		"flags",
+		p.Flags,
+	)
 	if p.Status != nil {
-		m["status"] = s.object("message", p.Status.Message, "code", s.enum(int32(p.Status.Code), tracepb.Status_StatusCode_name))
+		m["status"] = s.object(
+			"message",
+			p.Status.Message,
+			"code",
+			s.enum(int32(p.Status.Code), tracepb.Status_StatusCode_name),
+		)
 	}
 	return m
 }

@@ -7,7 +7,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Proto returns a message with the spans. Consecutive spans with the same Resource, and the same Scope, are in one group.
+// Proto returns a message with the spans. Consecutive spans with the same Resource, and the same Scope, are in one
+// group.
 func Proto(spans []*span.Span) *tracepb.TracesData {
 	data := &tracepb.TracesData{}
 	var rs *tracepb.ResourceSpans
@@ -117,7 +118,9 @@ func FromProto(data *tracepb.TracesData) (spans []*span.Span) {
 		for _, ss := range rs.ScopeSpans {
 			s := &span.Scope{SchemaURL: ss.SchemaUrl, Absent: ss.Scope == nil}
 			if p := ss.Scope; p != nil {
-				s.Name, s.Version, s.Attributes, s.DroppedAttributes = p.Name, p.Version, fromKeyValues(p.Attributes), p.DroppedAttributesCount
+				s.Name, s.Version, s.Attributes, s.DroppedAttributes = p.Name, p.Version, fromKeyValues(
+					p.Attributes,
+				), p.DroppedAttributesCount
 			}
 			for _, p := range ss.Spans {
 				if one := fromSpan(p); one != nil {
@@ -135,7 +138,10 @@ func fromResource(rs *tracepb.ResourceSpans) *span.Resource {
 	if p := rs.Resource; p != nil {
 		r.Attributes, r.DroppedAttributes = fromKeyValues(p.Attributes), p.DroppedAttributesCount
 		for _, e := range p.EntityRefs {
-			r.Entities = append(r.Entities, span.Entity{SchemaURL: e.SchemaUrl, Type: e.Type, IDKeys: e.IdKeys, DescriptionKeys: e.DescriptionKeys})
+			r.Entities = append(
+				r.Entities,
+				span.Entity{SchemaURL: e.SchemaUrl, Type: e.Type, IDKeys: e.IdKeys, DescriptionKeys: e.DescriptionKeys},
+			)
 		}
 	}
 	return r
@@ -144,7 +150,9 @@ func fromResource(rs *tracepb.ResourceSpans) *span.Resource {
 func fromSpan(p *tracepb.Span) *span.Span {
 	s := &span.Span{
 		TraceState: p.TraceState, Flags: p.Flags, Name: p.Name, Kind: span.Kind(p.Kind), Start: p.StartTimeUnixNano, End: p.EndTimeUnixNano,
-		Attributes: fromKeyValues(p.Attributes), DroppedAttributes: p.DroppedAttributesCount, DroppedEvents: p.DroppedEventsCount,
+		Attributes: fromKeyValues(
+			p.Attributes,
+		), DroppedAttributes: p.DroppedAttributesCount, DroppedEvents: p.DroppedEventsCount,
 		DroppedLinks: p.DroppedLinksCount, HasStatus: p.Status != nil,
 		Status: span.StatusCode(p.Status.GetCode()), StatusMessage: p.Status.GetMessage(),
 	}

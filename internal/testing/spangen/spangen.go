@@ -1,4 +1,5 @@
-// Package spangen generates spans for tests, and converts them to the messages of OTLP with code that the product does not use.
+// Package spangen generates spans for tests, and converts them to the messages of OTLP with code that the product does
+// not use.
 package spangen
 
 import (
@@ -14,7 +15,9 @@ import (
 // Text generates valid UTF-8, also with NUL and quotes, and sometimes long.
 func Text() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"", "GET", "a\x00b", `"\`, "\u2028é\U0001f600", "http.method", "\ufeff", "]},{", "\x1f\x7f"}),
+		rapid.SampledFrom(
+			[]string{"", "GET", "a\x00b", `"\`, "\u2028é\U0001f600", "http.method", "\ufeff", "]},{", "\x1f\x7f"},
+		),
 		rapid.String(),
 		rapid.Map(rapid.IntRange(0, 300), func(n int) string { return strings.Repeat("ä", n) }),
 	)
@@ -91,12 +94,20 @@ func Span(scopes []*span.Scope, resources []*span.Resource) *rapid.Generator[*sp
 		s := &span.Span{
 			Context:    span.Context{TraceID: TraceID().Draw(t, "trace"), ID: ID().Draw(t, "span")},
 			TraceState: Text().Draw(t, "state"), Flags: rapid.Uint32().Draw(t, "flags"), Name: Text().Draw(t, "name"),
-			Kind: span.Kind(rapid.Int32().Draw(t, "kind")), Start: rapid.Uint64().Draw(t, "start"), End: rapid.Uint64().Draw(t, "end"),
+			Kind: span.Kind(
+				rapid.Int32().Draw(t, "kind"),
+			), Start: rapid.Uint64().Draw(t, "start"), End: rapid.Uint64().Draw(t, "end"),
 			Attributes: attributes(3).Draw(t, "attributes"), DroppedAttributes: rapid.Uint32().Draw(t, "dropped"),
-			DroppedEvents: rapid.Uint32().Draw(t, "dropped events"), DroppedLinks: rapid.Uint32().Draw(t, "dropped links"),
-			Status: span.StatusCode(rapid.Int32Range(-1, 3).Draw(t, "status")), HasStatus: rapid.Bool().Draw(t, "has status"),
+			DroppedEvents: rapid.Uint32().
+				Draw(t, "dropped events"),
+			DroppedLinks: rapid.Uint32().Draw(t, "dropped links"),
+			Status: span.StatusCode(
+				rapid.Int32Range(-1, 3).Draw(t, "status"),
+			), HasStatus: rapid.Bool().Draw(t, "has status"),
 			StatusMessage: Text().Draw(t, "message"),
-			Scope:         rapid.SampledFrom(scopes).Draw(t, "scope"), Resource: rapid.SampledFrom(resources).Draw(t, "resource"),
+			Scope: rapid.SampledFrom(scopes).
+				Draw(t, "scope"),
+			Resource: rapid.SampledFrom(resources).Draw(t, "resource"),
 		}
 		s.HasStatus = s.HasStatus || s.Status != 0 || s.StatusMessage != ""
 		if rapid.Bool().Draw(t, "child") {
@@ -104,7 +115,9 @@ func Span(scopes []*span.Scope, resources []*span.Resource) *rapid.Generator[*sp
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "events") {
 			s.Events = append(s.Events, span.Event{
-				Time: rapid.Uint64().Draw(t, "time"), Name: Text().Draw(t, "event"), Attributes: attributes(1).Draw(t, "of event"),
+				Time: rapid.Uint64().
+					Draw(t, "time"),
+				Name: Text().Draw(t, "event"), Attributes: attributes(1).Draw(t, "of event"),
 				DroppedAttributes: rapid.Uint32().Draw(t, "dropped of event"),
 			})
 		}
@@ -112,7 +125,9 @@ func Span(scopes []*span.Scope, resources []*span.Resource) *rapid.Generator[*sp
 			s.Links = append(s.Links, span.Link{
 				Context:    span.Context{TraceID: TraceID().Draw(t, "linked trace"), ID: ID().Draw(t, "linked span")},
 				TraceState: Text().Draw(t, "state"), Attributes: attributes(1).Draw(t, "of link"),
-				DroppedAttributes: rapid.Uint32().Draw(t, "dropped of link"), Flags: rapid.Uint32().Draw(t, "flags of link"),
+				DroppedAttributes: rapid.Uint32().
+					Draw(t, "dropped of link"),
+				Flags: rapid.Uint32().Draw(t, "flags of link"),
 			})
 		}
 		return s
@@ -139,19 +154,23 @@ func Resource() *rapid.Generator[*span.Resource] {
 			return &span.Resource{Absent: true, SchemaURL: Text().Draw(t, "url")}
 		}
 		r := &span.Resource{
-			SchemaURL: Text().Draw(t, "url"), Attributes: attributes(1).Draw(t, "attributes"), DroppedAttributes: rapid.Uint32().Draw(t, "dropped"),
+			SchemaURL:  Text().Draw(t, "url"),
+			Attributes: attributes(1).Draw(t, "attributes"), DroppedAttributes: rapid.Uint32().Draw(t, "dropped"),
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "entities") {
 			keys := rapid.SliceOfN(Text(), 0, 2)
 			r.Entities = append(r.Entities, span.Entity{
-				SchemaURL: Text().Draw(t, "url"), Type: Text().Draw(t, "type"), IDKeys: keys.Draw(t, "ids"), DescriptionKeys: keys.Draw(t, "descriptions"),
+				SchemaURL: Text().Draw(t, "url"),
+				Type:      Text().Draw(t, "type"),
+				IDKeys:    keys.Draw(t, "ids"), DescriptionKeys: keys.Draw(t, "descriptions"),
 			})
 		}
 		return r
 	})
 }
 
-// Spans generates spans in the order in which OTLP can hold them: those with a resource together, and within them those with a scope.
+// Spans generates spans in the order in which OTLP can hold them: those with a resource together, and within them those
+// with a scope.
 func Spans() *rapid.Generator[[]*span.Span] {
 	return rapid.Custom(func(t *rapid.T) (spans []*span.Span) {
 		for _, r := range rapid.SliceOfN(Resource(), 1, 2).Draw(t, "resources") {
@@ -177,8 +196,8 @@ func WantEqual(t rapid.TB, want, got []*span.Span) {
 	}
 }
 
-// Equal returns an error that names the first field in which two spans differ. It compares what OTLP holds. Empty and nil lists are equal,
-// and so are doubles with the same bits only.
+// Equal returns an error that names the first field in which two spans differ. It compares what OTLP holds. Empty and
+// nil lists are equal, and so are doubles with the same bits only.
 func Equal(want, got *span.Span) error {
 	a, b := reflect.ValueOf(*normal(want)), reflect.ValueOf(*normal(got))
 	for i := range a.NumField() {
@@ -226,7 +245,11 @@ func Clone(s *span.Span) *span.Span {
 		r := *s.Resource
 		r.Attributes, r.Entities = cloneAttributes(r.Attributes), nil
 		for _, e := range s.Resource.Entities {
-			e.IDKeys, e.DescriptionKeys = append([]string(nil), e.IDKeys...), append([]string(nil), e.DescriptionKeys...)
+			e.IDKeys, e.DescriptionKeys = append(
+				[]string(nil),
+				e.IDKeys...), append(
+				[]string(nil),
+				e.DescriptionKeys...)
 			r.Entities = append(r.Entities, e)
 		}
 		c.Resource = &r

@@ -21,12 +21,17 @@ type waits struct {
 	pending []*ntconv.Event
 }
 
-// Waits returns a source of the events of src in which a wait for a lock follows each event for which after returns true: a ContentionStart
-// and a ContentionStop on the thread of the event, at its time and without its labels. Few recordings of spans also have intervals of the
-// runtime.
+// Waits returns a source of the events of src in which a wait for a lock follows each event for which after returns
+// true: a ContentionStart and a ContentionStop on the thread of the event, at its time and without its labels. Few
+// recordings of spans also have intervals of the runtime.
 func Waits(src ntconv.Source, after func(*ntconv.Event) bool) ntconv.Source {
 	return &waits{Source: src, after: after, types: [2]*ntconv.Type{
-		{Provider: clr.Runtime, ID: contentionStart, Version: 1, Level: 4}, {Provider: clr.Runtime, ID: contentionStop, Level: 4},
+		{
+			Provider: clr.Runtime,
+			ID:       contentionStart,
+			Version:  1,
+			Level:    4,
+		}, {Provider: clr.Runtime, ID: contentionStop, Level: 4},
 	}}
 }
 

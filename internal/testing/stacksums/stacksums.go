@@ -1,5 +1,5 @@
-// Package stacksums compares what formats of profiles say about a trace: the total of each stack of each thread. The totals that are wanted
-// come from the pprof profile of the same events, read with google's library.
+// Package stacksums compares what formats of profiles say about a trace: the total of each stack of each thread. The
+// totals that are wanted come from the pprof profile of the same events, read with google's library.
 package stacksums
 
 import (
@@ -23,8 +23,8 @@ import (
 // A Key is a sample type of a thread. Thread is "pid/tid".
 type Key struct{ Type, Thread string }
 
-// Sums are the totals of stacks, which are the names of the functions from the root on, separated by line feeds. Samples without a stack
-// have an empty one.
+// Sums are the totals of stacks, which are the names of the functions from the root on, separated by line feeds.
+// Samples without a stack have an empty one.
 type Sums map[Key]map[string]Sum
 
 // A Sum is a total and the number of samples that it is made of, which is 0 if it is not known.
@@ -52,15 +52,23 @@ func (s Sums) Merged() Sums {
 	return all
 }
 
-// Check compares sums with those of a pprof profile, which has neither zeros nor more than 1 ns of error per sample: it rounds sums, and
-// others round samples.
+// Check compares sums with those of a pprof profile, which has neither zeros nor more than 1 ns of error per sample: it
+// rounds sums, and others round samples.
 func Check(t testing.TB, got, want Sums) {
 	t.Helper()
 	for _, k := range slices.SortedFunc(maps.Keys(want), compareKeys) {
 		for stack, n := range want[k] {
 			g := got[k][stack]
 			if d := g.Total - n.Total; n.Total != 0 && (d > n.Samples || d < -n.Samples) {
-				t.Errorf("%s of thread %s: got %d, want %d in %d samples: %.200q", k.Type, k.Thread, g.Total, n.Total, n.Samples, stack)
+				t.Errorf(
+					"%s of thread %s: got %d, want %d in %d samples: %.200q",
+					k.Type,
+					k.Thread,
+					g.Total,
+					n.Total,
+					n.Samples,
+					stack,
+				)
 				return
 			}
 		}
@@ -80,8 +88,8 @@ func compareKeys(a, b Key) int { return strings.Compare(a.Type+a.Thread, b.Type+
 // kinds are all kinds of samples that a trace can hold.
 var kinds = []pprof.Kind{pprof.Wall, pprof.CPU, pprof.Imported}
 
-// Of returns the sums of the pprof profiles of a source, all kinds together, and writes its events to a sink, too. They are poisoned after
-// use. Events end with the first error of the source: damaged traces are as good as others here.
+// Of returns the sums of the pprof profiles of a source, all kinds together, and writes its events to a sink, too. They
+// are poisoned after use. Events end with the first error of the source: damaged traces are as good as others here.
 func Of(t testing.TB, src ntconv.Source, namer ntconv.Namer, sink ntconv.Sink) Sums {
 	t.Helper()
 	sinks := []ntconv.Sink{sink}
@@ -145,7 +153,8 @@ func number(s *profile.Sample, key string) int64 {
 	return 0
 }
 
-// Open returns a source of a trace file in time order, and a Namer that watches it. It returns nil if the file cannot be opened.
+// Open returns a source of a trace file in time order, and a Namer that watches it. It returns nil if the file cannot
+// be opened.
 func Open(t testing.TB, f corpus.File) (ntconv.Source, ntconv.Namer) {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(f.Data), &reader.Options{})

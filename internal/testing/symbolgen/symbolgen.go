@@ -1,6 +1,7 @@
-// Package symbolgen makes traces out of arbitrary bytes for fuzz targets: samples, and events of all kinds that give their addresses
-// symbols, ntconv's own definitions included. The events are well-formed. What they state is not: ranges overlap, IDs are reused, a
-// frame may have no function, and the frames of one address may be in different mappings.
+// Package symbolgen makes traces out of arbitrary bytes for fuzz targets: samples, and events of all kinds that give
+// their addresses symbols, ntconv's own definitions included. The events are well-formed. What they state is not:
+// ranges overlap, IDs are reused, a frame may have no function, and the frames of one address may be in different
+// mappings.
 package symbolgen
 
 import (
@@ -18,8 +19,8 @@ func Info() *ntconv.Info { return &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, P
 // opSize is the number of bytes of which an event is made.
 const opSize = 8
 
-// Events returns the events that data describes: one per 8 bytes, in time order. The first byte selects the kind of the event, the others
-// its contents. All addresses, IDs and names are from small sets, so that events refer to each other.
+// Events returns the events that data describes: one per 8 bytes, in time order. The first byte selects the kind of the
+// event, the others its contents. All addresses, IDs and names are from small sets, so that events refer to each other.
 func Events(data []byte) []*ntconv.Event {
 	g := newGenerator()
 	for len(data) >= opSize {
@@ -67,16 +68,38 @@ const (
 
 func newGenerator() *generator {
 	g := &generator{types: [numKinds]*ntconv.Type{
-		kindFrame:      {Provider: "ntconv", ID: 2, Name: "Frame", Fields: fields("Address", "PC", "Flags", "Line", "Column", "Named", "StartLine", "Inner", "$Name", "$SystemName", "$File")},
-		kindOwnMapping: {Provider: "ntconv", ID: 1, Name: "Mapping", Fields: fields("Id", "Known", "Start", "Limit", "Offset", "Flags", "$File", "$BuildID")},
-		kindMapping:    {Provider: clr.UniversalSystem, ID: 3, Name: "ProcessMapping"},
-		kindSymbol:     {Provider: clr.UniversalSystem, ID: 4, Name: "ProcessSymbol"},
-		kindMethod:     {Provider: clr.Runtime, ID: 143, Version: 2},
-		kindRundown:    {Provider: clr.Rundown, ID: 144, Version: 2},
-		kindModule:     {Provider: clr.Runtime, ID: 152, Version: 2},
-		kindMetadata:   {Provider: clr.UniversalSystem, ID: 5, Name: "ProcessMappingMetadata"},
-		kindSample:     {Provider: clr.SampleProfiler},
-		kindCPU:        {Provider: clr.UniversalEvents, ID: 1, Name: "cpu", Fields: fields("Value")},
+		kindFrame: {
+			Provider: "ntconv",
+			ID:       2,
+			Name:     "Frame",
+			Fields: fields(
+				"Address",
+				"PC",
+				"Flags",
+				"Line",
+				"Column",
+				"Named",
+				"StartLine",
+				"Inner",
+				"$Name",
+				"$SystemName",
+				"$File",
+			),
+		},
+		kindOwnMapping: {
+			Provider: "ntconv",
+			ID:       1,
+			Name:     "Mapping",
+			Fields:   fields("Id", "Known", "Start", "Limit", "Offset", "Flags", "$File", "$BuildID"),
+		},
+		kindMapping:  {Provider: clr.UniversalSystem, ID: 3, Name: "ProcessMapping"},
+		kindSymbol:   {Provider: clr.UniversalSystem, ID: 4, Name: "ProcessSymbol"},
+		kindMethod:   {Provider: clr.Runtime, ID: 143, Version: 2},
+		kindRundown:  {Provider: clr.Rundown, ID: 144, Version: 2},
+		kindModule:   {Provider: clr.Runtime, ID: 152, Version: 2},
+		kindMetadata: {Provider: clr.UniversalSystem, ID: 5, Name: "ProcessMappingMetadata"},
+		kindSample:   {Provider: clr.SampleProfiler},
+		kindCPU:      {Provider: clr.UniversalEvents, ID: 1, Name: "cpu", Fields: fields("Value")},
 	}}
 	for _, t := range g.types {
 		if layout := clr.Lookup(t.Provider, t.ID, t.Version); t.Fields == nil && layout != nil {
@@ -95,7 +118,10 @@ func fields(names ...string) (list []ntconv.Field) {
 	for _, name := range names {
 		f := ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}
 		if name[0] == '$' {
-			f = ntconv.Field{Name: name[1:], Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}}}
+			f = ntconv.Field{
+				Name: name[1:],
+				Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}},
+			}
 		}
 		list = append(list, f)
 	}
@@ -165,18 +191,31 @@ func values(kind int, b []byte) []ntconv.Value {
 	switch kind {
 	case kindFrame:
 		return []ntconv.Value{
-			address(b[0]), address(b[1]), number(b[2]), number(b[3]), number(b[3]), number(b[4] & 1), number(b[3]), number(b[4] >> 1 & 3),
+			address(
+				b[0],
+			), address(b[1]), number(b[2]), number(b[3]), number(b[3]), number(b[4] & 1), number(b[3]), number(b[4] >> 1 & 3),
 			text(b[5]), text(b[6]), text(b[6] >> 4),
 		}
 	case kindOwnMapping:
-		return []ntconv.Value{number(b[2] % 8), number(b[3] & 1), address(b[0]), last, number(b[4]), number(b[3]), text(b[5]), text(b[6])}
+		return []ntconv.Value{
+			number(b[2] % 8),
+			number(b[3] & 1),
+			address(b[0]),
+			last,
+			number(b[4]),
+			number(b[3]),
+			text(b[5]),
+			text(b[6]),
+		}
 	case kindMapping:
 		return []ntconv.Value{number(b[2] % 8), address(b[0]), last, number(b[3]), text(b[5]), number(b[4] % 4)}
 	case kindSymbol:
 		return []ntconv.Value{number(b[3]), number(b[2] % 8), address(b[0]), last, text(b[5])}
 	case kindMethod, kindRundown:
 		return []ntconv.Value{
-			number(b[2] % 8), number(b[3] % 4), address(b[0]), number(b[1]), number(b[4]), number(8), text(b[5]), text(b[6]), text(b[6] >> 4),
+			number(
+				b[2] % 8,
+			), number(b[3] % 4), address(b[0]), number(b[1]), number(b[4]), number(8), text(b[5]), text(b[6]), text(b[6] >> 4),
 			number(0), number(0),
 		}
 	case kindModule:

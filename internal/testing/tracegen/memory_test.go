@@ -80,9 +80,9 @@ func held(t *testing.T, o tracegen.Options) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// TestPeak shows the same of the whole command and of what it takes from the system, with traces of 512 MiB and of more than
-// 4 GiB on standard input. Shorter ones end before the garbage collector has run often enough to know its highest peak, which
-// varies from run to run: the medians of three are compared.
+// TestPeak shows the same of the whole command and of what it takes from the system, with traces of 512 MiB and of more
+// than 4 GiB on standard input. Shorter ones end before the garbage collector has run often enough to know its highest
+// peak, which varies from run to run: the medians of three are compared.
 func TestPeak(t *testing.T) {
 	if !*big {
 		t.Skip("-big converts traces of more than 4 GiB")
@@ -112,7 +112,8 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// TestPeakOfSpans shows that the whole command sends spans from a pipe to a file within 64 MiB, whatever their number: 1,000,000 with -big.
+// TestPeakOfSpans shows that the whole command sends spans from a pipe to a file within 64 MiB, whatever their number:
+// 1,000,000 with -big.
 func TestPeakOfSpans(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "windows" {
 		t.Skip("the peak of a process is not known on this system, or the test is to be short")

@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// SpanOptions describe a trace of Activities that Microsoft-Diagnostics-DiagnosticSource recorded with the payload specification of
-// dotnet-monitor: one Stop event per span. Spans come in traces of TraceSpans, whose root ends last.
+// SpanOptions describe a trace of Activities that Microsoft-Diagnostics-DiagnosticSource recorded with the payload
+// specification of dotnet-monitor: one Stop event per span. Spans come in traces of TraceSpans, whose root ends last.
 type SpanOptions struct {
 	Version wire.Version // V4 or V6; 0 means V4
 	Spans   int64
@@ -96,11 +96,29 @@ func (g *spanGenerator) describe() {
 		return wire.Field{Name: name, Type: wire.Type{Code: wire.TypeUTF16String}}
 	}
 	pair := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{text("Key"), text("Value")}}
-	activity := []wire.Field{text("SourceName"), text("ActivityName"), {Name: "Arguments", Type: wire.Type{Code: wire.TypeArray, Elem: &pair}}}
+	activity := []wire.Field{
+		text("SourceName"),
+		text("ActivityName"),
+		{Name: "Arguments", Type: wire.Type{Code: wire.TypeArray, Elem: &pair}},
+	}
 	const provider = "Microsoft-Diagnostics-DiagnosticSource"
 	g.s.Types(
-		wirestream.Type{ID: typeActivityStart, Provider: provider, Event: 17, Name: "ActivityStart", Fields: activity, Arrays: true},
-		wirestream.Type{ID: typeActivityStop, Provider: provider, Event: 16, Name: "ActivityStop", Fields: activity, Arrays: true},
+		wirestream.Type{
+			ID:       typeActivityStart,
+			Provider: provider,
+			Event:    17,
+			Name:     "ActivityStart",
+			Fields:   activity,
+			Arrays:   true,
+		},
+		wirestream.Type{
+			ID:       typeActivityStop,
+			Provider: provider,
+			Event:    16,
+			Name:     "ActivityStop",
+			Fields:   activity,
+			Arrays:   true,
+		},
 		wirestream.Type{
 			ID: typeProcessInfo, Provider: "Microsoft-DotNETCore-EventPipe", Event: 1, Version: 1, Name: "ProcessInfo",
 			Fields: []wire.Field{text("CommandLine"), text("OSInformation"), text("ArchInformation")},

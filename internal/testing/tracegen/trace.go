@@ -9,10 +9,10 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Options describe a trace of a program under a sampler: threads that are sampled in turn, with stacks from a pool, between
-// larger events of another kind. In version 4 the sampler is that of .NET, and its methods are named by the rundown at the
-// end. In version 6 it is a machine-wide one that declares its threads anew in each window, as one-collect does, and symbols
-// come at the end.
+// Options describe a trace of a program under a sampler: threads that are sampled in turn, with stacks from a pool,
+// between larger events of another kind. In version 4 the sampler is that of .NET, and its methods are named by the
+// rundown at the end. In version 6 it is a machine-wide one that declares its threads anew in each window, as
+// one-collect does, and symbols come at the end.
 type Options struct {
 	Version wire.Version // V4 or V6
 	Bytes   int64        // the trace ends once it is as long as that; 0: Events counts
@@ -22,8 +22,8 @@ type Options struct {
 	Depth   int          // frames of a stack: 30
 	Payload int          // bytes of an event that is no sample: 300; every other event is one
 	Window  int          // events between two sequence points: 20,000; negative: there are none
-	// Unsorted puts the events of each thread in blocks of their own, as the buffers of threads that are written one after
-	// another: a reader must sort each window.
+	// Unsorted puts the events of each thread in blocks of their own, as the buffers of threads that are written one
+	// after another: a reader must sort each window.
 	Unsorted bool
 }
 
@@ -51,8 +51,8 @@ type Stats struct {
 	Methods                int
 }
 
-// Write writes a trace. Two traces of different lengths, but long enough that every thread was seen with every stack, have
-// the same content as far as profiles go.
+// Write writes a trace. Two traces of different lengths, but long enough that every thread was seen with every stack,
+// have the same content as far as profiles go.
 func Write(w io.Writer, o Options) (Stats, error) {
 	if err := o.setDefaults(); err != nil {
 		return Stats{}, err
@@ -120,9 +120,12 @@ func (g *generator) prepare() {
 	if g.o.Version == wire.V6 {
 		g.sample = [2][]byte{{1}, {1}}
 		value := []wire.Field{{Name: "Value", Type: wire.Type{Code: wire.TypeVarUInt}}}
-		g.s.Types(wirestream.Type{ID: typeSample, Provider: "Universal.Events", Event: 1, Name: "cpu", Fields: value}, other,
+		g.s.Types(
+			wirestream.Type{ID: typeSample, Provider: "Universal.Events", Event: 1, Name: "cpu", Fields: value},
+			other,
 			wirestream.Type{ID: typeName, Provider: "Universal.System", Event: 4, Name: "ProcessSymbol"},
-			wirestream.Type{ID: typeMapping, Provider: "Universal.System", Event: 3, Name: "ProcessMapping"})
+			wirestream.Type{ID: typeMapping, Provider: "Universal.System", Event: 3, Name: "ProcessMapping"},
+		)
 	} else {
 		g.s.Types(wirestream.Type{ID: typeSample, Provider: "Microsoft-DotNETCore-SampleProfiler"}, other,
 			wirestream.Type{ID: typeName, Provider: "Microsoft-Windows-DotNETRuntimeRundown", Event: 144, Version: 2})
@@ -202,7 +205,12 @@ func (g *generator) declare(from, n int) {
 func (g *generator) event(first uint64) {
 	g.clock += 31_250 // a sample of each thread every millisecond, with the defaults
 	thread, stack := g.pair(g.samples)
-	h := wire.EventHeader{MetadataID: typeOther, Time: g.clock, PayloadSize: uint32(len(g.payload)), Sorted: !g.o.Unsorted}
+	h := wire.EventHeader{
+		MetadataID:  typeOther,
+		Time:        g.clock,
+		PayloadSize: uint32(len(g.payload)),
+		Sorted:      !g.o.Unsorted,
+	}
 	payload := g.payload
 	if g.stats.Events%2 == 0 {
 		_, base := g.pair(first)
@@ -265,7 +273,10 @@ func (g *generator) names() {
 		}
 	}
 	if g.o.Version == wire.V6 {
-		add(typeMapping, mapping(1, methodBase, methodBase+uint64(g.stats.Methods)*methodSize-1, "/usr/lib/generated.so"))
+		add(
+			typeMapping,
+			mapping(1, methodBase, methodBase+uint64(g.stats.Methods)*methodSize-1, "/usr/lib/generated.so"),
+		)
 	}
 	for i := range g.stats.Methods {
 		start := methodBase + uint64(i)*methodSize

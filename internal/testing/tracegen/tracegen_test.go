@@ -14,7 +14,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// TestWrite: a generated trace is sound by the strict reader, holds what the generator says, and every frame has a name.
+// TestWrite: a generated trace is sound by the strict reader, holds what the generator says, and every frame has a
+// name.
 func TestWrite(t *testing.T) {
 	for _, o := range []tracegen.Options{
 		{Version: wire.V4, Events: 30_000},

@@ -24,8 +24,8 @@ func (e Headers) First() (h wire.EventHeader) {
 	return h
 }
 
-// Parse reads an event header and returns its length and, if the header states it, that of the whole event, else 0. On entry h is the
-// previous header of the block. The length is not positive if b is too short.
+// Parse reads an event header and returns its length and, if the header states it, that of the whole event, else 0. On
+// entry h is the previous header of the block. The length is not positive if b is too short.
 func (e Headers) Parse(h *wire.EventHeader, b []byte) (size, whole int) {
 	switch {
 	case e.Preview:
@@ -72,7 +72,8 @@ type EventBlock struct {
 	body    []byte
 	events  []legacy.EventV3 // version 3, whose padding depends on the offset of the block
 	prev    wire.EventHeader
-	// Pad is the number of additional bytes for each number of the following headers, as far as the format allows. Version 3 ignores it.
+	// Pad is the number of additional bytes for each number of the following headers, as far as the format allows.
+	// Version 3 ignores it.
 	Pad int
 }
 
@@ -81,7 +82,8 @@ func (s *Stream) Events() *EventBlock {
 	return s.EventBlock(&wire.EventBlockHeader{Flags: wire.FlagCompressed})
 }
 
-// EventBlock begins an event block with the given header, which version 3 omits. Event headers are compressed if its flags say so.
+// EventBlock begins an event block with the given header, which version 3 omits. Event headers are compressed if its
+// flags say so.
 func (s *Stream) EventBlock(h *wire.EventBlockHeader) *EventBlock {
 	e := &EventBlock{s: s, headers: Headers{Objects: s.header.Objects(), Compressed: h.Compressed()}}
 	if s.header.Version != wire.V3 {
@@ -91,10 +93,14 @@ func (s *Stream) EventBlock(h *wire.EventBlockHeader) *EventBlock {
 	return e
 }
 
-// Add appends an event. PayloadSize is the number of payload bytes that the header claims; version 3 writes the actual number.
+// Add appends an event. PayloadSize is the number of payload bytes that the header claims; version 3 writes the actual
+// number.
 func (e *EventBlock) Add(h *wire.EventHeader, payload []byte) {
 	if e.s.header.Version == wire.V3 {
-		e.events = append(e.events, legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]})
+		e.events = append(
+			e.events,
+			legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]},
+		)
 		return
 	}
 	start := len(e.body)
@@ -119,8 +125,8 @@ func (e *EventBlock) Flush() {
 	}
 }
 
-// FlushAs is Flush for a block of the given kind, which is written even if it is empty. In version 4, metadata blocks have the form of
-// event blocks.
+// FlushAs is Flush for a block of the given kind, which is written even if it is empty. In version 4, metadata blocks
+// have the form of event blocks.
 func (e *EventBlock) FlushAs(kind wire.Kind) {
 	if len(e.events) > 0 {
 		f := NewFrame(e.s.header, kind)
@@ -134,12 +140,16 @@ func (e *EventBlock) FlushAs(kind wire.Kind) {
 	e.body, e.events, e.prev = e.body[:e.begin], e.events[:0], wire.EventHeader{}
 }
 
-// numbers are those of a compressed header in order, each with the flag that announces it and its maximum length in bytes.
+// numbers are those of a compressed header in order, each with the flag that announces it and its maximum length in
+// bytes.
 var numbers = [...]struct {
 	flag uint8
 	max  int
 }{
-	{wire.HasMetadataID, 5}, {wire.HasCapture, 5}, {wire.HasCapture, 10}, {wire.HasCapture, 5}, {wire.HasThread, 10}, {wire.HasStackID, 5},
+	{
+		wire.HasMetadataID,
+		5,
+	}, {wire.HasCapture, 5}, {wire.HasCapture, 10}, {wire.HasCapture, 5}, {wire.HasThread, 10}, {wire.HasStackID, 5},
 	{0, 10}, {wire.HasLabelList, 5}, {wire.HasPayloadSize, 5},
 }
 

@@ -29,8 +29,9 @@ func NewFrame(s wire.StreamHeader, kind wire.Kind) Frame {
 	return f
 }
 
-// AppendHeader appends what precedes a body that claims to have size bytes. The absolute offset of the header decides the padding of
-// an object, so the length of the result does not depend on size. The error is that of a size that version 6 cannot express.
+// AppendHeader appends what precedes a body that claims to have size bytes. The absolute offset of the header decides
+// the padding of an object, so the length of the result does not depend on size. The error is that of a size that
+// version 6 cannot express.
 func (f *Frame) AppendHeader(dst []byte, offset, size int64) ([]byte, error) {
 	switch {
 	case !f.stream.Objects():

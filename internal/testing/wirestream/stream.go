@@ -1,5 +1,5 @@
-// Package wirestream builds nettrace and netperf streams for tests and benchmarks: block by block and row by row, as recorders write them
-// or with sizes and padding that no recorder writes. It knows the wire format and not the model.
+// Package wirestream builds nettrace and netperf streams for tests and benchmarks: block by block and row by row, as
+// recorders write them or with sizes and padding that no recorder writes. It knows the wire format and not the model.
 package wirestream
 
 import (
@@ -10,8 +10,9 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A Stream writes a stream of version 3, 4 or 6. After the first error of the underlying writer it writes nothing. A row that the format
-// cannot express panics, because the calling test is wrong. A Stream is not safe for concurrent use.
+// A Stream writes a stream of version 3, 4 or 6. After the first error of the underlying writer it writes nothing. A
+// row that the format cannot express panics, because the calling test is wrong. A Stream is not safe for concurrent
+// use.
 type Stream struct {
 	w      io.Writer
 	header wire.StreamHeader
@@ -21,12 +22,21 @@ type Stream struct {
 	err    error
 }
 
-// New writes the stream header and a Trace block with a clock of 1 GHz and 8-byte pointers. Version is [wire.V3], [wire.V4] or
-// [wire.V6].
+// New writes the stream header and a Trace block with a clock of 1 GHz and 8-byte pointers. Version is [wire.V3],
+// [wire.V4] or [wire.V6].
 func New(w io.Writer, version wire.Version) *Stream {
 	s := &Stream{w: w, header: wire.StreamHeader{Version: version}}
 	t := wire.Trace{
-		Sync: wire.SystemTime{2026, 1, 4, 15, 12, 0, 0, 0}, SyncTicks: 1_000_000_000, Frequency: 1_000_000_000, PointerSize: 8,
+		Sync: wire.SystemTime{
+			2026,
+			1,
+			4,
+			15,
+			12,
+			0,
+			0,
+			0,
+		}, SyncTicks: 1_000_000_000, Frequency: 1_000_000_000, PointerSize: 8,
 		ProcessID: 4242, Processors: 8, SamplingRate: 1_000_000,
 	}
 	s.raw(wire.AppendStreamHeader(nil, s.header))
@@ -35,7 +45,10 @@ func New(w io.Writer, version wire.Version) *Stream {
 		return s
 	}
 	t.KeyValues = []wire.KeyValue{
-		{Key: "HardwareThreadCount", Value: "8"}, {Key: "ExpectedCPUSamplingRate", Value: "1000000"}, {Key: "ProcessId", Value: "4242"},
+		{
+			Key:   "HardwareThreadCount",
+			Value: "8",
+		}, {Key: "ExpectedCPUSamplingRate", Value: "1000000"}, {Key: "ProcessId", Value: "4242"},
 	}
 	s.Block(wire.KindTrace, wire.AppendTrace(nil, &t))
 	return s
@@ -140,8 +153,8 @@ func (s *Stream) Types(types ...Type) {
 	e.FlushAs(wire.KindMetadata)
 }
 
-// Stacks writes a stack block; the first stack gets the ID first. In version 3 it writes nothing: the stacks become part of the
-// events that refer to them.
+// Stacks writes a stack block; the first stack gets the ID first. In version 3 it writes nothing: the stacks become
+// part of the events that refer to them.
 func (s *Stream) Stacks(first uint32, stacks ...[]byte) {
 	if s.header.Version == wire.V3 {
 		if s.stacks == nil {

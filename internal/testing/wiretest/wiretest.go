@@ -17,14 +17,15 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// TestData returns the names of the traces in the repository's testdata, such as "testdata/hello.nettrace", for [Read]. Hostile inputs, which
-// no recorder writes, are not among them.
+// TestData returns the names of the traces in the repository's testdata, such as "testdata/hello.nettrace", for [Read].
+// Hostile inputs, which no recorder writes, are not among them.
 func TestData(tb testing.TB) []string {
 	tb.Helper()
 	return find(tb, filepath.Dir(corpus.Path("")), "testdata")
 }
 
-// Names returns the names of all shared traces, such as "own/hello.nettrace", for [Read]. It skips the test if there are none.
+// Names returns the names of all shared traces, such as "own/hello.nettrace", for [Read]. It skips the test if there
+// are none.
 func Names(tb testing.TB) []string {
 	tb.Helper()
 	return find(tb, corpus.Shared(tb, "data"), ".")
@@ -169,8 +170,8 @@ func (p *Pace) Stop() {
 	}
 }
 
-// Report states what an event costs, given how many a run has: ns/event is the mean, least-ns/event that of the fastest run, which
-// garbage collection and other work on the machine disturb least.
+// Report states what an event costs, given how many a run has: ns/event is the mean, least-ns/event that of the fastest
+// run, which garbage collection and other work on the machine disturb least.
 func (p *Pace) Report(b *testing.B, events int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
 	b.ReportMetric(float64(p.least.Nanoseconds())/float64(events), "least-ns/event")

@@ -11,8 +11,8 @@ import (
 // lastLabel is the bit of a label's kind that ends a list.
 const lastLabel = 0x80
 
-// printAttrs adds the optional elements of a row as arguments, in their order, until c is empty, and what follows an unknown
-// kind as bytes under the given key.
+// printAttrs adds the optional elements of a row as arguments, in their order, until c is empty, and what follows an
+// unknown kind as bytes under the given key.
 func printAttrs(n *node, c *bin.Cursor, table []wire.AttrSpec, rest string) {
 	for c.Len() > 0 {
 		before := *c
@@ -132,8 +132,8 @@ func (a *assembler) buildThread(k *node) {
 	})
 }
 
-// printLabels shows as many lists as the header counts. Numbers are shown as zigzag, even where one-collect has written them
-// otherwise: only the bytes count here.
+// printLabels shows as many lists as the header counts. Numbers are shown as zigzag, even where one-collect has written
+// them otherwise: only the bytes count here.
 func printLabels(n *node, c *bin.Cursor) error {
 	r, err := wire.ParseLabelHeader(c)
 	n.num("first", uint64(r.First), 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// printBody adds what the body of a block holds to its line. It stops before the first row that it does not understand; what
-// is left in c is to be shown as bytes. After an error everything is.
+// printBody adds what the body of a block holds to its line. It stops before the first row that it does not understand;
+// what is left in c is to be shown as bytes. After an error everything is.
 func (p *printer) printBody(n *node, kind wire.Kind, c *bin.Cursor) error {
 	switch kind {
 	case wire.KindTrace:

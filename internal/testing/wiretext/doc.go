@@ -1,4 +1,5 @@
-// Package wiretext is a line-oriented form of traces, for test data that can be read and compared, and for looking into files.
+// Package wiretext is a line-oriented form of traces, for test data that can be read and compared, and for looking into
+// files.
 //
 // [Assemble] gives back exactly the bytes that [Disassemble] was given, whatever they are. A text may also say what no
 // writer would: wrong sizes and counts, bytes behind the end, damaged rows.
@@ -23,10 +24,10 @@
 //
 // # Lines
 //
-// A line is a word and its arguments; lines that belong to it follow, indented by two more spaces. An argument is key=value
-// or a bare value; values of several parts have colons between them. Text is quoted as in Go. Numbers are decimal or
-// 0x-hexadecimal; extra, payload, ids and all that raw holds are hexadecimal bytes. A "#" at the beginning of a word makes the
-// rest of the line a comment. What is left out has the value in parentheses.
+// A line is a word and its arguments; lines that belong to it follow, indented by two more spaces. An argument is
+// key=value or a bare value; values of several parts have colons between them. Text is quoted as in Go. Numbers are
+// decimal or 0x-hexadecimal; extra, payload, ids and all that raw holds are hexadecimal bytes. A "#" at the beginning
+// of a word makes the rest of the line a comment. What is left out has the value in parentheses.
 //
 // Stream header, the first line:
 //
@@ -65,9 +66,9 @@
 //	event TIME metadata=(0) seq=(0) thread=(0) capture=(thread) cpu=(not recorded) stack=(0) labels=(0) activity=(0)
 //	      related=(0) sorted payload=() payloadsize=(of payload) fields=0x1f eventsize= padding=
 //
-// (on one line) where fields are flags of optional fields to write though they could be left out, and eventsize and padding
-// are for uncompressed headers. In version 3 an event has a stack line below it, padding is a number of bytes, and eventsize,
-// payloadsize and stacksize override the sizes.
+// (on one line) where fields are flags of optional fields to write though they could be left out, and eventsize and
+// padding are for uncompressed headers. In version 3 an event has a stack line below it, padding is a number of bytes,
+// and eventsize, payloadsize and stacksize override the sizes.
 //
 // Rows of metadata are blocks' rows in version 6 and payloads of events before; there, fields of V2Params are v2field:
 //
@@ -75,7 +76,7 @@
 //	row ID "PROVIDER" EVENT "NAME" keywords=(0) version=(0) level=(0) opcode= headonly v2 extra=
 //	  field "NAME" TYPE extra=()
 //
-// KIND is a name of [wire.OptionalKinds]. headonly says that the field count is missing, v2 that there is a V2Params tag. TYPE is a name of
-// [wire.TypeCodes], with the element in parentheses: Array(Int32), FixedLengthArray(Byte,3), RelLoc(Object). The fields of
-// an object are lines below. A field without TYPE has the bytes in extra instead.
+// KIND is a name of [wire.OptionalKinds]. headonly says that the field count is missing, v2 that there is a V2Params
+// tag. TYPE is a name of [wire.TypeCodes], with the element in parentheses: Array(Int32), FixedLengthArray(Byte,3),
+// RelLoc(Object). The fields of an object are lines below. A field without TYPE has the bytes in extra instead.
 package wiretext

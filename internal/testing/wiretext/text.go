@@ -21,8 +21,8 @@ const (
 // rawWidth is how many bytes a raw line shows.
 const rawWidth = 32
 
-// Disassemble writes the text of a trace, block by block. Any input has a text that assembles to the same bytes: what is not
-// understood, or has an encoding that no line expresses, becomes raw lines. The error is that of w.
+// Disassemble writes the text of a trace, block by block. Any input has a text that assembles to the same bytes: what
+// is not understood, or has an encoding that no line expresses, becomes raw lines. The error is that of w.
 func Disassemble(w io.Writer, trace []byte) error {
 	p := printer{b: trace}
 	for p.pos < len(trace) {
@@ -87,8 +87,8 @@ func (p *printer) assembles(n *node, end int) bool {
 	return a.err == nil && bytes.Equal(a.out, p.b[p.pos:end])
 }
 
-// part passes over the stream header or a block and returns its node, or nil if it is not there whole. With raw set, the
-// body of a block is shown as bytes.
+// part passes over the stream header or a block and returns its node, or nil if it is not there whole. With raw set,
+// the body of a block is shown as bytes.
 func (p *printer) part(raw bool) *node {
 	c := bin.New(p.b[p.pos:], int64(p.pos))
 	if !p.began {
@@ -254,7 +254,8 @@ func (a *assembler) block(n *node) {
 func (a *assembler) kind(n *node) wire.Kind {
 	for k := range 256 {
 		kind := wire.Kind(k)
-		if kind.String() == n.word && (!a.stream.Objects() || kind == wire.KindEnd || kind.Known() && wire.Kinds[kind].Object != "") {
+		if kind.String() == n.word &&
+			(!a.stream.Objects() || kind == wire.KindEnd || kind.Known() && wire.Kinds[kind].Object != "") {
 			return kind
 		}
 	}

@@ -14,9 +14,9 @@ var benchTraces = []string{
 	"nettrace/perfview-heartratemonitor-arm32.nettrace",
 }
 
-// BenchmarkPlainLoop is the yardstick for everything that reads events: the compressed headers of a version 4 file in file
-// order, with a decoder that trusts its input and resolves nothing. What a reader costs is stated as a ratio to it on the
-// same machine and file.
+// BenchmarkPlainLoop is the yardstick for everything that reads events: the compressed headers of a version 4 file in
+// file order, with a decoder that trusts its input and resolves nothing. What a reader costs is stated as a ratio to it
+// on the same machine and file.
 func BenchmarkPlainLoop(b *testing.B) {
 	for _, name := range benchTraces {
 		b.Run(name, func(b *testing.B) { wiretest.BenchEvents(b, name, plain) })

@@ -5,12 +5,12 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the block
-// (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends within
-// the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
+// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the
+// block (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends
+// within the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
 //
-// The rules are those of "Header compression". Where the texts differ it does what Microsoft's reader does: the sequence
-// number counts up unless it is left out and the metadata id is 0. Times and sequence numbers wrap.
+// The rules are those of "Header compression". Where the texts differ it does what Microsoft's reader does: the
+// sequence number counts up unless it is left out and the metadata id is 0. Times and sequence numbers wrap.
 //
 // It runs once per event: BenchmarkCompressed tells what a change costs.
 func ParseCompressed(b []byte, h *wire.EventHeader) int {
@@ -70,8 +70,8 @@ func parseActivities(b []byte, i int, h *wire.EventHeader) int {
 	return i
 }
 
-// CompressedError explains why [ParseCompressed] did not decode the header at the beginning of b, whose absolute offset is
-// base. It returns nil if nothing is wrong.
+// CompressedError explains why [ParseCompressed] did not decode the header at the beginning of b, whose absolute offset
+// is base. It returns nil if nothing is wrong.
 func CompressedError(b []byte, base int64) error {
 	c := bin.New(b, base)
 	flags := c.At("Event/Flags").U8()
@@ -110,9 +110,9 @@ var compressedFields = [...]struct {
 	{"Event/PayloadSize", wire.HasPayloadSize, 4},
 }
 
-// AppendCompressedAs appends the compressed header of h, given that prev is the previous header of the block (the zero header before
-// the first). It omits all fields that the reader derives from prev, except the optional fields in flags. The bit for a sorted event is
-// taken from h. EventSize and Flags of h are ignored.
+// AppendCompressedAs appends the compressed header of h, given that prev is the previous header of the block (the zero
+// header before the first). It omits all fields that the reader derives from prev, except the optional fields in flags.
+// The bit for a sorted event is taken from h. EventSize and Flags of h are ignored.
 func AppendCompressedAs(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte {
 	flags = flags&^wire.IsSorted | changes(prev, h)
 	dst = append(dst, flags)

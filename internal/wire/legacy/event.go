@@ -10,9 +10,9 @@ import (
 // UncompressedSize is the length of an uncompressed event header of versions 4 and 5.
 const UncompressedSize = 80
 
-// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") into h, of which nothing
-// is left over, and returns its length, [UncompressedSize], or 0 if b is shorter. The payload follows; where the next event
-// begins is told by [RowSize].
+// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") into h, of which
+// nothing is left over, and returns its length, [UncompressedSize], or 0 if b is shorter. The payload follows; where
+// the next event begins is told by [RowSize].
 func ParseUncompressed(b []byte, h *wire.EventHeader) int {
 	if len(b) < UncompressedSize {
 		return 0
@@ -34,9 +34,9 @@ func ParseUncompressed(b []byte, h *wire.EventHeader) int {
 	return UncompressedSize
 }
 
-// RowSize returns the length of the uncompressed event with header h, given that avail bytes of the block are left from its
-// first byte on. The specification pads events to four bytes and counts the padding in EventSize; other writers do not pad,
-// and EventSize may be wrong. So EventSize counts if it covers the payload and stays inside the block.
+// RowSize returns the length of the uncompressed event with header h, given that avail bytes of the block are left from
+// its first byte on. The specification pads events to four bytes and counts the padding in EventSize; other writers do
+// not pad, and EventSize may be wrong. So EventSize counts if it covers the payload and stays inside the block.
 func RowSize(h *wire.EventHeader, avail int) int64 {
 	row := UncompressedSize + int64(h.PayloadSize)
 	if claimed := int64(h.EventSize) + 4; claimed >= row && claimed <= int64(avail) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// TestRealFiles parses every object of the traces of versions 3 to 5 in testdata and writes it again: the same bytes must come
-// out.
+// TestRealFiles parses every object of the traces of versions 3 to 5 in testdata and writes it again: the same bytes
+// must come out.
 func TestRealFiles(t *testing.T) {
 	rewriteAll(t, wiretest.TestData(t), map[string]int{
 		"Trace": 15, "EventBlock": 10000, "MetadataBlock": 200, "StackBlock": 400, "SPBlock": 15, "version 3": 1500, "V2Params": 3,
@@ -208,7 +208,8 @@ func (r *rewriter) metadata(payload []byte, offset int64) error {
 
 func bytesOf(c bin.Cursor) []byte { return c.Rest() }
 
-// TestPreRelease: the preview's file is recognised in every event block, and no block of any other file is taken for one.
+// TestPreRelease: the preview's file is recognised in every event block, and no block of any other file is taken for
+// one.
 func TestPreRelease(t *testing.T) {
 	blocks := map[bool]int{}
 	for _, name := range wiretest.Names(t) {

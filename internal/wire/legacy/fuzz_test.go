@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// stable asserts that a row which could be read is the same after being written and read again, and that errors have a place
-// inside the input.
+// stable asserts that a row which could be read is the same after being written and read again, and that errors have a
+// place inside the input.
 func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), appendTo func([]byte, *T) []byte) {
 	t.Helper()
 	c := bin.New(in, 0)
@@ -48,8 +48,8 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// FuzzCompressed: both decoders of compressed headers, the explanation of refusals and the encoder agree; the decoder for
-// previews differs only in the processor.
+// FuzzCompressed: both decoders of compressed headers, the explanation of refusals and the encoder agree; the decoder
+// for previews differs only in the processor.
 func FuzzCompressed(f *testing.F) {
 	f.Add([]byte("\xff\x81\x01\x04\x02\x03\x05\x06\xe8\x070123456789abcdef0123456789abcdef\x0a"))
 	f.Add([]byte("\xc6\xff\xff\xff\xff\x0f\x00\xff\xff\xff\xff\x0f\x00\x00\x00"))

@@ -187,8 +187,8 @@ func TestMetadataRoundTrip(t *testing.T) {
 	})
 }
 
-// TestMetadataDamage: rows keep their identity; what follows an error in V1 fields, which have no sizes, is kept whole, and
-// errors in V2 fields concern those alone.
+// TestMetadataDamage: rows keep their identity; what follows an error in V1 fields, which have no sizes, is kept whole,
+// and errors in V2 fields concern those alone.
 func TestMetadataDamage(t *testing.T) {
 	head := string(legacy.AppendMetadata(nil, &legacy.Metadata{ID: 7, Provider: "P", EventID: 3, Name: "E"}))
 	const i32V1, i32V2 = "\x09\x00\x00\x00i\x00\x00\x00", "\x0c\x00\x00\x00i\x00\x00\x00\x09\x00\x00\x00"
@@ -235,7 +235,8 @@ func TestMetadataDamage(t *testing.T) {
 	}
 }
 
-// TestNameLimit: a name may have as many UTF-16 units as the limit; the first one that has more is an error at its place.
+// TestNameLimit: a name may have as many UTF-16 units as the limit; the first one that has more is an error at its
+// place.
 func TestNameLimit(t *testing.T) {
 	i32 := wire.Type{Code: wire.TypeInt32}
 	object := func(inner string) wire.Type {

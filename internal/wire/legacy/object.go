@@ -36,9 +36,9 @@ type Object struct {
 	Size      int32 // of the body in bytes
 }
 
-// ParseObject reads up to the body of the next object, size and padding included, or the end tag. The cursor should hold
-// all of that unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result: the size of such an object is
-// unknown, so it cannot be skipped.
+// ParseObject reads up to the body of the next object, size and padding included, or the end tag. The cursor should
+// hold all of that unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result: the size
+// of such an object is unknown, so it cannot be skipped.
 func ParseObject(c *bin.Cursor) (o Object, err error) {
 	at := *c
 	tag := c.At("Object/Tag").U8()
@@ -48,7 +48,17 @@ func ParseObject(c *bin.Cursor) (o Object, err error) {
 	case tag == tagNull:
 		return Object{End: true}, nil
 	case tag != tagBegin && tag != tagBeginPrivate:
-		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d, want %d or %d for an object, or %d for the end", bin.ErrValue, tag, tagBegin, tagBeginPrivate, tagNull))
+		at.Fail(
+			"Object/Tag",
+			fmt.Errorf(
+				"%w: tag %d, want %d or %d for an object, or %d for the end",
+				bin.ErrValue,
+				tag,
+				tagBegin,
+				tagBeginPrivate,
+				tagNull,
+			),
+		)
 		*c = at
 	}
 	o.Private = tag == tagBeginPrivate
@@ -112,8 +122,9 @@ func (o *Object) parseSize(c *bin.Cursor) {
 // Padding returns how many bytes bring an absolute offset to a multiple of four.
 func Padding(offset int64) int { return int(-offset & 3) }
 
-// Supported returns an error, which wraps ErrUnknown, if the object has a version that Microsoft's reader does not accept.
-// Magic says whether the file began with [wire.Magic]: only then may the Trace object be of version 4, and then it must.
+// Supported returns an error, which wraps ErrUnknown, if the object has a version that Microsoft's reader does not
+// accept. Magic says whether the file began with [wire.Magic]: only then may the Trace object be of version 4, and then
+// it must.
 func (o *Object) Supported(magic bool) error {
 	oldest, newest := int32(0), int32(blockVersion)
 	if o.Kind == wire.KindTrace {
@@ -138,8 +149,8 @@ func ParseEndObject(c *bin.Cursor) error {
 	return c.Err()
 }
 
-// AppendObject is the inverse of [ParseObject]. Offset is the absolute offset of what is appended, that is, of dst[len(dst)].
-// Kind and, for a Trace object, Size are not looked at: Name decides.
+// AppendObject is the inverse of [ParseObject]. Offset is the absolute offset of what is appended, that is, of
+// dst[len(dst)]. Kind and, for a Trace object, Size are not looked at: Name decides.
 func AppendObject(dst []byte, o *Object, offset int64) []byte {
 	if o.End {
 		return append(dst, tagNull)
@@ -183,8 +194,9 @@ func AppendTrace(dst []byte, t *wire.Trace) []byte {
 	return bin.AppendU32(dst, uint32(t.SamplingRate))
 }
 
-// ParseSequencePoint reads the body of an SPBlock ("SequencePointBlock Object"). A negative count of threads is none, as in
-// Microsoft's reader. The threads are appended to threads, which may be nil. One thread id may occur twice: it was reused.
+// ParseSequencePoint reads the body of an SPBlock ("SequencePointBlock Object"). A negative count of threads is none,
+// as in Microsoft's reader. The threads are appended to threads, which may be nil. One thread id may occur twice: it
+// was reused.
 func ParseSequencePoint(c *bin.Cursor, threads []wire.ThreadSeq) (sp wire.SequencePoint, err error) {
 	sp.Time = c.At("SPBlock/TimeStamp").U64()
 	sp.Threads = threads

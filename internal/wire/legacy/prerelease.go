@@ -7,8 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Files of .NET Core 3.0 previews call themselves version 4, but their compressed headers lack the processor number. Read by
-// the released rules they yield nonsense: the thread id is taken for the processor, the stack id for the thread.
+// Files of .NET Core 3.0 previews call themselves version 4, but their compressed headers lack the processor number.
+// Read by the released rules they yield nonsense: the thread id is taken for the processor, the stack id for the
+// thread.
 
 // noCPU is [wire.NoCPU] as a number in a compressed header.
 var noCPU = [...]byte{0xff, 0xff, 0xff, 0xff, 0x0f}
@@ -30,8 +31,8 @@ func ParsePreRelease(b []byte, h *wire.EventHeader) int {
 	return max(0, ParseCompressed(whole[:n], h)-len(noCPU))
 }
 
-// cpuIndex returns where the processor number stands, or would stand, in a header that has [wire.HasCapture]; beyond the end
-// if the header is cut before it.
+// cpuIndex returns where the processor number stands, or would stand, in a header that has [wire.HasCapture]; beyond
+// the end if the header is cut before it.
 func cpuIndex(b []byte) int {
 	i := 1
 	if b[0]&wire.HasMetadataID != 0 {
@@ -57,12 +58,14 @@ func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte
 	return slices.Delete(dst, start+i, start+end)
 }
 
-// IsPreRelease reports whether the events of a compressed block, given with its header, are of a preview: whether they fit
-// the block without the processor number and do not fit with it. Events fit if the last one ends with the block and
-// all their times lie between the block's Min and Max, as is so for every event of every file that runtimes have written.
+// IsPreRelease reports whether the events of a compressed block, given with its header, are of a preview: whether they
+// fit the block without the processor number and do not fit with it. Events fit if the last one ends with the block and
+// all their times lie between the block's Min and Max, as is so for every event of every file that runtimes have
+// written.
 //
-// sure reports whether that is certain: blocks without any processor number say nothing, and damaged ones fit neither way. Ask for each
-// event block until one is sure, which the first one is in all known files. It reads the block twice and does not allocate.
+// sure reports whether that is certain: blocks without any processor number say nothing, and damaged ones fit neither
+// way. Ask for each event block until one is sure, which the first one is in all known files. It reads the block twice
+// and does not allocate.
 func IsPreRelease(events []byte, h *wire.EventBlockHeader) (preview, sure bool) {
 	released, preview := fits(events, h, false), fits(events, h, true)
 	said := len(events) > 0 && events[0]&wire.HasCapture != 0

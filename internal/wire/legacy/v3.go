@@ -21,8 +21,8 @@ const (
 // An EventV3 is an event of version 3 (netperf): it carries its stack, and its metadata too, since events with
 // metadata id 0 hold a metadata row as payload. There are no block headers, sequence numbers, or processors.
 type EventV3 struct {
-	// Header has EventSize, MetadataID, Thread, CaptureThread (the same), Time, Activity, Related and PayloadSize. CPU is
-	// [wire.NoCPU]; Sorted is set, since readers deliver events in file order.
+	// Header has EventSize, MetadataID, Thread, CaptureThread (the same), Time, Activity, Related and PayloadSize. CPU
+	// is [wire.NoCPU]; Sorted is set, since readers deliver events in file order.
 	Header  wire.EventHeader
 	Payload []byte // borrowed, as are Stack and Padding
 	Stack   []byte // addresses, leaf first
@@ -56,7 +56,10 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	}
 	*c = at
 	if len(e.Stack) > MaxStackV3 {
-		stack.Fail("Event/StackSize", &bin.LimitError{Limit: LimitStackV3, Value: MaxStackV3, Asked: int64(len(e.Stack)), Unit: "bytes"})
+		stack.Fail(
+			"Event/StackSize",
+			&bin.LimitError{Limit: LimitStackV3, Value: MaxStackV3, Asked: int64(len(e.Stack)), Unit: "bytes"},
+		)
 	}
 	return e, stack.Err()
 }
@@ -79,8 +82,8 @@ func sizeV3(c *bin.Cursor, where string, least int32) int {
 	return 0
 }
 
-// AppendEventV3 is the inverse of [ParseEventV3]. PayloadSize and EventSize are computed. Offset is the absolute offset of
-// dst[len(dst)]: if Padding is nil, the event is padded to a multiple of four.
+// AppendEventV3 is the inverse of [ParseEventV3]. PayloadSize and EventSize are computed. Offset is the absolute offset
+// of dst[len(dst)]: if Padding is nil, the event is padded to a multiple of four.
 func AppendEventV3(dst []byte, e *EventV3, offset int64) []byte {
 	start := len(dst)
 	dst = bin.AppendU32(dst, 0)
