@@ -57,6 +57,9 @@ func (f *framer) open() error {
 		return f.at(err, fmt.Errorf("%w: the input is empty", ntconv.ErrFormat))
 	case errors.Is(err, bin.ErrShort):
 		return f.at(err, ntconv.ErrTruncated)
+	case errors.Is(err, bin.ErrValue) && f.header.Version == wire.V3: // it does not begin with wire.Magic
+		return &ntconv.FormatError{Format: f.format, Offset: start,
+			Err: fmt.Errorf("%w: not a nettrace or netperf stream", ntconv.ErrFormat)}
 	case errors.Is(err, bin.ErrValue):
 		return f.at(err, ntconv.ErrFormat)
 	}
