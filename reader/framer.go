@@ -33,9 +33,9 @@ type framer struct {
 }
 
 // open reads the stream header.
-func (f *framer) open() error {
+func (f *framer) open(limits ntconv.DecompressionLimits) error {
 	f.format = "nettrace"
-	if err := f.in.unpack(); err != nil {
+	if err := f.in.unpack(limits); err != nil {
 		return err
 	}
 	start := f.in.offset
