@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,7 +30,6 @@ type Reader struct {
 
 	legacy   bool   // before version 6
 	ours     bool   // written by ntconv
-	baseline bool   // the first sequence number of a thread may be any
 	unsigned bool   // numbers of integer labels are not zigzag
 	pid      uint64 // of threads that do not name a process
 	earliest int64  // ticks that are plausible: earliest to earliest+span
@@ -139,7 +139,6 @@ func (r *Reader) traceBlock(b *block) (err error) {
 		}{{"HardwareThreadCount", t.Processors}, {"ProcessId", t.ProcessID}, {"ExpectedCPUSamplingRate", t.SamplingRate}} {
 			r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: a.key, Value: strconv.Itoa(int(a.value))})
 		}
-		r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: attrSequence, Value: sequenceFirst})
 	}
 	r.checkHeader(b.offset)
 	return nil
@@ -181,8 +180,7 @@ func (r *Reader) checkHeader(offset int64) {
 	}
 	labels, _ := r.info.Attrs.Get("ntconv.labels")
 	r.ours = labels == "zigzag"
-	sequence, _ := r.info.Attrs.Get(attrSequence)
-	r.baseline = sequence == sequenceFirst
+	r.info.Attrs = slices.DeleteFunc(r.info.Attrs, func(a ntconv.Attr) bool { return a.Key == attrSequence })
 	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
 	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
