@@ -23,6 +23,12 @@
 // nothing reveals the losses of a thread that has no event and no number in a mark, nor those after the last number.
 // netperf files have no numbers.
 //
+// # After the end of the trace
+//
+// After the last event the reader reads the input to its end. Zeros are padding. Other bytes are counted with
+// ntconv.CodeTrailing, and another trace is an error in addition. A live stream that stays open after the end of its
+// trace delays only io.EOF.
+//
 // # Lenient and strict
 //
 // By default everything that can be read is read: what is not understood is skipped and counted in Options.Report, an

@@ -58,6 +58,7 @@ type Reader struct {
 	memo    memo
 	err     error // the input has ended with it
 	general bool  // tests: every event takes the long way
+	ended   bool  // what follows the end of the trace has been examined
 	early   bool  // err is that of a block that the input cuts off: its events are still to come
 }
 
@@ -212,7 +213,9 @@ func (r *Reader) checkHeader(offset int64) {
 }
 
 // Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
-// ntconv.ErrTruncated after all complete events.
+// ntconv.ErrTruncated after all complete events. After the last event Next reads the input to its end: an input that
+// continues with another trace gives an error that wraps ntconv.ErrUnsupported. Bytes from the first one that is not
+// zero are counted with ntconv.CodeTrailing.
 func (r *Reader) Next() (*ntconv.Event, error) {
 	if r.events.direct {
 		if e := r.nextDirect(); e != nil {
@@ -241,6 +244,11 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 		case r.waiting:
 			r.waiting, r.shown.valid = false, false
 			if err := r.sequencePoint(&r.barrier); err != nil {
+				r.fail(err)
+			}
+		case r.err == io.EOF && !r.ended:
+			r.ended = true
+			if err := r.trailing(); err != nil {
 				r.fail(err)
 			}
 		case r.err != nil:
@@ -368,9 +376,6 @@ func (r *Reader) read(b *block) error {
 		r.report.Note(ntconv.CodeBadHeader, 1, b.offset, "a second Trace block was passed over")
 		return nil
 	case wire.KindEnd:
-		if n := r.in.j - r.in.i; n > 0 {
-			r.report.Add(ntconv.CodeTrailing, uint64(n), r.in.offset)
-		}
 		return io.EOF
 	}
 	r.report.Add(ntconv.CodeUnknownBlock, 1, b.offset)
