@@ -61,7 +61,7 @@ const (
 	CodeBadTime
 	// CodeStackCut: stacks that lost their outermost frames to a limit on depth.
 	CodeStackCut
-	// CodeTrailing: bytes behind the end of the trace.
+	// CodeTrailing counts bytes after the end of the trace that were not read, from the first one that is not zero.
 	CodeTrailing
 	// CodeUnresolved: addresses of stack frames that have no name.
 	CodeUnresolved
@@ -146,7 +146,7 @@ var codes = [numCodes]codeSpec{
 		"time lies more than 100 years from the start of the trace"},
 	CodeStackCut: {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames",
 		"stack was deeper than the limit and lost its outermost frames"},
-	CodeTrailing: {"trailing", SeverityInfo, "bytes after the end of the trace were not read",
+	CodeTrailing: {"trailing", SeverityLoss, "bytes after the end of the trace were not read",
 		"byte after the end of the trace was not read"},
 	CodeUnresolved: {"unresolved", SeverityNotice, "stack frames have no name",
 		"stack frame has no name"},
