@@ -99,7 +99,7 @@ func TestOpenAsReader(t *testing.T) {
 	}
 }
 
-// TestFormats writes a file of each format and opens it: Open recognizes it whatever its name is.
+// TestFormats writes a file of each format and opens it: Open recognizes it regardless of its name.
 func TestFormats(t *testing.T) {
 	readable, writable := convert.Formats()
 	dir := t.TempDir()
@@ -280,7 +280,7 @@ func TestCancel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop, n := rand.IntN(1500), 0
+		stop, n := 1+rand.IntN(1500), 0
 		for {
 			_, err = src.Next()
 			if err != nil {
