@@ -146,6 +146,17 @@ var importRules = []importRule{
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
+		of: []string{"./convert"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/profile", "./internal/selection",
+			"./internal/span/active", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
+		},
+		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./cmd/...", "./examples/..."}, never: []string{"./convert"},
+		why: "convert compiles all formats, so no package that knows fewer may need it",
+	},
+	{
 		of: []string{"./internal/summary"}, direct: true, only: []string{
 			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/message", "./internal/pass",
 		},
@@ -379,8 +390,8 @@ var importRules = []importRule{
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
-		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags and discards the log of its server",
+		of: []string{"./..."}, except: []string{"./cmd/...", "./convert", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		why: "only the command logs and parses flags; the table of formats says which flags there are, convert sets their values by name and parses none, and pprofview passes arguments to pprof's driver as flags and discards the log of its server",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},

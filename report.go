@@ -188,21 +188,32 @@ var codes = [numCodes]codeSpec{
 		"event was read"},
 }
 
-// String returns the code's short name, which is stable.
-func (c Code) String() string { return codes[c].name }
+// spec returns the row of a code. A value that is not one of the constants, such as one that a later version defines,
+// has the severity of an error, so that no program mistakes it for harmless.
+func (c Code) spec() codeSpec {
+	if c < numCodes {
+		return codes[c]
+	}
+	name := fmt.Sprintf("unknown(%d)", uint8(c))
+	return codeSpec{name, SeverityError, name, name}
+}
+
+// String returns the code's short name, which is stable. The name of a value that is not one of the constants is
+// "unknown(N)".
+func (c Code) String() string { return c.spec().name }
 
 // Severity returns how bad an entry with this code is.
-func (c Code) Severity() Severity { return codes[c].severity }
+func (c Code) Severity() Severity { return c.spec().severity }
 
-// Text returns a phrase for people that a count can precede.
-func (c Code) Text() string { return codes[c].text }
+// Text returns a phrase for display that a count can precede.
+func (c Code) Text() string { return c.spec().text }
 
-// TextFor returns a phrase for people that the count n can precede.
+// TextFor returns a phrase for display that the count n can precede.
 func (c Code) TextFor(n uint64) string {
 	if n == 1 {
-		return codes[c].one
+		return c.spec().one
 	}
-	return codes[c].text
+	return c.spec().text
 }
 
 // Entry is one code of a Report with how often it happened and where it did first.

@@ -139,7 +139,7 @@ func (m *meter) add(n int64) {
 	}
 }
 
-// A metered stream counts what is read of it.
+// A metered stream counts what is read of it, and ends if Options.Check says so.
 type metered struct {
 	r     io.Reader
 	meter *meter
@@ -147,6 +147,11 @@ type metered struct {
 
 // Read implements io.Reader.
 func (m *metered) Read(p []byte) (int, error) {
+	if check := m.meter.of.opts.Check; check != nil {
+		if err := check(); err != nil {
+			return 0, err
+		}
+	}
 	n, err := m.r.Read(p)
 	m.meter.add(int64(n))
 	return n, err
