@@ -89,6 +89,9 @@ const (
 	// CodeUnknownDropped counts parts of the input of an unknown kind that were left out on request: optional metadata,
 	// fields, blocks.
 	CodeUnknownDropped
+	// CodeUnseen counts gaps in the samples of threads: rounds of the sample profiler saw other threads and not this one,
+	// so that the time belongs to no sample.
+	CodeUnseen
 	// CodeEvents: events that were read.
 	CodeEvents
 	numCodes
@@ -179,6 +182,8 @@ var codes = [numCodes]codeSpec{
 	},
 	CodeUnknownDropped: {"unknown-dropped", SeverityNotice, "parts of an unknown kind were left out",
 		"part of an unknown kind was left out"},
+	CodeUnseen: {"unseen", SeverityInfo, "gaps between samples in which the sample profiler did not see the thread",
+		"gap between samples in which the sample profiler did not see the thread"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }
