@@ -103,7 +103,7 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 		return errors.Join(a.sentBefore(fatal, d, sink), a.abort(out))
 	}
 	if what := d.empty(); what != "" {
-		return errors.Join(nothing(p, what, d.advice), a.abort(out))
+		return errors.Join(a.nothing(p, what, d.advice), a.abort(out))
 	}
 	a.onInterrupt("")
 	if !a.several {

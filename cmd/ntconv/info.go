@@ -54,7 +54,7 @@ func (a *app) info(name string, asJSON bool) error {
 			return fatal
 		}
 		a.sum.Read(p)
-		d := describe(p, v)
+		d := describe(p, v, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
 		var b bytes.Buffer
 		if !asJSON {
 			b.Write(d.Text(&inventory.Page{File: d.File, Size: d.Size, Notes: d.Notes, Report: p.Report}))
@@ -78,12 +78,12 @@ type description struct {
 	Report []summary.Entry `json:"report"`
 }
 
-// describe returns the description of what a pass has counted.
-func describe(p *pass.Pass, v *inventory.Sink) *description {
+// describe returns the description of what a pass has counted. Words are how proposed commands refer to the input.
+func describe(p *pass.Pass, v *inventory.Sink, words string) *description {
 	return &description{
 		File:        p.Input.Name(),
 		Size:        max(0, p.Input.Size()),
-		Description: *v.Describe(p.Info, p.Namer, message.ShellWord(p.Input.Name())),
+		Description: *v.Describe(p.Info, p.Namer, words),
 		Notes:       p.Selector.Notes(),
 		Report:      summary.Entries(p.Report),
 	}

@@ -78,8 +78,8 @@ type Type struct {
 	Tally
 }
 
-// Describe returns the counts. The namer names processes and threads. input is how commands refer to the trace: a file
-// name, quoted for a shell.
+// Describe returns the counts. The namer names processes and threads. input is how commands refer to the trace: flags
+// and a file name, quoted for a shell.
 func (v *Sink) Describe(info *ntconv.Info, namer ntconv.Namer, input string) *Description {
 	c, attrs := info.Clock, ofTrace(info.Attrs)
 	d := &Description{

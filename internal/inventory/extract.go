@@ -110,7 +110,7 @@ func extractables() []extractable {
 }
 
 // Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the
-// trace: a file name, quoted for a shell.
+// trace: flags and a file name, quoted for a shell.
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {
