@@ -63,8 +63,10 @@ func TestOpenAsReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		ways := map[string]func() (*convert.Source, error){
-			"file":   func() (*convert.Source, error) { return convert.Open(t.Context(), path, nil) },
-			"memory": func() (*convert.Source, error) { return convert.OpenReader(t.Context(), "m", bytes.NewReader(data), nil) },
+			"file": func() (*convert.Source, error) { return convert.Open(t.Context(), path, nil) },
+			"memory": func() (*convert.Source, error) {
+				return convert.OpenReader(t.Context(), "m", bytes.NewReader(data), nil)
+			},
 			"pipe": func() (*convert.Source, error) {
 				return convert.OpenReader(t.Context(), "p", struct{ io.Reader }{bytes.NewReader(data)}, nil)
 			},

@@ -51,6 +51,18 @@ func profileThread(ctx context.Context, profile *os.File, name string, tid uint6
 	return sink.Close()
 }
 
+// fold writes folded stacks of one thread's samples, in milliseconds, and returns what was written.
+func fold(ctx context.Context, out, name string) (string, error) {
+	res, err := convert.File(ctx, out, &convert.Options{
+		Select:   convert.Selection{Where: []string{`$tid == 15673 && $provider =~ "Sample"`}},
+		Settings: map[string]string{"unit": "milliseconds"},
+	}, nil, name)
+	if err != nil {
+		return "", err
+	}
+	return res.Summary, nil
+}
+
 // Open recognizes the format of an input by its content.
 func ExampleOpen() {
 	for _, name := range []string{"../testdata/activities.nettrace.zst", "../testdata/go-cpu.pb.gz"} {
@@ -91,14 +103,10 @@ func ExampleFile() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	res, err := convert.File(context.Background(), filepath.Join(dir, "cpu.folded"),
-		&convert.Options{
-			Select:   convert.Selection{Where: []string{`$tid == 15673 && $provider =~ "Sample"`}},
-			Settings: map[string]string{"unit": "milliseconds"},
-		}, nil, "../testdata/cpu-env.nettrace.zst")
+	done, err := fold(context.Background(), filepath.Join(dir, "cpu.folded"), "../testdata/cpu-env.nettrace.zst")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(res.Format, res.Events, res.Selected)
-	// Output: folded 1786 80
+	fmt.Println(done)
+	// Output: wall profile, 27 distinct stacks from 80 of 1,786 events in ../testdata/cpu-env.nettrace.zst (nettrace 4)
 }

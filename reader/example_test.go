@@ -3,6 +3,7 @@ package reader_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 
@@ -39,6 +40,17 @@ func ExampleNew() {
 	// error
 }
 
+// readSmall reads a trace that must not decompress to more than 100 KiB.
+func readSmall(trace io.Reader) (events int64, err error) {
+	src, err := reader.New(trace, &reader.Options{
+		Decompression: ntconv.DecompressionLimits{Bytes: 100 << 10},
+	})
+	if err != nil {
+		return 0, err
+	}
+	return ntconv.Copy(ntconv.Tee(), src)
+}
+
 // Limits bound what a trace can make the reader hold. The error says which limit was exceeded, and by what.
 func ExampleLimits() {
 	file, err := os.Open("../testdata/cpu-env.nettrace.zst")
@@ -46,11 +58,7 @@ func ExampleLimits() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	src, err := reader.New(file, &reader.Options{Decompression: ntconv.DecompressionLimits{Bytes: 100 << 10}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = ntconv.Copy(ntconv.Tee(), src)
+	_, err = readSmall(file)
 	var exceeded *ntconv.LimitError
 	if errors.As(err, &exceeded) && exceeded.Limit == reader.LimitOutput {
 		fmt.Println("at most", exceeded.Value, "bytes of", exceeded.Limit)
