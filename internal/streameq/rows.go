@@ -2,7 +2,7 @@ package streameq
 
 import (
 	"bytes"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -23,7 +23,7 @@ func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 	case c.machine[0] != c.machine[1]:
 		return differ("pointer size", a.PointerSize, b.PointerSize)
 	case a.Aggregate != b.Aggregate:
-		return differ("aggregate", a.Aggregate, b.Aggregate)
+		return differ("a profile without times", a.Aggregate, b.Aggregate)
 	}
 	return equalAttrs(foreign(a.Attrs), foreign(b.Attrs))
 }
@@ -39,10 +39,15 @@ func foreign(attrs ntconv.Attrs) (out ntconv.Attrs) {
 }
 
 func equalAttrs(a, b ntconv.Attrs) *Difference {
-	if !slices.Equal(a, b) {
-		return differ("attributes", []ntconv.Attr(a), []ntconv.Attr(b))
+	for i := range min(len(a), len(b)) {
+		if a[i].Key == b[i].Key && a[i].Value != b[i].Value {
+			return differ(fmt.Sprintf("attribute %q", a[i].Key), a[i].Value, b[i].Value)
+		}
+		if a[i] != b[i] {
+			break
+		}
 	}
-	return nil
+	return elements("attribute", a, b)
 }
 
 func equalTypes(a, b *ntconv.Type) *Difference {
@@ -155,5 +160,40 @@ func (c *comparer) equalProcesses(a, b *ntconv.Process) *Difference {
 	case sizes[0] != sizes[1]:
 		return differ("pointer size", sizes[0], sizes[1])
 	}
-	return equalAttrs(a.Attrs, b.Attrs)
+	if d := equalAttrs(a.Attrs, b.Attrs); d != nil || c.opts.Frames {
+		return d
+	}
+	return c.mappings(a.Mappings, b.Mappings)
 }
+
+// mappings compares the mappings of two processes, in their order. Many processes may share one list.
+func (c *comparer) mappings(a, b []*ntconv.Mapping) *Difference {
+	switch {
+	case len(a) != len(b):
+		return differ("number of mappings", len(a), len(b))
+	case len(a) == 0:
+		return nil
+	}
+	lists := [2]mappingList{listOf(a), listOf(b)}
+	if c.sameMappings[lists] {
+		return nil
+	}
+	for i := range a {
+		if d := equalMappings(a[i], b[i]); d != nil {
+			return d.in("mapping %d", i)
+		}
+	}
+	if c.sameMappings == nil || len(c.sameMappings) >= maxAlike {
+		c.sameMappings = map[[2]mappingList]bool{}
+	}
+	c.sameMappings[lists] = true
+	return nil
+}
+
+// A mappingList identifies a list of mappings, which is not empty, by its place in memory.
+type mappingList struct {
+	first **ntconv.Mapping
+	n     int
+}
+
+func listOf(list []*ntconv.Mapping) mappingList { return mappingList{&list[0], len(list)} }
