@@ -49,8 +49,9 @@ func (a *app) verifyCmd() *cobra.Command {
 			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
 			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
 			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
-			"A pprof profile is not equal to the trace that was made of it, which has other events: compare it with the profile that\n" +
-			"ntconv to pprof makes of that trace.\n\n" +
+			"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
+			"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
+			"with the profile that ntconv to pprof writes of that trace.\n\n" +
 			"--ignore overlooks:\n" + list.String(),
 		Example: examples(
 			formats.Example{
@@ -129,6 +130,7 @@ func (a *app) verify(v *verification) error {
 		}
 		defer sides[i].close()
 	}
+	opts.Profiles = sides[0].profile() && sides[1].profile()
 	stop := a.progress(sides[0].in, "comparing")
 	equal, err := streameq.Streams(sides[0].src, sides[1].src, opts)
 	stop()
@@ -151,13 +153,17 @@ func (a *app) verify(v *verification) error {
 			err,
 		)
 	}
+	unit := "event"
+	if opts.Profiles {
+		unit = "distinct sample"
+	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
 			if err := s.damage(); err != nil {
 				return failf(
 					exitIncomplete,
 					"%s equal as far as they can be read, but %w",
-					message.Count(equal, "event is", "events are"),
+					message.Count(equal, unit+" is", unit+"s are"),
 					err,
 				)
 			}
@@ -166,7 +172,7 @@ func (a *app) verify(v *verification) error {
 	if a.quiet {
 		return nil
 	}
-	return a.show(fmt.Sprintf("equal: %s\n", message.Count(equal, "event")))
+	return a.show(fmt.Sprintf("equal: %s\n", message.Count(equal, unit)))
 }
 
 // A side is one of the traces that are compared.
@@ -208,6 +214,12 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	}
 	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s}, keep)
 	return s, nil
+}
+
+// profile reports whether the input is a profile, whose samples may be added up.
+func (s *side) profile() bool {
+	is := s.in.Format.In.Profile
+	return is != nil && is(s.src.Info())
 }
 
 func (s *side) close() {

@@ -222,6 +222,18 @@ func processText(p *ntconv.Process) string {
 	return s
 }
 
+func mappingText(m *ntconv.Mapping) string {
+	v := content(m)
+	s := fmt.Sprintf("%v-%v of %q", address(v.Start), address(v.Limit), v.File)
+	if v.Offset != 0 {
+		s += fmt.Sprintf(" at %v", address(v.Offset))
+	}
+	if v.BuildID != "" {
+		s += fmt.Sprintf(", build ID %q", v.BuildID)
+	}
+	return s + ", flags " + show(v.Flags)
+}
+
 func threadText(t *ntconv.Thread) string {
 	s := "with an unknown id"
 	if t.TID != ntconv.TIDUnknown {

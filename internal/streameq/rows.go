@@ -14,6 +14,12 @@ func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 		return nil
 	}
 	switch {
+	case a.Aggregate != b.Aggregate:
+		which := "second"
+		if a.Aggregate {
+			which = "first"
+		}
+		return differf("only the %s is a profile without times", which)
 	case a.Clock.Freq != b.Clock.Freq:
 		return differ("clock frequency", a.Clock.Freq, b.Clock.Freq)
 	case a.Clock.Tick != b.Clock.Tick:
@@ -22,8 +28,6 @@ func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 		return differ("start", a.Clock.Wall, b.Clock.Wall)
 	case c.machine[0] != c.machine[1]:
 		return differ("pointer size", a.PointerSize, b.PointerSize)
-	case a.Aggregate != b.Aggregate:
-		return differ("a profile without times", a.Aggregate, b.Aggregate)
 	}
 	return equalAttrs(foreign(a.Attrs), foreign(b.Attrs))
 }
@@ -166,16 +170,12 @@ func (c *comparer) equalProcesses(a, b *ntconv.Process) *Difference {
 	return c.mappings(a.Mappings, b.Mappings)
 }
 
-// mappings compares the mappings of two processes, in their order. Many processes may share one list.
+// mappings compares the mappings of two processes, in their order.
 func (c *comparer) mappings(a, b []*ntconv.Mapping) *Difference {
-	switch {
-	case len(a) != len(b):
+	if len(a) != len(b) {
 		return differ("number of mappings", len(a), len(b))
-	case len(a) == 0:
-		return nil
 	}
-	lists := [2]mappingList{listOf(a), listOf(b)}
-	if c.sameMappings[lists] {
+	if c.sameMappings[pairOf(a, b)] {
 		return nil
 	}
 	for i := range a {
@@ -183,17 +183,29 @@ func (c *comparer) mappings(a, b []*ntconv.Mapping) *Difference {
 			return d.in("mapping %d", i)
 		}
 	}
-	if c.sameMappings == nil || len(c.sameMappings) >= maxAlike {
-		c.sameMappings = map[[2]mappingList]bool{}
-	}
-	c.sameMappings[lists] = true
+	c.keepEqual(a, b)
 	return nil
 }
 
-// A mappingList identifies a list of mappings, which is not empty, by its place in memory.
+// A mappingList identifies a list of mappings by its place in memory: many processes may share one.
 type mappingList struct {
 	first **ntconv.Mapping
 	n     int
 }
 
-func listOf(list []*ntconv.Mapping) mappingList { return mappingList{&list[0], len(list)} }
+func listOf(list []*ntconv.Mapping) (l mappingList) {
+	if len(list) > 0 {
+		l = mappingList{&list[0], len(list)}
+	}
+	return l
+}
+
+func pairOf(a, b []*ntconv.Mapping) [2]mappingList { return [2]mappingList{listOf(a), listOf(b)} }
+
+// keepEqual notes that two lists are equal.
+func (c *comparer) keepEqual(a, b []*ntconv.Mapping) {
+	if c.sameMappings == nil || len(c.sameMappings) >= maxAlike {
+		c.sameMappings = map[[2]mappingList]bool{}
+	}
+	c.sameMappings[pairOf(a, b)] = true
+}
