@@ -35,7 +35,8 @@ const (
 	CodeSequenceBack
 	// CodeThreadReused: thread ids that came back for another thread.
 	CodeThreadReused
-	// CodeOutOfOrder: events behind a later event of their thread or behind a barrier that they belong before.
+	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or after
+	// an event with FlagSorted that is later.
 	CodeOutOfOrder
 	// CodeWindowCap: windows beyond a limit of the reader, delivered in parts that are in order each.
 	CodeWindowCap
@@ -116,8 +117,8 @@ var codes = [numCodes]codeSpec{
 	CodeOutOfOrder: {
 		"out-of-order",
 		SeverityNotice,
-		"events came after a later event of their thread or after a barrier",
-		"event came after a later event of its thread or after a barrier",
+		"events came after a later event of their thread, or after a barrier or a flag that excludes them",
+		"event came after a later event of its thread, or after a barrier or a flag that excludes it",
 	},
 	CodeWindowCap: {"window-cap", SeverityNotice, "windows were too large to order as a whole",
 		"window was too large to order as a whole"},
