@@ -92,6 +92,9 @@ const (
 	CodeUnknownDropped
 	// CodeEvents: events that were read.
 	CodeEvents
+	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight, which
+	// is unsigned, is 0; their values are kept.
+	CodeNegativeWeight
 	numCodes
 )
 
@@ -182,6 +185,12 @@ var codes = [numCodes]codeSpec{
 		"part of an unknown kind was left out"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
+	CodeNegativeWeight: {
+		"negative-weight",
+		SeverityNotice,
+		"samples have a negative value, for which PerfView shows 0",
+		"sample has a negative value, for which PerfView shows 0",
+	},
 }
 
 // String returns the code's short name, which is stable.
