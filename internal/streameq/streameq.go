@@ -32,9 +32,6 @@ func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	if opts.Profiles {
 		return c.profiles(a, b)
 	}
-	for i, src := range []ntconv.Source{a, b} {
-		c.numbers[i].baseline = startsAnywhere(src.Info())
-	}
 	for {
 		x, errA := c.next(a, 0)
 		y, errB := c.next(b, 1)
