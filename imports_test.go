@@ -398,6 +398,10 @@ var importRules = []importRule{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
 	},
+	{
+		of: []string{"./internal/testing/tracegen"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream"},
+		why: "generated traces are bytes of the wire: they must not agree with a reader or a writer because they share its code",
+	},
 }
 
 type importRule struct {
