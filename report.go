@@ -35,7 +35,8 @@ const (
 	CodeSequenceBack
 	// CodeThreadReused: thread ids that came back for another thread.
 	CodeThreadReused
-	// CodeOutOfOrder: events behind a later event of their thread or behind a barrier that they belong before.
+	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or after
+	// an event with FlagSorted that is later.
 	CodeOutOfOrder
 	// CodeWindowCap: windows beyond a limit of the reader, delivered in parts that are in order each.
 	CodeWindowCap
@@ -94,6 +95,9 @@ const (
 	CodeUnseen
 	// CodeEvents: events that were read.
 	CodeEvents
+	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight, which
+	// is unsigned, is 0; their values are kept.
+	CodeNegativeWeight
 	numCodes
 )
 
@@ -119,8 +123,8 @@ var codes = [numCodes]codeSpec{
 	CodeOutOfOrder: {
 		"out-of-order",
 		SeverityNotice,
-		"events came after a later event of their thread or after a barrier",
-		"event came after a later event of its thread or after a barrier",
+		"events came after a later event of their thread, or after a barrier or a flag that excludes them",
+		"event came after a later event of its thread, or after a barrier or a flag that excludes it",
 	},
 	CodeWindowCap: {"window-cap", SeverityNotice, "windows were too large to order as a whole",
 		"window was too large to order as a whole"},
@@ -186,6 +190,12 @@ var codes = [numCodes]codeSpec{
 		"gap between samples in which the sample profiler did not see the thread"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
+	CodeNegativeWeight: {
+		"negative-weight",
+		SeverityNotice,
+		"samples have a negative value, for which PerfView shows 0",
+		"sample has a negative value, for which PerfView shows 0",
+	},
 }
 
 // spec returns the row of a code. A value that is not one of the constants, such as one that a later version defines,

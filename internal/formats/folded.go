@@ -22,6 +22,7 @@ func foldedFormat() *Format {
 		In: &In{
 			Hint:    isFolded,
 			Ordered: true,
+			Profile: allProfiles,
 			Bind:    bindFoldedInput,
 			NoBytes: Advice{"an empty file", "check that the program that wrote it has found samples"},
 			NoEvents: Advice{

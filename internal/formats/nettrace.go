@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
 	"github.com/ntconv/ntconv/symbol"
@@ -197,7 +198,7 @@ func (c *nettraceCreator) sink(w io.Writer, info *ntconv.Info, t *Target) (Sink,
 	if err != nil {
 		return nil, err
 	}
-	return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: c.given(), report: t.Report}, nil
+	return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: c.given(), report: t.Report, weight: -1}, nil
 }
 
 // A nettraceSink counts what it writes.
@@ -206,6 +207,7 @@ type nettraceSink struct {
 	named  bool // stacks have names
 	events int64
 	typ    *ntconv.Type // seen last
+	weight int          // origin.WeightColumn of typ, -1 at first
 	units  []string     // of weights
 
 	addresses bool // --addresses was given
@@ -219,10 +221,13 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 	if e.Kind == ntconv.KindEvent {
 		s.events++
 		if e.Type != s.typ {
-			s.typ = e.Type
+			s.typ, s.weight = e.Type, origin.WeightColumn(e.Type)
 			if unit := WeightUnit(e.Type); unit != "" && !slices.Contains(s.units, unit) {
 				s.units = append(s.units, unit)
 			}
+		}
+		if s.weight >= 0 && origin.NegativeWeight(e.Payload, s.weight) {
+			s.report.Add(ntconv.CodeNegativeWeight, 1, e.Offset)
 		}
 	}
 	return allowLarge(s.Sink.Write(e))

@@ -23,6 +23,7 @@ func pprofFormat() *Format {
 			Sniff:   pproflegacy.Match,
 			Hint:    func(head []byte) bool { return isPprof("", head) },
 			Ordered: true,
+			Profile: allProfiles,
 			Bind:    bindPprofInput,
 			NoBytes: Advice{"an empty file",
 				"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},

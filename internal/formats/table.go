@@ -34,6 +34,9 @@ type In struct {
 	SniffDir func(members []string) bool
 	// Ordered means that events of the format come in time order regardless of the order that is asked for.
 	Ordered bool
+	// Profile reports whether an input with this Info is a profile: its samples may be added up and in any order, because
+	// their times are synthetic or labels. Nil if no input is.
+	Profile func(*ntconv.Info) bool
 	// Bind defines the flags of the format's inputs and returns what opens them once the flags are parsed.
 	Bind func(flags *pflag.FlagSet) Opener
 	// Needed means that some inputs can be read only with flags of the format, so every command that reads a trace has
@@ -45,6 +48,9 @@ type In struct {
 	// NoEvents describes an input without events.
 	NoEvents Advice
 }
+
+// allProfiles is In.Profile of formats whose inputs are all profiles.
+func allProfiles(*ntconv.Info) bool { return true }
 
 // Advice is a finding and what users can do about it.
 type Advice struct{ Text, Next string }
