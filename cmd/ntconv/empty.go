@@ -45,8 +45,8 @@ func nothing(p *pass.Pass, what, advice string) error {
 func times(p *pass.Pass) string {
 	c := p.Info.Clock
 	first, last, _ := p.Recorded()
-	after := func(t ntconv.Ticks) string { return message.Duration(time.Duration(c.Nanos(t))) }
-	s := fmt.Sprintf("its events are from %s to %s after the start", after(first), after(last))
+	s := fmt.Sprintf("its events are %s after the start",
+		message.Range(time.Duration(c.Nanos(first)), time.Duration(c.Nanos(last))))
 	if !c.Wall.IsZero() {
 		s += ", " + message.Time(c.Wall)
 	}

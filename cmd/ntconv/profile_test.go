@@ -174,7 +174,7 @@ func TestDeepStacks(t *testing.T) {
 		want string // at the end of the summary
 		deep int
 	}{
-		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack was deeper than the limit and lost its outermost frames; --allow-large keeps more than 8190", 8190},
+		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack exceeded the depth limit and lost its outermost frames (first at byte 13)\n", 8190},
 		{[]string{"convert", "a.pb.gz", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
 		{[]string{"to", "nettrace", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
 		{[]string{"to", "nettrace", "--max-stack", "10", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 10},

@@ -159,8 +159,8 @@ func TestProfile(t *testing.T) {
 	if want := fmt.Sprintf("{samples count 0 0} {wall nanoseconds 0 0} | wall/nanoseconds 1000000 | wall | %d 2000000", testInfo().Clock.Wall.UnixNano()); zeroIndexes(header) != want {
 		t.Errorf("header %s\nwant   %s", zeroIndexes(header), want)
 	}
-	comments := []string{"ntconv test", "3 x events-lost: events were lost by the recorder before they reached the file",
-		"22.2 % of the frames have no name (in native modules without symbols, most in libcoreclr.so); 66.7 % of wall time passes through them, 66.7 % ends in them"}
+	comments := []string{"ntconv test", "events-lost: 3 events were lost by the recorder",
+		"22.2% of frames are unresolved (native module without symbols, most in libcoreclr.so): on the stack for 66.7% of wall time, leaf for 66.7%"}
 	if !slices.Equal(p.Comments, comments) {
 		t.Errorf("comments %q", p.Comments)
 	}
