@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -310,7 +311,7 @@ func TestSummary(t *testing.T) {
 		Kind: pprof.Wall, Events: 2, Samples: 2, Functions: 2, Locations: 1, Main: pprof.SampleType{Type: "wall", Unit: "nanoseconds"},
 		Total: 1_000_000, Frames: 6, // there is no interval between two samples at the same time
 	}
-	if got := s.Summary(); got != want {
+	if got := s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
