@@ -12,13 +12,17 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead.
+// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead. advice
+// says how to record something, for inputs that tools of .NET record; "" means that recording again does not help.
 func nothing(p *pass.Pass, what, advice string) error {
-	sel := p.Plan.Selection
+	sel, format := p.Plan.Selection, p.Input.Format.In
+	if advice != "" && !format.Recorded {
+		advice = format.NoEvents.Next
+	}
 	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
 	switch {
 	case p.Total == 0:
-		text, advice = p.Input.Format.In.NoEvents.Text, p.Input.Format.In.NoEvents.Next
+		text, advice = format.NoEvents.Text, format.NoEvents.Next
 	case !sel.Empty():
 		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, message.Count(p.Total, "event"))
 		if _, _, known := p.Recorded(); known && sel.Timed() {
@@ -28,9 +32,10 @@ func nothing(p *pass.Pass, what, advice string) error {
 	case p.Input.Again():
 		has, use := content(p)
 		text += " (" + has + ")"
-		if use != "" {
-			advice += "; " + use
+		if advice != "" && use != "" {
+			advice += "; "
 		}
+		advice += use
 	}
 	if p.Cause != nil {
 		text += "; the trace is incomplete: " + p.Cause.Error()

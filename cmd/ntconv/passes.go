@@ -85,6 +85,8 @@ func (a *app) notOpened(err error) error {
 	var of *input.Error
 	if errors.As(err, &of) {
 		switch {
+		case errors.Is(err, input.ErrSameFile):
+			return fail(exitUsage, err)
 		case errors.Is(err, input.ErrNoName):
 			return failf(exitUsage, "%w; name a trace, or - for standard input", err)
 		case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), of.Name) != nil:

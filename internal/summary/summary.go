@@ -58,7 +58,8 @@ func (s *Summary) Read(p *pass.Pass) {
 	s.Format = p.Info.Format
 	s.Events, s.Selected = p.Total, p.Kept
 	s.Report = Entries(p.Report)
-	s.Notes = slices.Concat(LossNotes(p.Losses()), p.Selector.Notes(), p.Input.UnitNotes(), p.Plan.Read.DepthNotes(p.Report))
+	s.Notes = slices.Concat(LossNotes(p.Losses()), p.Selector.Notes(), p.Input.UnitNotes(), p.Input.MergeNotes(),
+		p.Plan.Read.DepthNotes(p.Report))
 	if s.Flags != nil {
 		s.Notes = append(s.Notes, s.Flags()...)
 	}
