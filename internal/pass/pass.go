@@ -93,7 +93,7 @@ type Pass struct {
 	// once.
 	Unlearned bool
 
-	recorded profile.Recording // all events
+	recorded *profile.Recording // all events
 	losses   lossObserver
 	learn    func(*ntconv.Event)
 	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
@@ -161,6 +161,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 		return err
 	}
 	p.Info = src.Info()
+	p.recorded = profile.NewRecording(p.Info)
 	if p.Selector, err = p.Plan.Selection.For(p.Info.Clock, last); err != nil {
 		closer.Close()
 		return &SelectionError{err}
