@@ -141,7 +141,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},

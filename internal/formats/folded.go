@@ -159,14 +159,17 @@ func (s foldedSink) Close() error {
 
 func (s foldedSink) Result() Result {
 	d := s.Summary()
+	var others []pprof.Kind
+	for _, k := range d.Others {
+		others = append(others, pprof.Kind(k))
+	}
 	text := unresolved(&pprof.Summary{
-		Kind: pprof.Kind(
-			d.Kind,
-		), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
 	return &profileResult{
-		Kind: d.Kind.String(),
-		made: made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+		Kind:  d.Kind.String(),
+		made:  made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+		notes: otherKinds(others),
 	}
 }
 

@@ -29,6 +29,7 @@ func Nettrace() *Format {
 			Sniff:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			NoEvents: noEvents,
+			Recorded: true,
 		},
 		Out: &Out{
 			Doc:     "version 6 of a trace of any version, or a trace of the samples of pprof profiles, which PerfView opens",
@@ -71,11 +72,12 @@ func netperf() *Format {
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			Ordered:  true,
 			NoEvents: noEvents,
+			Recorded: true,
 		},
 	}
 }
 
-var noEvents = Advice{"the trace holds no events", "record again, with providers that have something to tell"}
+var noEvents = Advice{"the trace holds no events", "record again, with providers that write events"}
 
 // A nettraceOpener opens both formats: the reader distinguishes them itself.
 type nettraceOpener struct{}

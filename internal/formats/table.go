@@ -45,8 +45,11 @@ type In struct {
 	// NoBytes describes an empty file that has an extension of the format: what it is and what to do. Empty if that is
 	// nothing special.
 	NoBytes Advice
-	// NoEvents describes an input without events.
+	// NoEvents describes an input without events. Its next step also applies to an input that holds nothing for an
+	// output, unless the input is Recorded.
 	NoEvents Advice
+	// Recorded means that tools of .NET record this format, so Out.Advice, which says how to use them, applies.
+	Recorded bool
 }
 
 // allProfiles is In.Profile of formats whose inputs are all profiles.
@@ -116,8 +119,8 @@ type Out struct {
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs
 	// hold.
 	InFlags bool
-	// Advice tells users of traces that hold nothing for the format how to record one that does. The command also shows
-	// what the trace holds instead, if package inventory knows it.
+	// Advice says how to record a trace that holds something for the format. It is for inputs of formats that are
+	// Recorded. The command also shows what the trace holds instead, if package inventory knows it.
 	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example

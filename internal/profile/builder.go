@@ -240,6 +240,11 @@ func (b *Builder) Finish() *Profile {
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
 	}
+	for _, other := range b.sets {
+		if other != s && other.events > 0 {
+			p.Others = append(p.Others, other.kind)
+		}
+	}
 	p.Start, p.End = b.recorded(s)
 	if c := s.imported; c != nil {
 		p.Main, p.PeriodType, p.Period = c.Main(), c.PeriodType, c.Period
