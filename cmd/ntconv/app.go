@@ -92,8 +92,8 @@ func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ntconv",
 		Short: "Convert and inspect .NET traces",
-		Long: "ntconv reads .NET traces and writes what other tools understand.\n\n" + formatsHelp() + "\n" +
-			"An input may be packed with gzip or zstd, and - is standard input.\n\n" + exitCodes,
+		Long: "ntconv reads .NET traces (nettrace, netperf), pprof profiles and other formats, and writes what other tools understand.\n" +
+			"An input may be compressed with gzip or zstd, and - is standard input. IN in a command's usage is the name of such an input.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
 			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
@@ -118,7 +118,7 @@ func (a *app) command(args []string) *cobra.Command {
 	}
 	root.SetOut(&a.help)
 	root.SetErr(a.stderr)
-	root.SetUsageFunc(usage)
+	root.SetHelpFunc(showHelp)
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(
 		a.convertCmd(),
@@ -132,11 +132,14 @@ func (a *app) command(args []string) *cobra.Command {
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),
-		whereTopic(),
 		versionCmd(a),
 	)
+	root.AddCommand(topics()...)
 	addStandardCommands(root)
 	addSuggestions(root)
+	if isCompletion(args) {
+		prepareCompletion(root)
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
 	return root
 }

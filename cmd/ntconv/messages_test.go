@@ -56,7 +56,8 @@ func TestHelpIsTrue(t *testing.T) {
 		{"info", "provider/name; * stands for any text; several as A,B or by the flag again", "[]"},
 	} {
 		r := invoke(t, t.TempDir(), nil, append(strings.Fields(c.verb), "--help")...)
-		if r.code != exitOK || !strings.Contains(r.stdout, c.has) || strings.Contains(r.stdout, c.hasNot) {
+		text := strings.Join(strings.FieldsFunc(r.stdout, func(c rune) bool { return c == ' ' || c == '\n' }), " ") // unwrapped
+		if r.code != exitOK || !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) {
 			t.Errorf("%s: code %d, no %q or %q in:\n%s", c.verb, r.code, c.has, c.hasNot, r.stdout)
 		}
 	}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/pprofview"
-	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/internal/viewer"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,14 +68,11 @@ func (a *app) viewCmd() *cobra.Command {
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			v.in = args[0]
 			if v.where != viewPprof {
-				v.in = args[0]
 				return a.viewIn(cmd, &v)
 			}
-			if err := v.take(a, cmd, args); err != nil {
-				return err
-			}
-			return a.view(cmd.Context(), &v)
+			return a.view(cmd, &v)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
@@ -106,15 +101,20 @@ func (a *app) viewCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) view(ctx context.Context, v *viewing) error {
-	a.begin(&summary.Summary{Input: v.in, Flags: a.openers.Notes})
+func (a *app) view(cmd *cobra.Command, v *viewing) error {
 	if err := v.checkPort(); err != nil {
 		return err
 	}
-	p, partial, err := a.profileOf(&v.ranking)
+	p, partial, err := a.profileOf(cmd, &v.ranking)
 	if err != nil {
 		return err
 	}
+	known := learnNames(p, v.options.UsesLabels())
+	p, unmatched, err := pprofview.Select(p, &v.options.Filter)
+	if err != nil {
+		return v.reportFailure(err, cmd.Name(), known)
+	}
+	a.noteUnmatched(&v.ranking, unmatched, known)
 	ln, err := v.listen(0)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	if err := a.present(v, server.Address()); err != nil {
 		return err
 	}
-	if err := server.Serve(ctx); err != nil {
+	if err := server.Serve(cmd.Context()); err != nil {
 		return fail(exitOutput, fmt.Errorf("view: %w", err))
 	}
 	return nil
