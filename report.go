@@ -61,7 +61,7 @@ const (
 	CodeBadTime
 	// CodeStackCut: stacks that lost their outermost frames to a limit on depth.
 	CodeStackCut
-	// CodeTrailing: bytes behind the end of the trace.
+	// CodeTrailing counts bytes after the end of the trace that were not read, from the first one that is not zero.
 	CodeTrailing
 	// CodeUnresolved: addresses of stack frames that have no name.
 	CodeUnresolved
@@ -89,6 +89,9 @@ const (
 	// CodeUnknownDropped counts parts of the input of an unknown kind that were left out on request: optional metadata,
 	// fields, blocks.
 	CodeUnknownDropped
+	// CodeUnseen counts gaps in the samples of threads: rounds of the sample profiler saw other threads and not this one,
+	// so that the time belongs to no sample.
+	CodeUnseen
 	// CodeEvents: events that were read.
 	CodeEvents
 	numCodes
@@ -143,7 +146,7 @@ var codes = [numCodes]codeSpec{
 		"time lies more than 100 years from the start of the trace"},
 	CodeStackCut: {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames",
 		"stack was deeper than the limit and lost its outermost frames"},
-	CodeTrailing: {"trailing", SeverityInfo, "bytes after the end of the trace were not read",
+	CodeTrailing: {"trailing", SeverityLoss, "bytes after the end of the trace were not read",
 		"byte after the end of the trace was not read"},
 	CodeUnresolved: {"unresolved", SeverityNotice, "stack frames have no name",
 		"stack frame has no name"},
@@ -179,6 +182,8 @@ var codes = [numCodes]codeSpec{
 	},
 	CodeUnknownDropped: {"unknown-dropped", SeverityNotice, "parts of an unknown kind were left out",
 		"part of an unknown kind was left out"},
+	CodeUnseen: {"unseen", SeverityInfo, "gaps between samples in which the sample profiler did not see the thread",
+		"gap between samples in which the sample profiler did not see the thread"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 }

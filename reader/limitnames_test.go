@@ -72,8 +72,8 @@ func TestCompressionLimit(t *testing.T) {
 	if !errors.As(err, &l) || l.Limit != LimitRatio || l.Value != 200 || l.Asked <= 200 || l.Asked > 1032 {
 		t.Errorf("%v", err)
 	}
-	_, err = count([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x81, 1, 0, 0}, nil) // a frame header with a window of 72 MiB
-	if want := (ntconv.LimitError{Limit: LimitWindow, Value: 64 << 20, Asked: 72 << 20, Unit: "bytes"}); !exceeds(err, want) {
+	_, err = count([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x89, 1, 0, 0}, nil) // a frame header with a window of 144 MiB
+	if want := (ntconv.LimitError{Limit: LimitWindow, Value: 128 << 20, Asked: 144 << 20, Unit: "bytes"}); !exceeds(err, want) {
 		t.Errorf("%v, want %+v", err, want)
 	}
 }

@@ -74,7 +74,7 @@ const (
 	LimitTableBytes = "tables"         // Limits.TableBytes, in bytes
 
 	// Compressed input has limits that no member of Limits changes: 200 decompressed bytes per compressed byte beyond
-	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 64 MiB. A caller who wants others decompresses the
+	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 128 MiB. A caller who wants others decompresses the
 	// input.
 	LimitRatio  = iox.LimitRatio  // "decompression ratio"
 	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"

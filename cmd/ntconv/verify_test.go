@@ -150,7 +150,7 @@ func TestVerify(t *testing.T) {
 		"cut, ignored":  {whole[:len(whole)*2/3], []string{"--ignore", "damage", cutFile, "-"}, exitOK, []string{"equal: "}},
 		"selection":     {nil, []string{"--event", "Method*", "--ignore", "sequence,lost,marks,definitions", cpu, some}, exitOK, []string{"equal: "}},
 		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, id ", "--ignore definitions overlooks"}},
-		"selection not": {nil, []string{"--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
+		"selection not": {nil, []string{"--order", "file", "--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
 		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
 		"one":           {nil, []string{cpu}, exitUsage, []string{"two traces to compare, not 1"}},
 		"stdin twice":   {nil, []string{"-", "-"}, exitUsage, []string{"only one of the traces"}},

@@ -174,7 +174,7 @@ func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 	}
 	list := append([]string(nil), s.o.Comments...)
 	for _, e := range s.o.Report.Entries() {
-		if e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
+		if e.Code == ntconv.CodeUnseen || e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
 			e.Offset = -1 // the same trace in another file gives the same profile
 			list = append(list, e.String())
 		}

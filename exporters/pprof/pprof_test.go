@@ -138,7 +138,7 @@ func TestProfile(t *testing.T) {
 	namer.frames[0x1010][0].Func.SystemName = "Shop.Price"
 	report := &ntconv.Report{}
 	report.Add(ntconv.CodeEventsLost, 3, 99)
-	report.Add(ntconv.CodeTrailing, 1, 5) // nothing to tell a reader of the profile
+	report.Add(ntconv.CodeThreadReused, 1, 5) // not in the comments, because it only informs
 	leaf := &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}
 	p := export(t, testInfo(), namer, &pprof.Options{Report: report, Comments: []string{"ntconv test"}},
 		sample(till, 1000, leaf), sample(idle, 1500, &ntconv.Stack{PCs: []uint64{0x1020}}), sample(till, 2000, &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}),

@@ -22,7 +22,7 @@ const (
 	LimitLookups = "mappings times addresses"
 
 	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond
-	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 64 MiB.
+	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 128 MiB.
 	LimitRatio  = iox.LimitRatio  // "decompression ratio"
 	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
 	LimitWindow = iox.LimitWindow // in bytes: "zstd window"

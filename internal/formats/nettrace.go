@@ -66,7 +66,7 @@ func netperf() *Format {
 		Exts: []string{".netperf"},
 		Doc:  "traces of .NET Core 2.1 and 2.2",
 		In: &In{
-			Sniff:    func(head []byte) bool { return serializedType(head) == "Trace" },
+			Sniff:    isNetperf,
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			Ordered:  true,
 			NoEvents: noEvents,
@@ -272,6 +272,21 @@ func WeightUnit(t *ntconv.Type) string {
 
 // serialization begins every stream of .NET's FastSerialization, netperf and gcdump among them: a counted string.
 const serialization = "\x14\x00\x00\x00!FastSerialization.1"
+
+// eventPipeFile is the name of the first object in versions 1 and 2 of netperf, and in previews of version 3, which
+// differ from later files in nothing else.
+const eventPipeFile = "Microsoft.DotNet.Runtime.EventPipeFile"
+
+// isNetperf recognizes version 3. Readers say more about a newer version.
+func isNetperf(head []byte) bool {
+	switch serializedType(head) {
+	case "Trace":
+		return true
+	case eventPipeFile:
+		return int32(binary.LittleEndian.Uint32(head[len(serialization)+3:])) >= 3
+	}
+	return false
+}
 
 // serializedType returns the name of the first object's type of such a stream, "" if head holds none: two tags, the tag
 // of the type's own type, version and minimum reader version, and a counted string (nettrace-v4-v5, "Objects").

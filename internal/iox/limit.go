@@ -27,9 +27,10 @@ type Limits struct {
 	Window int64
 }
 
-// DefaultLimits returns 200 times the input beyond 64 MiB, 16 GiB in all and zstd windows of 64 MiB.
+// DefaultLimits returns 200 times the input beyond 64 MiB, 16 GiB in all and zstd windows of 128 MiB, which zstd -d
+// accepts without an option, too.
 func DefaultLimits() *Limits {
-	return &Limits{Ratio: 200, Floor: 64 << 20, Output: 16 << 30, Window: 64 << 20}
+	return &Limits{Ratio: 200, Floor: 64 << 20, Output: 16 << 30, Window: 128 << 20}
 }
 
 // allowed returns how many decompressed bytes may have been delivered once in compressed bytes were consumed,

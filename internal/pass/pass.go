@@ -93,7 +93,7 @@ type Pass struct {
 	// once.
 	Unlearned bool
 
-	recorded profile.Recording // all events
+	recorded *profile.Recording // all events
 	learn    func(*ntconv.Event)
 	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
 	waiting  *Ahead              // the first of Plan.Ahead that no event has shown to be needed, nil if there is none
@@ -160,6 +160,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 		return err
 	}
 	p.Info = src.Info()
+	p.recorded = profile.NewRecording(p.Info)
 	if p.Selector, err = p.Plan.Selection.For(p.Info.Clock, last); err != nil {
 		closer.Close()
 		return &SelectionError{err}

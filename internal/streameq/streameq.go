@@ -28,9 +28,6 @@ func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	if d := c.infos(a.Info(), b.Info()).in("trace"); d != nil {
 		return 0, d
 	}
-	for i, src := range []ntconv.Source{a, b} {
-		c.numbers[i].baseline = startsAnywhere(src.Info())
-	}
 	for {
 		x, errA := c.next(a, 0)
 		y, errB := c.next(b, 1)
