@@ -92,8 +92,9 @@ func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ntconv",
 		Short: "Convert and inspect .NET traces",
-		Long: "ntconv reads .NET traces (nettrace, netperf), pprof profiles and other formats, and writes what other tools understand.\n" +
-			"An input may be compressed with gzip or zstd, and - is standard input. IN in a command's usage is the name of such an input.",
+		Long: "ntconv reads .NET traces (nettrace, netperf), pprof profiles and other formats, and writes what other tools\n" +
+			"understand. An input may be compressed with gzip or zstd, and - is standard input. In the usage of a command, IN\n" +
+			"is the name of an input.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
 			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},

@@ -79,16 +79,16 @@ func prepareCompletion(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value, usage := pflag.UnquoteUsage(f)
 		f.Usage = usage
-		if _, ok := cmd.GetFlagCompletionFunc(f.Name); ok || slices.Contains([]string{"file", "directory", "program"}, value) {
+		if _, ok := cmd.GetFlagCompletionFunc(f.Name); ok {
 			return
 		}
-		if value == "input" {
-			completeBy(cmd, f.Name, func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-				return inputCompletion(cmd, nil, word)
-			})
-			return
+		switch value {
+		case "file", "directory", "program":
+		case "input":
+			completeBy(cmd, f.Name, anyCompletion)
+		default:
+			completeBy(cmd, f.Name, cobra.NoFileCompletions)
 		}
-		completeBy(cmd, f.Name, cobra.NoFileCompletions)
 	})
 	for _, c := range cmd.Commands() {
 		prepareCompletion(c)

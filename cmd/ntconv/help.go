@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
@@ -18,17 +19,49 @@ func showHelp(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", cmd.Short)
 	if cmd.IsAdditionalHelpTopicCommand() {
-		fmt.Fprintf(&b, "\n%s\n\nExamples:\n%s\n", strings.Trim(cmd.Long, "\n"), cmd.Example)
+		fmt.Fprintf(&b, "\n%s\n\nExamples:\n%s\n", reflow(cmd.Long, helpWidth), cmd.Example)
 	} else {
 		b.WriteByte('\n')
 		usageLines(&b, cmd)
 		if cmd.Long != "" && cmd.Long != cmd.Short {
-			fmt.Fprintf(&b, "\n%s\n", strings.Trim(cmd.Long, "\n"))
+			fmt.Fprintf(&b, "\n%s\n", reflow(cmd.Long, helpWidth))
 		}
 		subcommands(&b, cmd)
 		flagGroups(&b, cmd)
 	}
 	fmt.Fprint(cmd.OutOrStdout(), b.String()) // the root command's writer keeps the error
+}
+
+// reflow returns text in lines of at most a width. Lines that begin with a blank stay as they are, and so do empty lines;
+// the lines between them are a paragraph.
+func reflow(text string, width int) string {
+	var b strings.Builder
+	column := 0 // of the current paragraph
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == ' ' || line[0] == '\t' {
+			if column > 0 {
+				b.WriteByte('\n')
+				column = 0
+			}
+			b.WriteString(line + "\n")
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case column > 0 && column+1+n > width:
+				b.WriteByte('\n')
+				column = 0
+			case column > 0:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += n
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // usageLines writes how a command is used, and examples.
@@ -139,11 +172,13 @@ func addStandardCommands(root *cobra.Command) {
 				}
 				return nil
 			}
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // without it, arguments are not checked
+			// Without RunE the library does not check the arguments.
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 			c.Short = "Print a script that makes a shell complete commands, flags and file names"
-			c.Long = "Print a script that makes a shell complete commands, flags and file names. The help of each shell says where to\n" +
-				"install it. In bash it needs the package bash-completion (apt-get install bash-completion): without that package,\n" +
-				"completion fails with \"_get_comp_words_by_ref: command not found\"."
+			c.Long = "Print a script that makes a shell complete commands, flags and file names. " +
+				"The help of each shell says where to install it.\n\n" +
+				"In bash the script needs the package bash-completion (apt-get install bash-completion). " +
+				"Without that package, completion fails: \"_get_comp_words_by_ref: command not found\"."
 			for _, shell := range c.Commands() {
 				shell.Example = examples(
 					formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()},

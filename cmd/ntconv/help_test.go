@@ -100,3 +100,13 @@ func TestCompletionHasNoBackQuotes(t *testing.T) {
 		t.Errorf("nothing about bash-completion in\n%s", help)
 	}
 }
+
+// Reflow keeps all words, makes no line longer than the width unless it is one word, and changes no line that begins with
+// a blank.
+func TestReflow(t *testing.T) {
+	const text = "one two three\nfour five\n\n  a list   with columns that are wide\n  b\nsix seven eightnineteneleven\n"
+	const want = "one two\nthree four\nfive\n\n  a list   with columns that are wide\n  b\nsix seven\neightnineteneleven"
+	if got := reflow(text, 10); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

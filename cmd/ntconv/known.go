@@ -69,13 +69,13 @@ func (k *knownNames) hint(option, value string) string {
 	case !hasKey || k.labels[key] == nil:
 		return "; " + k.keys()
 	case len(values) == 0:
-		return fmt.Sprintf("; label %s is a number: %s=MIN:MAX selects a range", message.Line(key), message.Line(key))
+		return message.Line(fmt.Sprintf("; label %s is a number: %s=MIN:MAX selects a range", key, key))
 	}
 	more := ""
 	if len(values) > maxKnown {
 		values, more = values[:maxKnown], " and more"
 	}
-	return fmt.Sprintf("; values of the label %s are %s%s", message.Line(key), message.Line(strings.Join(values, ", ")), more)
+	return message.Line(fmt.Sprintf("; values of the label %s are %s%s", key, strings.Join(values, ", "), more))
 }
 
 // keys lists the keys of labels.
@@ -85,7 +85,7 @@ func (k *knownNames) keys() string {
 	case len(keys) == 0:
 		return "the samples have no labels"
 	case n > 0:
-		return fmt.Sprintf("labels of the samples are %s and %d more", message.Line(strings.Join(keys[:maxKnown], ", ")), n)
+		return message.Line(fmt.Sprintf("labels of the samples are %s and %d more", strings.Join(keys[:maxKnown], ", "), n))
 	}
 	return "labels of the samples are " + message.Line(strings.Join(keys, ", "))
 }

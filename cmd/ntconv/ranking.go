@@ -60,19 +60,20 @@ func (r *ranking) bindFilter(flags *pflag.FlagSet) {
 		"",
 		"no samples with a label that matches this `expression`; see --"+flagTagFocus,
 	)
-	flags.StringVar(&f.TagRoot, flagTagRoot, "", "values of the labels with these `keys` become the outermost frames; comma-separated")
-	flags.StringVar(&f.TagLeaf, flagTagLeaf, "", "values of the labels with these `keys` become the innermost frames; comma-separated")
+	const frames = "values of labels with these `keys`, comma-separated, become the "
+	flags.StringVar(&f.TagRoot, flagTagRoot, "", frames+"outermost frames")
+	flags.StringVar(&f.TagLeaf, flagTagLeaf, "", frames+"innermost frames")
 	flags.StringVar(
 		&r.base,
 		flagBase,
 		"",
-		"subtract the profile of this `input`, to which all flags apply, too; percentages are of the sum of all differences",
+		"subtract the profile of this `input`, an earlier one of the same process; percentages are of the rest of both",
 	)
 	flags.StringVar(
 		&r.diffBase,
 		flagDiffBase,
 		"",
-		"subtract the profile of this `input`, as --"+flagBase+", with percentages of its total",
+		"subtract the profile of this `input`; percentages are of its total",
 	)
 }
 
@@ -184,7 +185,8 @@ func (r *ranking) reportFailure(err error, command string, known *knownNames) er
 	case errors.As(err, &missing):
 		err = formats.MissingSampleType(missing.Name, missing.Has)
 	case errors.As(err, &unmatched):
-		return failf(exitEmpty, "%s: %w%s", input.NameOf(r.in, 0), err, known.hint(unmatched.Option, unmatched.Expression))
+		hint := known.hint(unmatched.Option, unmatched.Expression)
+		return failf(exitEmpty, "%s: %w%s", input.NameOf(r.in, 0), err, hint)
 	default:
 		err = fmt.Errorf("%s: %w", command, err)
 	}

@@ -72,11 +72,13 @@ func (a *app) topCmd() *cobra.Command {
 }
 
 // topDetails is what the help says about differences and JSON.
-const topDetails = `Percentages are of all samples, also of those that --focus, --tagfocus and --tagignore drop.
+const topDetails = `Percentages are of all samples, including those that --focus, --tagfocus and --tagignore drop.
 
---base OLD subtracts the profile of another trace or profile: what takes more than in OLD is positive, what takes less is negative.
-With --base, percentages are of the sum of all differences regardless of sign; with --diff-base, they are of the total of OLD. All
-flags apply to both inputs. A summary on standard error describes each of them.
+--diff-base OLD subtracts the profile of another trace or profile. Functions that take more than in OLD have positive
+values, those that take less have negative ones, and percentages are of the total of OLD, without a sign. --base OLD is
+for profiles of one process that continue each other: samples with equal stacks and labels are subtracted first, and
+percentages are of the rest of both. Both work as in pprof. All flags apply to both inputs, and each input has its own
+summary on standard error.
 
 --json prints one object:
 
@@ -85,9 +87,10 @@ flags apply to both inputs. A summary on standard error describes each of them.
   sample_type, unit  of all values, such as wall and nanoseconds
   time               start of the recording in RFC 3339; absent if unknown
   duration_ns        of the recording; absent if unknown
-  total              what percentages are of
+  total              the value that is 100%
   functions          number of functions in the selected samples
-  rows               at most --count objects, sorted: function, flat, flat_percent, cum, cum_percent`
+  rows               at most --count objects, sorted as in the report: function, flat, flat_percent, cum, cum_percent,
+                     where a percentage has the sign of its value`
 
 func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 	if n := r.options.Count; n < 0 {

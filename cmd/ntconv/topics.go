@@ -20,12 +20,12 @@ func formatsTopic() *cobra.Command {
 		Use:   "formats",
 		Short: "Formats that ntconv reads and writes",
 		Long: "Reads:\n" + readLines(formats.Readable()) + "\nWrites:\n" + formatLines(formats.Writable()) + `
-The format of an input is recognized by its content; --from FORMAT names it. Inputs may be compressed with gzip or zstd, and - is
-standard input. The format of an output follows from its extension, or from the command: ntconv to FORMAT. The help of
-ntconv to FORMAT describes the format's own flags.`,
+The format of an input is recognized by its content; --from FORMAT names it. Inputs may be compressed with gzip or
+zstd, and - is standard input. The format of an output follows from its extension, or from the command:
+ntconv to FORMAT, whose help describes the format's own flags.`,
 		Example: examples(
-			formats.Example{Remark: "by the extension of the output", Line: "ntconv convert trace.nettrace trace.pb.gz"},
-			formats.Example{Remark: "by name, with the format's own flags", Line: "ntconv to pprof --kind cpu trace.nettrace"},
+			formats.Example{Remark: "by extension", Line: "ntconv convert trace.nettrace trace.pb.gz"},
+			formats.Example{Remark: "by name, with flags of the format", Line: "ntconv to pprof --kind cpu trace.nettrace"},
 		),
 	}
 }
@@ -37,13 +37,14 @@ func limitsTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "limits",
 		Short: "Limits on memory and sizes, and the flags that change them",
-		Long: "Inputs are not trusted: limits keep a damaged or malicious input from filling memory or disk. The defaults suit large traces.\n" +
-			"If a limit is exceeded, the error names its flag, and the exit code is 5. Every command that reads a trace has these flags:\n\n" +
+		Long: "Inputs are not trusted: limits prevent a corrupt or malicious input from filling memory or disk.\n" +
+			"The defaults suit large traces. If an input exceeds a limit, the error names the flag of the limit, and the exit\n" +
+			"code is 5. Every command that reads a trace has these flags:\n\n" +
 			flags.FlagUsagesWrapped(helpWidth) + "\n" +
 			"Sizes are numbers of bytes, which may end in KiB, MiB, GiB or TiB.",
 		Example: examples(
-			formats.Example{Remark: "a trace that needs more memory", Line: "ntconv top --max-memory 4GiB large.nettrace"},
-			formats.Example{Remark: "more threads than usual", Line: "ntconv info --max-threads 5000000 trace.nettrace"},
+			formats.Example{Remark: "with more memory", Line: "ntconv top --max-memory 4GiB large.nettrace"},
+			formats.Example{Remark: "with more threads", Line: "ntconv info --max-threads 5000000 trace.nettrace"},
 		),
 	}
 }
@@ -56,7 +57,7 @@ func exitCodesTopic() *cobra.Command {
 		Long:  exitCodes,
 		Example: examples(
 			formats.Example{
-				Remark: "use a profile also if the trace is truncated",
+				Remark: "accept the profile of a truncated trace",
 				Line:   "ntconv to pprof trace.nettrace || test $? = 3",
 			},
 		),

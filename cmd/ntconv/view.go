@@ -40,6 +40,8 @@ func (a *app) viewCmd() *cobra.Command {
 			"which other users of this machine and other pages in your browser cannot read the profile. The first visit exchanges it for a cookie.\n" +
 			"To open the address elsewhere, forward the port with its number: ssh -L 8080:127.0.0.1:8080, with --port 8080.\n" +
 			"A summary on standard error says which parts of the input are missing or have no name.\n\n" +
+			"The pages show the samples that --tagfocus and --tagignore select, and percentages are of these samples. With\n" +
+			"--base and --diff-base they show a difference, as ntconv top does: see its help.\n\n" +
 			"Profiles are not trusted. Files that a profile names are not opened, except source files below the directories of --source: the page\n" +
 			"Source looks up each name there, whole and then without its first directories, and follows no symbolic link that leads out. No program\n" +
 			"is run on what a profile names, so there is no disassembly. --graph permits running dot of Graphviz, which draws the call graph from\n" +
@@ -52,6 +54,10 @@ func (a *app) viewCmd() *cobra.Command {
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
+			formats.Example{
+				Remark: "what changed since an earlier recording",
+				Line:   "ntconv view --diff-base old.nettrace new.nettrace",
+			},
 			formats.Example{
 				Remark: "a profile of any program, with its source code",
 				Line:   "ntconv view --source ~/src/app cpu.pb.gz",

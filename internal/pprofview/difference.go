@@ -15,14 +15,17 @@ type IncompatibleError struct {
 
 // Error implements error.
 func (e *IncompatibleError) Error() string {
-	return fmt.Sprintf("other sample types: %s, and %s in the base", strings.Join(e.Has, ", "), strings.Join(e.Base, ", "))
+	has, base := strings.Join(e.Has, ", "), strings.Join(e.Base, ", ")
+	return fmt.Sprintf("other sample types: %s, and %s in the base", has, base)
 }
 
 // Difference returns the samples of p minus those of base, as go tool pprof -base does, for the sample types that both
-// have. The default sample type of p must be among them. Equal samples with equal values disappear. The time and the duration are those of p.
+// have. The default sample type of p must be among them. Equal samples with equal values disappear. The time and the
+// duration are those of p.
 //
-// Percentages of reports are of the sum of the absolute values. If relative is set, they are of the total of base, as
-// with go tool pprof -diff_base: then samples of base have the label "pprof::base", and no samples disappear.
+// Percentages of reports are of the sum of the absolute values. That is nearly the sum of both totals if labels or
+// addresses differ, as those of two processes do. If relative is set, percentages are of the total of base, as with
+// go tool pprof -diff_base: then samples of base have the label "pprof::base", and no samples disappear.
 //
 // The error is an *IncompatibleError, or one of merging invalid profiles. Difference takes ownership of both profiles.
 func Difference(p, base *profile.Profile, relative bool) (*profile.Profile, error) {

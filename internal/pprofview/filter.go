@@ -68,10 +68,10 @@ func (f *Filter) unmatched(ui *driverUI) (options []string, err error) {
 	return options, nil
 }
 
-// Select returns a profile of the samples that f keeps, which is p if f is the zero value. unmatched are the options of
-// f that had no effect because no sample matches them, such as "tagignore". The error is a *NoMatchError if no sample is
-// left for that reason, or one of the driver, as for an invalid expression. Select takes ownership of p. It is not safe
-// for concurrent use, because the driver has global settings.
+// Select returns a profile of the samples that f keeps, which is p if f is the zero value. unmatched are the options
+// of f that had no effect because no sample matches them, such as "tagignore". The error is a *NoMatchError if no
+// sample is left for that reason, or one of the driver, as for an invalid expression. Select takes ownership of p. It
+// is not safe for concurrent use, because the driver has global settings.
 func Select(p *profile.Profile, f *Filter) (selected *profile.Profile, unmatched []string, err error) {
 	if *f == (Filter{}) {
 		return p, nil, nil
@@ -91,7 +91,9 @@ func Select(p *profile.Profile, f *Filter) (selected *profile.Profile, unmatched
 }
 
 // run returns the report of the driver for a profile, whose sample types must have distinct names.
-func (o *TopOptions) run(p *profile.Profile, command string, more ...string) (data []byte, unmatched []string, err error) {
+func (o *TopOptions) run(
+	p *profile.Profile, command string, more ...string,
+) (data []byte, unmatched []string, err error) {
 	var report bytes.Buffer
 	ui := &driverUI{}
 	options := driverOptions(p, ui, append(append(o.args(), more...), command, "-output=report")...)

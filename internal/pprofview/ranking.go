@@ -59,10 +59,7 @@ func Rank(p *profile.Profile, o *TopOptions) (ranking *Ranking, unmatched []stri
 func total(p *profile.Profile, index int) int64 {
 	var all, base int64
 	for _, s := range p.Sample {
-		v := s.Value[index]
-		if v < 0 {
-			v = -v
-		}
+		v := abs(s.Value[index])
 		all += v
 		if s.DiffBaseSample() {
 			base += v
@@ -73,6 +70,8 @@ func total(p *profile.Profile, index int) int64 {
 	}
 	return all
 }
+
+func abs(v int64) int64 { return max(v, -v) }
 
 // nameLocations gives locations without a function the name under which the report of Top lists them: the file of
 // their mapping.
