@@ -19,6 +19,9 @@ const (
 	// NamesRaw: as Microsoft's tools show them, Namespace.Type.Method(parameters), or Type::Method(parameters) where
 	// they come from a perf map.
 	NamesRaw
+	// NamesShort means the names of NamesPretty without the namespace and without type arguments: List.Add(int).
+	// Different methods may have the same name. Function.SystemName is as for NamesPretty.
+	NamesShort
 )
 
 // Options of a Table. The zero value is the default.
@@ -36,7 +39,7 @@ type Options struct {
 //
 // A Table must not be used by several goroutines at once.
 type Table struct {
-	raw    bool
+	names  Names
 	report *ntconv.Report
 
 	dull     [4]*ntconv.Type // types of no interest that came last: most events stop there
@@ -81,7 +84,7 @@ func New(opts *Options) *Table {
 		opts = &Options{}
 	}
 	t := &Table{
-		raw:        opts.Names == NamesRaw,
+		names:      opts.Names,
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
 		processes:  make(map[processKey]*process),

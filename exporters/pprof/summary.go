@@ -39,6 +39,11 @@ type Unresolved struct {
 // Summary returns the description of the profile. It is complete after Close, and zero before.
 func (s *Sink) Summary() Summary { return s.done }
 
+// LabelKeys returns the keys of the labels that samples of the profile have, sorted. They are noted only if
+// Options.DropLabels is not empty, so that callers can say which labels there are instead. The result is complete after
+// Close, and nil before.
+func (s *Sink) LabelKeys() []string { return s.labelKeys }
+
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	u := p.Unresolved
 	var others []Kind

@@ -145,7 +145,7 @@ func (s pprofSink) Result() Result {
 	d := s.Summary()
 	return &profileResult{
 		Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
-		notes: append(otherKinds(d.Others), s.dropped.notes(d.Kind == pprof.Imported)...),
+		notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 	}
 }
 

@@ -131,3 +131,12 @@ func (p *profileResult) Line(r Read) string {
 }
 
 func (p *profileResult) Notes() []string { return p.notes }
+
+// ProfileKind returns the kind of the profile that a sink of Profile.Create has written: wall, cpu or imported. It
+// returns "" for results of other sinks.
+func ProfileKind(r Result) string {
+	if p, ok := r.(*profileResult); ok {
+		return p.Kind
+	}
+	return ""
+}
