@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
@@ -133,6 +134,8 @@ type conversion struct {
 	names   *symbol.Options // nil if the format needs none
 	trace   *formats.Trace  // nil if the output is not part of a dataset
 	when    formats.Names   // when it needs them
+	symbols bool            // with a selection, events that symbolize it are written, too; see formats.Out.Subset
+	part    *subset.Filter  // what is written of a selection, nil for what is selected
 	byName  bool            // the name of the output decides whether it is a directory
 }
 
@@ -141,6 +144,14 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 	c.creator = c.to.Out.Bind(flags)
 	if c.to.Out.Names != formats.NoNames {
 		c.names = formats.NamesFlag(flags)
+	}
+	if c.to.Out.Subset {
+		flags.BoolVar(
+			&c.symbols,
+			"keep-symbols",
+			true,
+			"with a selection: keep method, module and symbol events of the selected processes",
+		)
 	}
 }
 
@@ -170,7 +181,16 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	a.sum.Naming = misnamed(c.to, outName)
 	c.plan(plan)
 	plan.Check = isStdout(outName) || outName == "" // what goes there cannot be taken back
-	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
+	part := c.subset(plan)
+	in, err := a.open(inputs, plan.NeedsAgain() || part != nil && part.NeedsLearn())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if part == nil {
+		return a.follow(plan, in, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
+	}
+	return a.convertSubset(c, plan, in, outName, part)
 }
 
 // plan asks for the symbols that the format needs.
@@ -190,6 +210,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			t := target(p)
 			t.Trace = c.trace
+			if c.part != nil {
+				t.Kept = c.part.KeepsProcess
+			}
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
 		},

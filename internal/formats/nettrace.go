@@ -35,6 +35,7 @@ func Nettrace() *Format {
 			Merges:  true,
 			InFlags: true,
 			Weights: true,
+			Subset:  true,
 			Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
 			Advice:  noEvents.Next,
 			Bind:    bindNettrace,

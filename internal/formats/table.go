@@ -94,6 +94,9 @@ type Out struct {
 	// Weights means that the format holds samples and not their weights: a selection is written with events that state
 	// them (profile.Weights).
 	Weights bool
+	// Subset means that the format stores the addresses of stacks, and the events that symbolize them: a selection is
+	// written with the symbols that it needs (package subset).
+	Subset bool
 	// Dataset means that an output, a directory, can be one of many in a dataset.
 	Dataset bool
 	// Merges means that several inputs can go into one output.
@@ -218,6 +221,9 @@ type Target struct {
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool
+	// Kept reports whether a selection that Out.Subset asks for has events of the process of a thread. It is nil if
+	// there is no such selection.
+	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace
 }
