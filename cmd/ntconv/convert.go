@@ -24,8 +24,9 @@ func (a *app) convertCmd() *cobra.Command {
 		Short: "Convert a trace or a profile; the format follows from the name of the output",
 		Long: "Convert a trace or a profile. The format is that of OUT's extension, or the one that --to names:\n" +
 			formatLines(table) +
-			"Without OUT the output is called as the input, in the current directory, with the extension of the format.\n" +
-			"Formats have flags of their own, which are not taken here: ntconv to FORMAT takes them.",
+			"Without OUT the output is named after the input, in the current directory, with the extension of the format.\n" +
+			"If .gz or .zst follows the extension, the output is compressed.\n" +
+			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{
@@ -87,18 +88,8 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
-	if f, packed := formats.ByOutput(out); f != nil && f.Out != nil && packed != "" {
-		if f.Compresses(packed) {
-			return f, nil
-		}
-		rest, _ := formats.CutCompression(out)
-		return nil, fmt.Errorf(
-			"%s: the output is not packed as %s says; call it %s, or give --to %s",
-			out,
-			packed,
-			rest,
-			f.Name,
-		)
+	if f, compression := formats.ByOutput(out); f != nil && f.Out != nil && compression != "" {
+		return f, nil
 	}
 	return nil, fmt.Errorf(
 		"%s: the name does not tell the format; give --to, or one of these extensions: %s",
@@ -168,6 +159,9 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 		return err
 	}
 	if err := checkOutput(outName, inputs...); err != nil {
+		return err
+	}
+	if err := checkCompression(c.to, outName); err != nil {
 		return err
 	}
 	if to, _ := c.creator.Destination(); to == formats.ToDir && a.force {

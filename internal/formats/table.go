@@ -108,7 +108,8 @@ type Out struct {
 	// Live means that the sinks deliver what they make while the input is read: an input that can be read only once,
 	// such as a pipe, is read in file order, because time order waits for the end of a window.
 	Live bool
-	// Compressions are extensions, after that of the format, for which sinks compress their output: ".gz", ".zst".
+	// Compressions are the extensions ".gz" and ".zst" after that of the format for which sinks compress an output that
+	// is one file.
 	Compressions []string
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs
 	// hold.
