@@ -26,7 +26,7 @@ func chromeFormat() *Format {
 			Help:         chromeHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // slices are made of events in time order
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       noEvents.Next,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindChrome(flags) },
 			Examples: []Example{

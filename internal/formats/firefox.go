@@ -21,7 +21,7 @@ func firefoxFormat() *Format {
 			Help:         firefoxHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // what lasts must begin before it ends
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
 			Examples: []Example{

@@ -35,8 +35,10 @@ func pprofFormat() *Format {
 			Binary:   true,
 			Names:    NamesLast,
 			AnyOrder: true, // samples are added up
-			Advice:   sampleAdvice,
-			Bind:     func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
+			// gzip is part of the format, whatever the name of the output.
+			Compressions: []string{extZstd},
+			Advice:       sampleAdvice,
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
 			Examples: []Example{
 				{
 					"time of all threads, running or waiting, or of the processors if that is what was recorded",
@@ -96,18 +98,29 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 	if c.options.Level < 0 || c.options.Level > 9 {
 		return nil, fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.options.Level)
 	}
-	w, err := out.Create("")
+	rest, compression := CutCompression(out.Name())
+	if compression != extZstd {
+		w, err := out.Create("")
+		if err != nil {
+			return nil, err
+		}
+		return c.sink(w, info, t, false), nil
+	}
+	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return c.sink(w, info, t, false), nil
+	_, twice := CutCompression(rest) // x.pb.gz.zst
+	s := c.sink(w, info, t, twice == "")
+	s.finish = finish
+	return s, nil
 }
 
 // sink returns a sink that writes a profile to w.
-func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) Sink {
+func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.options
 	o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, uncompressed
-	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels)}
+	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels), nil}
 }
 
 // A Profile makes profiles that are shown rather than written.
@@ -134,6 +147,14 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
+	finish  func() error // of a compression other than gzip, or nil
+}
+
+func (s pprofSink) Close() error {
+	if err := s.Sink.Close(); err != nil || s.finish == nil {
+		return err
+	}
+	return s.finish()
 }
 
 func (s pprofSink) Write(e *ntconv.Event) error {

@@ -22,7 +22,7 @@ func speedscopeFormat() *Format {
 			Help:         speedscopeHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // what lasts must begin before it ends
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindSpeedscope(flags) },
 			Examples: []Example{

@@ -103,6 +103,9 @@ type Out struct {
 	// Weights means that the format holds samples and not their weights: a selection is written with events that state
 	// them (profile.Weights).
 	Weights bool
+	// Subset means that the format stores the addresses of stacks, and the events that symbolize them: a selection is
+	// written with the symbols that it needs (package subset).
+	Subset bool
 	// Dataset means that an output, a directory, can be one of many in a dataset.
 	Dataset bool
 	// Merges means that several inputs can go into one output.
@@ -114,7 +117,8 @@ type Out struct {
 	// Live means that the sinks deliver what they make while the input is read: an input that can be read only once,
 	// such as a pipe, is read in file order, because time order waits for the end of a window.
 	Live bool
-	// Compressions are extensions, after that of the format, for which sinks compress their output: ".gz", ".zst".
+	// Compressions are the extensions ".gz" and ".zst" after that of the format for which sinks compress an output that
+	// is one file.
 	Compressions []string
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs
 	// hold.
@@ -227,6 +231,9 @@ type Target struct {
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool
+	// Kept reports whether a selection that Out.Subset asks for has events of the process of a thread. It is nil if
+	// there is no such selection.
+	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace
 }
