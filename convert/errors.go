@@ -49,6 +49,7 @@ func unknownFormat(name string, u *formats.Unknown) error {
 type settingError struct{ err *formats.FlagError }
 
 // Error calls flags of the command by the names that they have as settings.
-func (e *settingError) Error() string {
-	return "setting " + strings.ReplaceAll(strings.TrimPrefix(e.err.Error(), "--"), " --", " ")
-}
+func (e *settingError) Error() string { return e.err.Setting() }
+
+// Unwrap returns the error in the words of the command.
+func (e *settingError) Unwrap() error { return e.err }
