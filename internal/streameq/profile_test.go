@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/testing/members"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -151,29 +152,29 @@ var overlookedOfProfiles = map[string]string{
 // TestEveryMemberOfProfiles is TestEveryMember for profiles, of which a profile has only events.
 func TestEveryMemberOfProfiles(t *testing.T) {
 	samplesOnly := func() *ntconvtest.Trace {
-		tr := model()
+		tr := members.Trace()
 		tr.Events = tr.Events[:1]
 		return tr
 	}
-	for i, m := range membersOf(samplesOnly()) {
-		if m.isStruct() {
+	for i, m := range members.Of(samplesOnly()) {
+		if m.IsStruct() {
 			continue // its members are changed
 		}
 		changed := samplesOnly()
-		change(membersOf(changed)[i])
+		members.Change(members.Of(changed)[i])
 		_, err := streameq.Streams(samplesOnly().Source(), changed.Source(), &streameq.Options{Profiles: true})
 		reason := overlookedIn(&m)
 		if reason == "" {
-			reason = overlookedOfProfiles[m.name]
+			reason = overlookedOfProfiles[m.Name]
 		}
 		var d *streameq.Difference
 		switch {
 		case reason != "" && err != nil:
-			t.Errorf("%s is overlooked (%s), but: %v", m.path, reason, err)
+			t.Errorf("%s is overlooked (%s), but: %v", m.Path, reason, err)
 		case reason == "" && !errors.As(err, &d):
-			t.Errorf("%s (%s): a change is not seen: %v", m.path, m.name, err)
+			t.Errorf("%s (%s): a change is not seen: %v", m.Path, m.Name, err)
 		case d != nil && strings.ContainsAny(d.Error(), "{}"):
-			t.Errorf("%s: %v", m.path, d)
+			t.Errorf("%s: %v", m.Path, d)
 		}
 	}
 }
