@@ -34,8 +34,8 @@ type field struct {
 	format format
 }
 
-// A key is a member name of marker data. Its ID is its index in argEncoder.keys. An object with several members of one
-// name uses other keys for the later ones; the fields from mark on serve their search.
+// A key is a member name of marker data. Its ID is its index in argEncoder.keys. If an object has several members of
+// the same name, each later member uses a replacement key, whose name differs.
 type key struct {
 	text string
 	json []byte             // the quoted text and a colon

@@ -394,7 +394,7 @@ func TestForgottenThreads(t *testing.T) {
 		if i%7 == 0 {
 			e.closeEvent()
 			e.endRun()
-			e.forgetThreads()
+			e.restartThreads()
 		}
 	}
 	if err := e.finish(); err != nil {
@@ -406,12 +406,12 @@ func TestForgottenThreads(t *testing.T) {
 // TestFullTables writes names that do not fit into a table where they are used.
 func TestFullTables(t *testing.T) {
 	s := newScenario(rand.New(rand.NewPCG(3, 4)))
-	s.args.names.bytes, s.args.values.bytes = maxTextBytes, maxTextBytes
+	s.args.names.bytes, s.args.values.bytes = maxStringBytes, maxStringBytes
 	encoded := s.args.append(nil, &timeline.Source{Values: []timeline.Value{{Name: "new name", Text: "new value"}, {Name: "new name", Text: "new value"}}})
 	s.items = []timeline.Item{{Kind: timeline.Instant, Track: s.tracks[0], Name: "event", Category: "category", Encoded: encoded}}
 	var out bytes.Buffer
 	e := newEncoder(&out, s.tree, scenarioStart, &Options{})
-	e.names.bytes, e.categories.bytes = maxTextBytes, maxTextBytes
+	e.names.bytes, e.categories.bytes = maxStringBytes, maxStringBytes
 	if err := e.begin(s.tracks, s.args); err != nil {
 		t.Fatal(err)
 	}

@@ -352,7 +352,7 @@ func TestPayloads(t *testing.T) {
 	})
 }
 
-func entries(t *textTable) map[uint64][]byte {
+func entries(t *stringTable) map[uint64][]byte {
 	m := map[uint64][]byte{}
 	for i, s := range t.list {
 		m[uint64(i+1)] = appendBytes(nil, 2, valid(s))
