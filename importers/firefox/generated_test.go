@@ -29,11 +29,11 @@ func object(t *rapid.T, members map[string]any) json.RawMessage {
 }
 
 // drawThread returns a thread of version 57 whose functions are named after the strings of the profile.
-func drawThread(t *rapid.T, n, texts int) json.RawMessage {
+func drawThread(t *rapid.T, n, stringArray int) json.RawMessage {
 	index := func(limit int) int { return rapid.IntRange(0, limit-1).Draw(t, "index") }
 	var frames, prefixes, funcs, names []any
 	for range rapid.IntRange(1, 5).Draw(t, "funcs") {
-		names = append(names, index(texts))
+		names = append(names, index(stringArray))
 	}
 	for range rapid.IntRange(1, 5).Draw(t, "frames") {
 		funcs = append(funcs, index(len(names)))
@@ -76,13 +76,13 @@ func drawThread(t *rapid.T, n, texts int) json.RawMessage {
 // TestGenerated checks the totals of profiles with members in any order.
 func TestGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		texts := []string{"main", "read", "say \"hi\"", "Lérida", "a;b"}
+		stringArray := []string{"main", "read", "say \"hi\"", "Lérida", "a;b"}
 		var threads []json.RawMessage
 		for i := range rapid.IntRange(0, 3).Draw(t, "threads") {
-			threads = append(threads, drawThread(t, i+1, len(texts)))
+			threads = append(threads, drawThread(t, i+1, len(stringArray)))
 		}
 		meta := map[string]any{"interval": 1.5, "startTime": 1700000000000, "preprocessedProfileVersion": 57, "product": "test"}
-		rest := object(t, map[string]any{"threads": append([]json.RawMessage{}, threads...), "shared": map[string]any{"stringArray": texts}, "pages": []any{}})
+		rest := object(t, map[string]any{"threads": append([]json.RawMessage{}, threads...), "shared": map[string]any{"stringArray": stringArray}, "pages": []any{}})
 		text := []byte(`{"meta":` + string(object(t, meta)) + "," + string(rest[1:]))
 		checkSums(t, text, model(t, text))
 	})
