@@ -65,6 +65,8 @@ func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 	return append(dst, '}')
 }
 
+// payload appends the payload as JSON. It counts payloads with invalid UTF-8, and converts integers that Perfetto
+// cannot read to strings.
 func (a *argEncoder) payload(dst []byte, e *ntconv.Event) []byte {
 	s := a.table.Of(e)
 	start := len(dst)

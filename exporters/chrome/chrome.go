@@ -50,6 +50,7 @@ func NewSplit(
 	return newSink(create, max(size, 1), info, namer, o)
 }
 
+// newSink returns a sink whose parts have about limit bytes; 0 means one file.
 func newSink(
 	create func(part int) (io.WriteCloser, error),
 	limit int64,
@@ -97,7 +98,8 @@ var errForm = errors.New("chrome: the array form has no place for stacks of even
 var errSplit = errors.New("chrome: the samples of StackFrames cannot be split")
 
 // Close writes the output and removes the temporary files. It returns an error if the options contradict each
-// other, or if a temporary file or the output fails. A second call, or a call after Abort, does nothing and returns nil.
+// other, or if a temporary file or the output fails. After Close or Abort it does
+// nothing and returns nil.
 func (s *Sink) Close() error {
 	if s.ended {
 		return nil
@@ -106,6 +108,7 @@ func (s *Sink) Close() error {
 	return errors.Join(s.write(), s.out.abort(), s.lines.Close())
 }
 
+// write writes all parts. It validates the options first, so that invalid options create no file.
 func (s *Sink) write() error {
 	if s.o.Array && (s.o.Stacks || s.o.Samples == StackFrames) {
 		return errForm

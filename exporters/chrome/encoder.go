@@ -84,6 +84,8 @@ type sampler interface {
 	finish()
 }
 
+// newEncoder returns an encoder for items without imported events. The caller sets imported, whole, hasSamples and
+// shift before write.
 func newEncoder(o *Options, t trace, out *output) *encoder {
 	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*track{}, imported: &importedEvents{}}
 	switch o.Samples {

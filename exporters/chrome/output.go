@@ -61,6 +61,7 @@ func (o *output) drain() error {
 	return o.flush()
 }
 
+// flush writes the buffer to the part. The size of the part includes only bytes that w has accepted.
 func (o *output) flush() error {
 	n, err := o.w.Write(o.buf)
 	o.size += int64(n)

@@ -127,6 +127,7 @@ func appendMember(dst []byte, name string, value []byte) []byte {
 	return append(append(dst, name...), value...)
 }
 
+// addTop stores a member of the outermost object of the imported file. It copies the value, because c is reused.
 func (r *importedEvents) addTop(c *chromeevent.Event) {
 	if r.topBytes += len(c.Name) + len(c.Args); r.topBytes > maxTopBytes {
 		r.omitted++

@@ -67,6 +67,8 @@ func (s *sliceSampler) tid(t *timeline.Track) uint32 {
 	return tid
 }
 
+// trackOf returns the track for a sample. The first sample kind of a thread uses the track that writeNames has named;
+// each further kind gets a track and name of its own.
 func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
 	key := profileKey{it.Track, it.Weight.Kind}
 	if it.Thread != nil {
@@ -91,6 +93,7 @@ func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
 	return t
 }
 
+// sample ends the frames that the previous stack of the thread does not share with this one, and begins the others.
 func (s *sliceSampler) sample(it *timeline.Item) {
 	t := s.trackOf(it)
 	s.path = s.path[:0]
@@ -141,6 +144,7 @@ func (s *sliceSampler) advance(now int64) {
 	}
 }
 
+// cut writes the ends of all open slices. They stay open for resume.
 func (s *sliceSampler) cut(now int64) {
 	for _, t := range s.list {
 		for i := len(t.open) - 1; i >= 0; i-- {

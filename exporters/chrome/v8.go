@@ -24,6 +24,7 @@ type v8Sampler struct {
 	due      []*v8Profile // profiles that still have unwritten samples in finish
 }
 
+// A profileKey identifies a V8 profile.
 type profileKey struct {
 	track *timeline.Track
 	kind  profile.Kind
@@ -63,6 +64,7 @@ func v8Node(n timeline.Node) uint64 { return uint64(n) + rootNode }
 func (s *v8Sampler) idleNode() uint64      { return uint64(s.e.trace.Nodes()) + rootNode + 1 }
 func (s *v8Sampler) stacklessNode() uint64 { return uint64(s.e.trace.Nodes()) + rootNode + 2 }
 
+// profileOf returns the profile for a sample, and creates it on first use.
 func (s *v8Sampler) profileOf(it *timeline.Item) *v8Profile {
 	key := profileKey{it.Track, it.Weight.Kind}
 	if it.Thread != nil {
@@ -81,6 +83,8 @@ func (s *v8Sampler) profileOf(it *timeline.Item) *v8Profile {
 	return p
 }
 
+// sample ends the previous sample of the profile if necessary, and appends this one. A chunk is written one sample
+// early, so that an idle sample still fits.
 func (s *v8Sampler) sample(it *timeline.Item) {
 	p := s.profileOf(it)
 	s.end(p, it.Time)

@@ -52,7 +52,7 @@ type key struct {
 }
 
 // plainCopies is the number of replacements that append an underscore each. Further replacements append a number,
-// because the total length of the texts would grow with the square of their number.
+// because the total length of the strings would grow with the square of their number.
 const plainCopies = 8
 
 // copyText returns the text of the key that replaces k.
@@ -83,8 +83,8 @@ const (
 // A shape is the ordered list of the fields of an object; marker schemas are built from shapes. Shape 0 means that the
 // list follows: uvarint number of fields, uvarint ID of each field.
 //
-// The timeline calls it during Write. encode sets object, ids and body anew for each object; all other fields only
-// grow.
+// The timeline calls it during Write. encode resets ids and body and increments object for each object; all other
+// fields only grow.
 type argEncoder struct {
 	table  schema.Table
 	keys   []key
@@ -284,6 +284,7 @@ func (a *argEncoder) event(e *ntconv.Event) {
 // maxPlan limits the cached columns per schema.
 const maxPlan = 256
 
+// labels adds the labels of an event: IDs under fixed names, other labels under their keys.
 func (a *argEncoder) labels(l *ntconv.Labels) {
 	for _, c := range [...]struct {
 		kind  ntconv.LabelKind
@@ -385,6 +386,7 @@ func (a *argEncoder) value(v *timeline.Value) {
 // exact is the limit up to which JavaScript represents all integers exactly.
 const exact = 1 << 53
 
+// int adds an integer, as a string if JavaScript cannot represent it exactly.
 func (a *argEncoder) int(n uint32, v int64, f format) {
 	if v > exact || v < -exact {
 		f = formatString

@@ -18,6 +18,8 @@ type counter struct {
 	unit        string  // bytes, or "" for other units
 }
 
+// counter adds a value of a counter, as the difference to the previous value. It omits and counts values that are not
+// finite.
 func (e *encoder) counter(i *timeline.Item) {
 	if math.IsNaN(i.Value) || math.IsInf(i.Value, 0) {
 		e.notNumbers++

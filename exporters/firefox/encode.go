@@ -32,11 +32,13 @@ type measure struct {
 	scale  int64  // factor from the values to nanoseconds or bytes
 }
 
+// A measureKey identifies a measure.
 type measureKey struct {
 	kind  profile.Kind
 	value profile.ValueType
 }
 
+// A threadKey identifies a thread of the file. Each measure of a track except the first has a thread of its own.
 type threadKey struct {
 	track  *timeline.Track
 	number int64 // of the measure
@@ -64,6 +66,7 @@ type encoder struct {
 	notNumbers uint64          // counter values that are not finite numbers
 }
 
+// newEncoder returns an encoder for the tracks that t has now.
 func newEncoder(t trace, o *spool.Options, args *argEncoder, m *profile.MainTypes) *encoder {
 	e := &encoder{
 		trace: t, set: jsoncolumns.NewSet(o), args: args, mainTypes: m, order: make(map[*timeline.Track]int64), threads: make(map[threadKey]*thread),
@@ -77,6 +80,8 @@ func newEncoder(t trace, o *spool.Options, args *argEncoder, m *profile.MainType
 	return e
 }
 
+// item adds an item to the columns. Flows, slice ends and raw items have no column: a slice has its duration at its
+// begin.
 func (e *encoder) item(i *timeline.Item) error {
 	switch i.Kind {
 	case timeline.Sample:
@@ -130,6 +135,8 @@ func (e *encoder) thread(t *timeline.Track, m *measure) *thread {
 	return h
 }
 
+// sample adds one row per sample type with a value. The samples of all sample types but the first go to threads of
+// their own.
 func (e *encoder) sample(i *timeline.Item) {
 	w := i.Weight
 	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {

@@ -29,6 +29,7 @@ type markerSchema struct {
 	unfinished, endThread bool
 }
 
+// A schemaKey identifies a schema. name is "" for categories whose markers share one schema.
 type schemaKey struct{ category, name string }
 
 // schemaOf returns the schema of an item and creates it on first use. Beyond maxSchemas, all further event types share

@@ -63,6 +63,7 @@ type function struct {
 	line     int32
 }
 
+// newThread returns a thread whose columns have keys in the order of their constants.
 func newThread(set *jsoncolumns.Set, t *timeline.Track, number int64) *thread {
 	h := &thread{
 		track: t, number: number, stacks: make(map[timeline.Node]uint32), frames: make(map[uint32]uint32), funcs: make(map[function]uint32),
@@ -163,6 +164,7 @@ func (h *thread) positive(column int, n int32) {
 	}
 }
 
+// funcOf returns the index of a function in the thread's function table, and adds a row if necessary.
 func (e *encoder) funcOf(h *thread, key function) uint32 {
 	index, ok := h.funcs[key]
 	if ok {
@@ -181,6 +183,7 @@ func (e *encoder) funcOf(h *thread, key function) uint32 {
 	return index
 }
 
+// resourceOf returns the index of a library in the thread's resource table, and adds a row if necessary.
 func (e *encoder) resourceOf(h *thread, name string) uint32 {
 	id := e.strings.id(name)
 	index, ok := h.resources[id]

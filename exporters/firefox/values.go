@@ -81,6 +81,7 @@ func (a *argEncoder) appendValue(dst []byte, v ntconv.Value) []byte {
 	return append(dst, "null"...)
 }
 
+// appendText appends a string value as JSON and counts invalid UTF-8.
 func (a *argEncoder) appendText(dst []byte, v ntconv.Value) []byte {
 	a.list = v.AppendString(a.list[:0])
 	dst, exact := jsoncolumns.AppendString(dst, a.list)

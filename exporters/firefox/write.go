@@ -74,6 +74,7 @@ func (s *Sink) file(e *encoder) error {
 	return nil
 }
 
+// report reports what the file cannot represent. replaced is the number of strings that the writer repaired.
 func (s *Sink) report(e *encoder, replaced uint64) {
 	r := s.o.Report
 	r.Note(
@@ -114,6 +115,7 @@ func (e *encoder) addProcess(t *timeline.Track) {
 // defaultInterval is the sampling interval in nanoseconds if the trace does not state one.
 const defaultInterval = 1_000_000
 
+// writeMeta writes the member meta, with the schemas of all markers. All columns must be complete.
 func (s *Sink) writeMeta(w *jsoncolumns.Writer, e *encoder, threads []*thread) {
 	interval := int64(defaultInterval)
 	if text, ok := s.info.Attrs.Get("ExpectedCPUSamplingRate"); ok {

@@ -124,6 +124,7 @@ func (t *table) add(roots []uint32, frames []ntconv.Frame, value int64) {
 	t.sums[i] = saturatingAdd(t.sums[i], value)
 }
 
+// saturatingAdd returns a + b, clamped to the range of int64.
 func saturatingAdd(a, b int64) int64 {
 	switch sum := a + b; {
 	case a > 0 && b > 0 && sum < 0:

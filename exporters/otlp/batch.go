@@ -167,6 +167,7 @@ func (r *resourceRow) measure() {
 	}
 }
 
+// resourceOf returns the row of an imported resource, with the attributes of Options.ImportedResource.
 func (t *table) resourceOf(r *span.Resource) *resourceRow {
 	if r == t.lastResource && r != nil {
 		return t.resourceRow
@@ -190,6 +191,7 @@ func (t *table) resourceOf(r *span.Resource) *resourceRow {
 	return row
 }
 
+// scopeOf returns the row of a scope.
 func (t *table) scopeOf(s *span.Scope) *scopeRow {
 	if s == t.lastScope && s != nil {
 		return t.scopeRow

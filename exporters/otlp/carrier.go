@@ -14,6 +14,7 @@ type upload struct {
 	spend func(bytes int) error // Options.Spend; may be nil
 }
 
+// carry sends the rows as one request, after spend has accepted its size.
 func (u upload) carry(ctx context.Context, rows []row) (int, error) {
 	spans, size := assemble(rows)
 	if u.spend != nil {
@@ -34,6 +35,7 @@ type file struct {
 // maxIdleBuffer is the maximum size of the buffer that a file keeps between batches.
 const maxIdleBuffer = 8 << 20
 
+// carry writes the rows with one call of Write.
 func (f *file) carry(_ context.Context, rows []row) (int, error) {
 	if cap(f.buf) > maxIdleBuffer {
 		f.buf = nil

@@ -57,6 +57,8 @@ type delivery struct {
 	progressMu sync.Mutex // serializes calls of progress
 }
 
+// newDelivery returns a delivery without workers; put starts them. When ctx is done, it fails with the cause, and after
+// grace it abandons carriers that have not returned.
 func newDelivery(ctx context.Context, to carrier, o *Options) *delivery {
 	d := &delivery{ctx: ctx, to: to, report: o.Report, progress: o.Progress, limit: o.Concurrency}
 	d.changed.L = &d.mu

@@ -147,6 +147,7 @@ const (
 	defaultBatchBytes = 7 << 19 // 3.5 MiB
 )
 
+// setDefaults replaces zero values by the documented defaults.
 func (o *Options) setDefaults() {
 	if o.BatchSpans <= 0 {
 		o.BatchSpans = defaultBatchSpans

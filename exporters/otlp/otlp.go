@@ -96,6 +96,7 @@ func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts
 	return s
 }
 
+// newSink returns a sink without a delivery, which the caller sets.
 func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{namer: namer}
 	if opts != nil {

@@ -44,6 +44,7 @@ type processes struct {
 	found  *process
 }
 
+// of returns the process of p, and adds it if necessary. nil is the process of spans without a process.
 func (t *processes) of(p *ntconv.Process) *process {
 	if t.found != nil && t.last == p {
 		return t.found

@@ -162,6 +162,7 @@ func (e *protoEncoder) span(s *tracepb.Span) {
 	e.end(message)
 }
 
+// attributes appends the repeated field num of KeyValue messages.
 func (e *protoEncoder) attributes(num protowire.Number, list []*commonpb.KeyValue) {
 	for _, kv := range list {
 		message := e.begin(num)

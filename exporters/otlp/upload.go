@@ -19,8 +19,8 @@ import (
 //   - nil: the receiver has all spans.
 //   - a *PartialSuccessError: the receiver has all spans except the rejected ones. The sink continues.
 //   - an error that wraps ErrTooLarge: the receiver accepted nothing because the request is too large. The sink sends
-//     each half of the batch, down to single spans, and counts a single span as rejected. It stops after 64 such spans if
-//     the receiver has accepted none.
+//     each half of the batch, down to single spans, and counts a single span as rejected. It stops after 64 such
+//     spans if the receiver has accepted none.
 //   - an error that wraps ErrNotReceived: the receiver certainly accepted nothing, because there was no connection or
 //     because it refused. The sink stops, and the spans count as Summary.Unsent.
 //   - any other error: the receiver may have all spans, some or none, because it did not answer or because the Uploader

@@ -17,7 +17,7 @@ import (
 const maxValueDepth = 64
 
 // attributeMap returns attributes as a map of strings, and the memory of the map in bytes. If a key repeats, its first
-// value is used. The key omit is left out; "" omits none.
+// value is used. It omits the key omit; "" omits none.
 func attributeMap(list []span.Attribute, omit string) (m map[string]string, bytes int) {
 	if len(list) == 0 {
 		return nil, 0

@@ -15,6 +15,7 @@ type clock struct {
 	exact bool  // TicksAt is the inverse of Nanos, unless a value was clamped
 }
 
+// newClock returns a clock for a trace. Without a usable wall-clock time, rows count from 1970-01-01.
 func newClock(c ntconv.Clock) clock {
 	k := clock{Clock: c, exact: c.Freq <= int64(time.Second)}
 	// UnixNano is undefined outside these years.

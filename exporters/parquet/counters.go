@@ -35,6 +35,7 @@ func (p *counters) write(e *ntconv.Event, it *item) error {
 	return nil
 }
 
+// add appends a row for a counter value. If several tags have the same key, it keeps the first.
 func (p *counters) add(v *counter.Value) {
 	row := p.rows.row()
 	*row = tables.Counter{

@@ -12,6 +12,7 @@ type idTexts struct {
 	known map[span.Context]idText
 }
 
+// An idText holds both IDs in hexadecimal; "" means none.
 type idText struct{ trace, span string }
 
 // of returns a trace ID and a span ID in hexadecimal, and "" for an ID that is zero.

@@ -71,6 +71,7 @@ func (t *labelTable) sum(list []ntconv.Label) sum {
 	return t.hasher.sum(key)
 }
 
+// newLabelList returns the columns of a list, without its ID.
 func newLabelList(l *ntconv.Labels) *labelList {
 	var list labelList
 	if id, ok := l.ID(ntconv.LabelActivityID); ok {

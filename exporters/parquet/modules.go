@@ -53,6 +53,8 @@ func (t *moduleTable) id(process int32, m *ntconv.Mapping) int32 {
 	return id
 }
 
+// add writes the row of a module and returns its module_id. recorded means that the process definition of the trace
+// contains the module.
 func (t *moduleTable) add(process int32, m *ntconv.Mapping, recorded bool) int32 {
 	t.last++
 	row := t.rows.row()

@@ -30,6 +30,8 @@ func newSamples(s *Sink) (derived, error) {
 
 func (p *samples) watch(e *ntconv.Event) { p.stream.Watch(e) }
 
+// write hands a sample to the stream, which returns it to add as soon as its weight is known: for wall-clock time, at
+// the next sample of the thread.
 func (p *samples) write(e *ntconv.Event, it *item) error {
 	if !p.stream.IsSample(e) {
 		p.stream.Watch(e)

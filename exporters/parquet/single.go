@@ -172,6 +172,7 @@ func (s *SingleSink) stack(e *ntconv.Event) *singleStack {
 	return m.found
 }
 
+// newStack resolves the stack of an event.
 func (s *SingleSink) newStack(e *ntconv.Event) *singleStack {
 	s.frames = s.namer.AppendFrames(s.frames[:0], e.Thread.Process, e.Stack, e.Time)
 	found := &singleStack{names: make([]string, 0, len(s.frames))}

@@ -83,6 +83,7 @@ func (p *spans) add(s *span.Span) {
 	}
 }
 
+// addSpan adds a row to the table spans. The span is reused after the call, so the row contains copies.
 func (p *spans) addSpan(s *span.Span) {
 	row := tables.Span{
 		TraceID: s.TraceID.String(), SpanID: s.ID.String(), Name: valid(s.Name), Kind: kindName(s.Kind), Status: statusName(s.Status),

@@ -32,7 +32,8 @@ type spilled struct {
 
 // write appends a stack:
 //
-//	uvarint process, varint time, uvarint number of addresses, uvarint number of frames, then 8 bytes per address and 4 per frame
+//	uvarint process, varint time, uvarint number of addresses, uvarint number of frames,
+//	8 bytes per address, 4 bytes per frame
 func (s *spill) write(process int32, at ntconv.Ticks, pcs []uint64, frames []int32) error {
 	if s.file == nil {
 		if err := s.create(); err != nil {
@@ -85,6 +86,7 @@ func (s *spill) close() error {
 
 func spillError(err error) error { return fmt.Errorf("stacks: %w", err) }
 
+// A spillReader reads the stacks of a spill in the order in which they were written.
 type spillReader struct {
 	r   *bufio.Reader // nil if there are no stacks
 	buf []byte

@@ -28,7 +28,7 @@ type table[T any] struct {
 	empty chan *batch[T]
 	ended chan struct{}
 	count int64
-	// broken is the first error as far as the goroutine that makes the rows knows it. Rows after it are not written.
+	// broken is a copy of err that only the producer reads; send updates it. Rows after an error are not written.
 	broken error
 	// broken is a copy of err that only the producer reads; send updates it. Rows after an error are not written.
 	unsorted func() bool
@@ -184,6 +184,7 @@ func (t *table[T]) endGroup() {
 	}
 }
 
+// send hands the batch to the goroutine, and waits if too many batches are waiting. It continues with an empty batch.
 func (t *table[T]) send() {
 	t.full <- t.batch
 	t.broken = t.error()
@@ -251,6 +252,7 @@ func (t *table[T]) error() error {
 	return t.err
 }
 
+// fail keeps the first error. It ignores nil.
 func (t *table[T]) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

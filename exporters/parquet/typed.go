@@ -80,6 +80,7 @@ func newTyped(s *Sink) (derived, error) {
 
 func (t *typed) watch(*ntconv.Event) {}
 
+// write spills an event as a record of its table. The payload is decoded in close, when the columns are known.
 func (t *typed) write(e *ntconv.Event, it *item) error {
 	if t.choice.none {
 		return nil
@@ -125,6 +126,7 @@ func (t *typed) variantOf(e *ntconv.Event, s *schema.Schema) variantRef {
 	return ref
 }
 
+// newVariant adds a variant to the table with this name, and adds the table if necessary.
 func (t *typed) newVariant(name typedName, v variant) variantRef {
 	table := t.byEvent[name]
 	if table == nil {

@@ -248,6 +248,7 @@ func (b *layoutBuilder) namesColumn(key fieldKey) int {
 	return b.newColumn(key, strings.ToValidUTF8(key.name, "\uFFFD")+"_name", form{kind: parquetwriter.KindString})
 }
 
+// newColumn adds a column and returns its index, or 0 if the table has too many field columns.
 func (b *layoutBuilder) newColumn(key fieldKey, name string, f form) int {
 	if len(b.columns) >= fixedColumns+b.max {
 		b.known[key] = 0

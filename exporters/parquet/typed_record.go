@@ -123,6 +123,7 @@ type recordReader struct {
 	failed bool
 }
 
+// uvarint reads a varint. Values of one byte, the usual case, take a fast path that can be inlined.
 func (in *recordReader) uvarint() uint64 {
 	if len(in.b) > 0 && in.b[0] < 0x80 {
 		u := in.b[0]

@@ -14,8 +14,7 @@ const (
 // moves all chunks to one temporary file when their total size exceeds a limit. Its memory depends neither on the
 // number of types nor on the number of records, and it needs only one file.
 //
-// add and store are for one goroutine. Once the last record has been added, each may be called concurrently for
-// different lists.
+// Only each is safe for concurrent use, for different lists, once the last record has been added.
 type typedSpill struct {
 	dir   string // maximum bytes in the file; 0 means no limit
 	max   int64  // maximum bytes in memory, which the latest chunk may exceed
@@ -124,6 +123,7 @@ func (s *typedSpill) store() error {
 	return nil
 }
 
+// storeChunk appends a chunk to the file and releases its memory.
 func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
 	if len(b) > 0 {
 		c.stored = append(c.stored, extent{s.file.Size(), len(b)})

@@ -47,6 +47,8 @@ type valueNames struct {
 // maxValueNames limits the cached names per field, because a bit set may have many values.
 const maxValueNames = 4096
 
+// newTypedWriter returns a writer for a table. It merges the fields of all variants into one layout, in the order of
+// their versions.
 func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWriter, error) {
 	order := make([]int, len(table.variants))
 	for i := range order {
@@ -86,6 +88,7 @@ func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
 	return o
 }
 
+// newVariantWriter returns a writer for the payloads of one schema. It determines the columns that stay NULL for them.
 func newVariantWriter(s *schema.Schema, fields []fieldColumn, columns int) variantWriter {
 	v := variantWriter{schema: s, program: payload.Compile(s), fields: fields, names: make([]valueNames, len(fields))}
 	used := make([]bool, columns)
@@ -304,6 +307,7 @@ func (w *typedWriter) writeName(v *variantWriter, i int, cell *payload.Cell) {
 	}
 }
 
+// look sets n.name to the name of a value. It discards all cached names when there are too many.
 func (n *valueNames) look(s *schema.Schema, field string, value uint64) {
 	name, ok := n.known[value]
 	if !ok {

@@ -71,7 +71,8 @@ func (a *argEncoder) open(dst []byte, field uint64, name string) ([]byte, int) {
 	return appendText(dst, annotationName, name), m
 }
 
-// Strings outside these sizes, in bytes, are not interned: an ID is no shorter, or the string is unlikely to repeat.
+// Strings outside these sizes, in bytes, are not interned: an ID would not save space, or the string is unlikely to
+// repeat.
 const (
 	minInterned = 4
 	maxInterned = 4 << 10
@@ -276,6 +277,7 @@ func (a *argEncoder) ids(dst []byte, s *span.Span) []byte {
 	return dst
 }
 
+// identity encodes the IDs, kind, source, status and trace state of a span. Synthetic IDs are omitted.
 func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
 	if !s.MadeID {
 		dst = a.ids(dst, s)

@@ -227,6 +227,7 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 // maxExact is the smallest integer from which on a float64 cannot represent all integers.
 const maxExact = 1 << 53
 
+// counter writes a counter value, as an integer if it is one that a float64 represents exactly.
 func (e *encoder) counter(it *timeline.Item) {
 	b, packet := e.packet(it.Time)
 	b = appendUint(b, packetSequence, sequenceEvents)
@@ -284,8 +285,8 @@ const (
 	categoryFlow = 1
 )
 
-// flow writes an instant for a flow that begins or ends in the middle of a slice: an arrow connects events, and there
-// is no event at that time.
+// flow writes an instant for a flow that begins or ends in the middle of a slice: an arrow connects events, and no
+// event has that time.
 func (e *encoder) flow(it *timeline.Item) {
 	b, packet := e.packet(it.Time)
 	b = appendUint(b, packetSequence, sequenceEvents)

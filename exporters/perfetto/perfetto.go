@@ -152,6 +152,7 @@ func (s *Sink) Close() error {
 	return errors.Join(s.write(), s.timeline.Close())
 }
 
+// write writes the output. The summary is set even if that fails.
 func (s *Sink) write() error {
 	t := s.timeline
 	if err := t.Finish(); err != nil {

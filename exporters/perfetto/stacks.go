@@ -38,6 +38,7 @@ type frame struct { // 0: not assigned yet
 	line     uint64
 }
 
+// A mapping holds the IDs of a mapping's parts; 0 means that it has none.
 type mapping struct{ file, buildID uint64 }
 
 func newStacks(t tree) *stacks {
@@ -127,6 +128,7 @@ func stackNumber(n timeline.Node) uint64 {
 	return uint64(n)
 }
 
+// defineNone appends the definition of the callstack noStack.
 func (s *stacks) defineNone(dst []byte, d defined) []byte {
 	const name = "[no stack]"
 	function, mapping := numberIn(s.functions, name), s.mapping(nil)

@@ -31,6 +31,7 @@ func (t *stringTable) numberBytes(s []byte) (n uint64, added bool) {
 	return t.add(string(s))
 }
 
+// add assigns the next ID to s, or returns 0 if the table is full.
 func (t *stringTable) add(s string) (n uint64, added bool) {
 	if len(t.list) == maxStrings || t.bytes+len(s) > maxStringBytes {
 		return 0, false

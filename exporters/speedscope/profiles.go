@@ -110,6 +110,7 @@ func (e *encoder) number(t *timeline.Track) int64 {
 	return int64(len(e.order)) + int64(t.ID)
 }
 
+// item adds an item to its profiles. Instants, counters and flows have no place in the format.
 func (e *encoder) item(i *timeline.Item) error {
 	switch i.Kind {
 	case timeline.Sample:
@@ -122,6 +123,7 @@ func (e *encoder) item(i *timeline.Item) error {
 	return e.set.Err()
 }
 
+// event adds the begin or end of a slice to the evented profile of its track.
 func (e *encoder) event(i *timeline.Item, begin string) {
 	p := e.evented[i.Track]
 	if p == nil {
@@ -137,6 +139,7 @@ func (e *encoder) event(i *timeline.Item, begin string) {
 	p.events.End(append(b, '}'))
 }
 
+// sample adds a sample to the profile of all threads and to that of its thread, once per sample type.
 func (e *encoder) sample(i *timeline.Item) {
 	w := i.Weight
 	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {

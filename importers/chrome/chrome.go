@@ -185,6 +185,7 @@ func (s *source) nextSampleType() *ntconv.Type {
 	return types[s.defined-1].typ
 }
 
+// numbered assigns the next sequence number. 0 is not a valid sequence number, so it is skipped on overflow.
 func (s *source) numbered(e *ntconv.Event) *ntconv.Event {
 	if s.seq++; s.seq == 0 {
 		s.seq = 1

@@ -121,6 +121,8 @@ func (l *loader) readProfiles() error {
 	return l.profiles.Close()
 }
 
+// profileEvent adds an event of V8's profiler to its profile. Events that turn out to contain no profile data become
+// ordinary events.
 func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	e := &l.parsed
 	l.parser.Parse(value, e)

@@ -22,6 +22,7 @@ func (l *loader) v8Nodes(t *tree, nodes []byte) error {
 	}
 }
 
+// v8Node adds a node. Its parent and children may be unknown yet; then they are added as undefined nodes.
 func (l *loader) v8Node(t *tree, value []byte) error {
 	var id, parent, frame, children []byte
 	members := jsonscan.MembersOf(value)

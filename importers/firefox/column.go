@@ -29,6 +29,7 @@ type raws struct {
 	ends []int
 }
 
+// at returns the i-th value, or nil if there is none. It aliases the buffer.
 func (r *raws) at(i int) []byte {
 	if i >= len(r.ends) {
 		return nil
@@ -83,6 +84,7 @@ func (f *file) readTable(columns []column) (t table, err error) {
 	return t, nil
 }
 
+// rows returns the number of rows read so far. It is 0 for a text, which belongs to the whole table.
 func (c *column) rows() int {
 	switch {
 	case c.ints != nil:

@@ -30,6 +30,7 @@ type counterTable struct {
 
 var counterMembers = []string{"name", "category", "pid", "mainThreadIndex", "samples", "sampleGroups", "display"}
 
+// readCounter reads a counter and adds the records of its samples.
 func (f *file) readCounter() error {
 	c := &counter{mainThread: -1}
 	var tables []*counterTable
@@ -89,6 +90,7 @@ func (f *file) readGroups(tables []*counterTable) ([]*counterTable, error) {
 	return tables, err
 }
 
+// readCounterTable reads a sample table of a counter. Its times may be absolute or differences.
 func (f *file) readCounterTable(t *counterTable) (err error) {
 	t.table, err = f.readTable([]column{
 		{

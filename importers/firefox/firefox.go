@@ -120,6 +120,8 @@ type file struct {
 
 var fileMembers = []string{"meta", "libs", "shared", "threads", "counters"}
 
+// read reads the file in one pass. The members may have any order, except that meta must precede threads. References to
+// members that may follow are validated in source.
 func (f *file) read() (Source, error) {
 	f.lateStacks = -1
 	hasThreads := false

@@ -112,7 +112,7 @@ func threadsOf(p map[string]any) (list []map[string]any) {
 	return list
 }
 
-// TestOlderVersions checks that a profile in the shapes of older versions gives the same events.
+// TestOlderVersions checks that a profile in the form of older versions yields the same events.
 func TestOlderVersions(t *testing.T) {
 	base := readFile(t, 57)
 	want := lines(t, open(t, base, nil))
@@ -155,7 +155,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-// TestOldMarkers reads markers as they were before they had phases.
+// TestOldMarkers reads markers of versions without phases.
 func TestOldMarkers(t *testing.T) {
 	text := []byte(`{"meta":{"interval":1,"startTime":0,"preprocessedProfileVersion":8},"threads":[{"name":"m","pid":1,"tid":2,"stringArray":["A","B"],
 		"markers":{"length":4,"name":[0,1,1,0],"time":[1,2,5,9],"data":[{"type":"X","startTime":0.5,"endTime":1},{"type":"tracing","category":"c","interval":"start"},

@@ -28,6 +28,7 @@ const (
 	phaseEnd
 )
 
+// readMarkers reads the marker table of a thread.
 func (f *file) readMarkers(m *markerTable) (err error) {
 	m.table, err = f.readTable([]column{
 		{name: "name", ints: &m.name}, {name: "category", ints: &m.category}, {name: "phase", ints: &m.phase},

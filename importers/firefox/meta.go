@@ -44,6 +44,7 @@ var metaMembers = []string{
 	"sampleUnits",
 }
 
+// readMeta reads the member meta. It rejects profiles that are not processed.
 func (f *file) readMeta() error {
 	m := &meta{schemas: map[string]map[string]bool{}, cpu: cyclesType, cpuScale: 1}
 	err := f.Object(metaMembers, func(i int) (err error) {
@@ -125,6 +126,7 @@ func (m *meta) schema(f *file) error {
 	return f.charged(err, stringBytes+len(name))
 }
 
+// units reads the units of the columns time and threadCPUDelta.
 func (m *meta) units(f *file) error {
 	return f.Object([]string{"time", "threadCPUDelta"}, func(i int) error {
 		unit, err := f.String()

@@ -25,6 +25,7 @@ type tables struct {
 	functions []*ntconv.Function // cache of File.function by index
 }
 
+// A frameTable holds the columns of a frame table that are read. Absent columns are empty.
 type frameTable struct {
 	table
 	fn, line, column, depth, category, lib, flags []int32
@@ -38,6 +39,7 @@ const (
 	frameColumn   = 32
 )
 
+// A funcTable holds the columns of a function table that are read. Absent columns are empty.
 type funcTable struct {
 	table
 	name, isJS, resource, file, source, line, flags []int32
@@ -51,6 +53,7 @@ const (
 	funcLine     = 16
 )
 
+// A resourceTable holds the columns of a resource table that are read. Absent columns are empty.
 type resourceTable struct {
 	table
 	name, lib, kind []int32
@@ -187,6 +190,7 @@ func (s *stackColumns) caller(i int) (caller int, ok bool) {
 	return caller, caller >= 0 && caller < i
 }
 
+// readShared reads the tables that all threads share. A file must not have both shared stacks and stacks of threads.
 func (f *file) readShared() error {
 	t, s := new(tables), new(stackColumns)
 	err := f.Object(tableMembers, func(i int) error { return f.readTables(t, s, i) })

@@ -43,6 +43,8 @@ type sampleTable struct {
 var threadMembers = append(tableMembers[:len(tableMembers):len(tableMembers)],
 	"name", "processName", "processType", "pid", "tid", "samples", "markers", "jsAllocations", "nativeAllocations")
 
+// readThread reads a thread and converts its samples and markers to records, once all of its members are known: their
+// order is arbitrary. Then it drops the columns and returns the memory charged for them.
 func (f *file) readThread() error {
 	t := &thread{tables: new(tables), first: math.MaxInt64, last: math.MinInt64}
 	var s stackColumns
@@ -102,6 +104,7 @@ func (f *file) readThreadMember(t *thread, o *ownerFields, name string) (err err
 	return err
 }
 
+// readSamples reads a table of samples or allocations. Its times may be absolute or differences.
 func (f *file) readSamples(s *sampleTable) (err error) {
 	s.table, err = f.readTable([]column{
 		{
@@ -311,6 +314,8 @@ func (f *file) addNativeAllocations(t *thread) error {
 	return f.addAllocations(t, &t.native, "nativeAllocations", nativeObjectsType, nativeSpaceType, nativeFreedType)
 }
 
+// addAllocations adds the rows of an allocation table. A positive weight is an allocated size, a negative weight a
+// freed size.
 func (f *file) addAllocations(t *thread, s *sampleTable, what string, objects, space, freed origin.ValueType) error {
 	for i := range s.rows {
 		size := int64(0)

@@ -19,7 +19,7 @@ type names struct {
 	o         *Options
 	frames    map[string]ntconv.Frame // by text, including its annotation
 	functions map[string]*ntconv.Function
-	size      int // total bytes of all texts
+	size      int // total bytes of all keys of frames
 }
 
 func newNames(o *Options) *names {

@@ -90,6 +90,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// newJSONReader returns a reader of in, which is positioned at the start of the input.
 func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 	d.place.message = -1
 	j := &jsonReader{decoder: d, in: &limitedReader{&rewinder{r: in}, d.limits.Message, d.limits.Message}}
@@ -101,6 +102,7 @@ func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 	return j
 }
 
+// next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
 func (j *jsonReader) next() (*span.Span, error) {
 	for {
 		if n, ok := j.list.next(); ok {

@@ -62,6 +62,8 @@ func (d *decoder) spanJSON(n node) bool {
 	return ok && d.finish(ids)
 }
 
+// spanFieldJSON decodes a field of a span. It returns false if the value is invalid; an unknown field is valid and
+// counted.
 func (d *decoder) spanFieldJSON(key string, v node, ids *idLengths) bool {
 	s := &d.s
 	switch key {

@@ -154,6 +154,7 @@ func (n node) members() iterator { return n.iterate('{') }
 // elems returns an iterator over an array. It returns an empty iterator if n is another value.
 func (n node) elems() iterator { return n.iterate('[') }
 
+// iterate returns an iterator over n, whose first byte must be open.
 func (n node) iterate(open byte) iterator {
 	if n.kind() != open {
 		return iterator{done: true}

@@ -26,6 +26,7 @@ type owners struct {
 	bytes  int          // bytes of their payloads
 }
 
+// A hostPID identifies a process: PIDs are unique per host.
 type hostPID struct {
 	host string
 	pid  uint64

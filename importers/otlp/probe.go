@@ -14,6 +14,7 @@ type shape struct {
 	leaf   bool // a message of this shape confirms that the input is OTLP
 }
 
+// A shapeField describes a field of a shape.
 type shapeField struct {
 	typ  protowire.Type
 	msg  *shape // for lenType: nil means a string or bytes

@@ -37,6 +37,7 @@ func newProtoReader(in *bufio.Reader, f form, d *decoder) *protoReader {
 	return &protoReader{decoder: d, in: in, form: f}
 }
 
+// next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
 func (p *protoReader) next() (*span.Span, error) {
 	for {
 		for p.section != nil {
@@ -312,6 +313,7 @@ func (p *protoReader) skipField(num protowire.Number, typ protowire.Type, depth 
 	return fmt.Errorf("%w: wire type %d", ntconv.ErrCorrupt, typ)
 }
 
+// discard skips n bytes of the input without holding them.
 func (p *protoReader) discard(n uint64) error {
 	if err := p.take(n); err != nil {
 		return err

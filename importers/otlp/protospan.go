@@ -106,6 +106,7 @@ func (d *decoder) status(m *message) {
 	}
 }
 
+// event decodes a Span.Event. Its attributes share the slice d.attributes with those of other events and links.
 func (d *decoder) event(m *message) {
 	if !d.room() {
 		return

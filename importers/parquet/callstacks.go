@@ -83,6 +83,7 @@ func (c *callStacks) stack(names []string) (*ntconv.Stack, error) {
 	return st, nil
 }
 
+// sameNames reports whether a cached stack has these names. The hash alone could collide.
 func sameNames(st *ntconv.Stack, names []string) bool {
 	if len(st.Frames) != len(names) {
 		return false

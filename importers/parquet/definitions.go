@@ -64,6 +64,7 @@ func (d *definitions) read() error {
 	return nil
 }
 
+// addInfo adds the row of trace_info. Several rows mean several traces, which is an error.
 func (d *definitions) addInfo(row *tables.TraceInfo) error {
 	if d.hasInfo {
 		return inTable(tableInfo, fmt.Errorf("%w: more than one row; read one trace at a time", ntconv.ErrUnsupported))
@@ -113,6 +114,8 @@ func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
 	return attrs
 }
 
+// addProcess adds a process. In a selection it uses the resolved name if the trace recorded none, because the events
+// that state the name may be missing.
 func (d *definitions) addProcess(row *tables.Process) error {
 	p := &ntconv.Process{
 		PID:   uint64(row.PID),
@@ -130,6 +133,7 @@ func (d *definitions) addProcess(row *tables.Process) error {
 	return d.memory.add(rowBytes + len(row.Host) + len(p.Name))
 }
 
+// addModule adds a module, and appends it to the mappings of its process if the trace recorded it there.
 func (d *definitions) addModule(row *tables.Module) error {
 	m := &ntconv.Mapping{
 		Start: uint64(
@@ -144,6 +148,7 @@ func (d *definitions) addModule(row *tables.Module) error {
 	return d.memory.add(rowBytes + len(row.Path) + len(row.BuildID))
 }
 
+// addThread adds a thread. A thread whose process has no row gets a placeholder process.
 func (d *definitions) addThread(row *tables.Thread) error {
 	t := &ntconv.Thread{
 		TID:   uint64(row.TID),

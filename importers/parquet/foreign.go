@@ -55,6 +55,8 @@ type spanIDs struct {
 	span  [8]byte
 }
 
+// newForeign returns a source over foreign tables. It compares the columns of all files and reads all times, because
+// the unit, the order and the start of the clock depend on them.
 func newForeign(f *files) (ntconv.Source, error) {
 	s := &foreign{f: f, o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), cache: stringCache{}}
 	first, err := f.file(f.names[0])

@@ -293,6 +293,8 @@ func (t *jsonTypes) widen(s *shape, key eventKey) (*shape, error) {
 	return wide, err
 }
 
+// newType returns a type for a shape. It charges the memory of the type, because payloads determine the number of
+// types.
 func (t *jsonTypes) newType(key eventKey, s *shape) (*ntconv.Type, error) {
 	size := 2*rowBytes + len(key.provider) + len(key.event)
 	for _, name := range s.names {

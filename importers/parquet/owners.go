@@ -59,6 +59,7 @@ func (o *owners) lane(key ownerKey) *lane {
 	return found
 }
 
+// add adds the thread of a key. Beyond maxThreads it returns the fallback.
 func (o *owners) add(key ownerKey) *lane {
 	if len(o.lanes) >= maxThreads {
 		if o.fallback == nil {

@@ -3,10 +3,11 @@
 //
 // New recognizes three kinds of input:
 //
-//	tables of a trace  the tables events and event_types, and others that they refer to. The source delivers the events of the trace that
-//	                   the tables were converted from, without loss; internal/streameq states what that means
-//	a file of events   the file that ntconv to parquet --single writes, or the table events alone: names, and payloads as JSON
-//	foreign tables     any other file, or several files with equal columns: each row is an event, see Mapping
+//   - Tables of a trace: the tables events and event_types, and the tables that they refer to. The source delivers the
+//     events of the converted trace without loss; package internal/streameq defines equality.
+//   - A file of events: a file that ntconv to parquet --single writes, or the table events alone. It has names instead
+//     of IDs, and payloads as JSON.
+//   - Foreign tables: any other file, or several files with equal columns. Each row is an event; see Mapping.
 //
 // # Tables of a trace
 //

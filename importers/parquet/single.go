@@ -47,6 +47,8 @@ type single struct {
 	err      error
 }
 
+// newSingle returns a source over one file of events. Unsorted rows are sorted, after which new sequence
+// numbers are assigned.
 func newSingle(f *files) (ntconv.Source, error) {
 	s := &single{o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), types: newJSONTypes(f.o)}
 	var err error

@@ -21,6 +21,7 @@ type stops struct { // heap; container/heap would allocate twice per end
 
 func (s *stops) empty() bool { return len(s.list) == 0 }
 
+// add adds an end. It returns a *ntconv.LimitError if too many rows are open.
 func (s *stops) add(e stop) error {
 	if len(s.list) >= s.limit {
 		return &ntconv.LimitError{Limit: LimitOpen, Value: int64(s.limit), Asked: int64(len(s.list)) + 1}

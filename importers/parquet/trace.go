@@ -56,6 +56,8 @@ type eventRow struct {
 // required are the columns without which the table events cannot be read.
 var required = [...]string{"event_id", "ts_ns", "thread_id", "type_id"}
 
+// newTrace returns a source over the tables of a trace. It reads all definitions except stacks, frames and labels,
+// which are read as events refer to them.
 func newTrace(f *files) (ntconv.Source, error) {
 	t := &trace{
 		o:              f.o,

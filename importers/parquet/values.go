@@ -65,6 +65,7 @@ func appendText(dst []byte, text string, report *ntconv.Report) []byte {
 // maxBytes is the maximum size of a byte array in a payload.
 const maxBytes = math.MaxUint16
 
+// appendBytes appends a byte array, truncated to maxBytes.
 func appendBytes(dst, v []byte, report *ntconv.Report) []byte {
 	if len(v) > maxBytes {
 		v = v[:maxBytes]

@@ -38,6 +38,7 @@ func (p *profile) readEvents() error {
 	return err
 }
 
+// event reads an event and validates its members.
 func (p *profile) event() (e pendingEvent, err error) {
 	var kind string
 	frame, hasTime := int64(-1), false
@@ -95,6 +96,7 @@ func (p *profile) apply(e pendingEvent) error {
 	return nil
 }
 
+// beginEvents prepares the profile for its first event. Unit, start and name must be known.
 func (p *profile) beginEvents() (err error) {
 	p.open.begun = true
 	if err := p.prepare(!p.hasSlices()); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// What exporters/speedscope writes: the exporter, the prefix of profiles whose samples other profiles contain, too, and
-// the names of thread profiles, such as "shop (4711) main (12): wall". The names "process 4711" and "thread 12" have no
-// parentheses.
+// The output of exporters/speedscope: the exporter, the prefix of profiles whose samples other profiles contain, too,
+// and the names of thread profiles, such as "shop (4711) main (12): wall". The names "process 4711" and "thread 12"
+// have no parentheses.
 const (
 	ownExporter = "ntconv@"
 	allThreads  = "all threads: "
@@ -34,6 +34,7 @@ type ownThreads struct {
 	threads   map[ownThread]summary
 }
 
+// An ownThread identifies a thread, or a track that is not a thread.
 type ownThread struct {
 	pid, tid uint64
 	name     string // name of a track

@@ -54,6 +54,7 @@ const (
 
 var profileMembers = []string{"type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"}
 
+// profile reads profile i and adds its samples or slices. It returns the memory charged for buffered members.
 func (f *file) profile(i int) error {
 	p := &profile{file: f}
 	err := f.Object(profileMembers, func(m int) (err error) {
@@ -229,6 +230,7 @@ func (p *profile) sample() error {
 	return p.charge(sampleBytes)
 }
 
+// weight reads a weight. Weights stay decimals until finishSampled, because the unit may follow.
 func (p *profile) weight(i int) error {
 	d, ok, err := p.Decimal()
 	if err != nil {

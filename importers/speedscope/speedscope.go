@@ -157,6 +157,8 @@ type function struct{ name, file string }
 
 var fileMembers = []string{"$schema", "shared", "profiles", "name", "exporter", "version", "activeProfileIndex"}
 
+// read reads the file in one pass. The members may have any order; frame indexes that precede the frames are validated
+// at the end.
 func (f *file) read() (Source, error) {
 	f.highest, f.active = -1, -1
 	f.functions = map[function]*ntconv.Function{}
@@ -271,6 +273,7 @@ var frameMembers = []string{"name", "file", "line", "col"}
 // frameBytes is the memory charged for a frame in addition to its strings.
 const frameBytes = 192
 
+// frame reads an element of shared.frames. Equal names and files share one function.
 func (f *file) frame() error {
 	var fn function
 	var frame ntconv.Frame
