@@ -19,7 +19,7 @@ var texts = []string{
 	`[}`, `{]`, `[{]`, ``, ` `, `1 2`, `{"a":1}}`, `-0`, `0.0e-0`, `[[[[[[`, `"abc`, `{"a":[1,{"b":"c\\"}]}`, "\x00", `'a'`, `[-]`,
 }
 
-// check compares Skip with encoding/json, and the iterators with what it decodes.
+// check compares Skip with encoding/json, and the iterators with the values that encoding/json decodes.
 func check(t *testing.T, text []byte) {
 	end, err := jsonscan.Skip(text, 0)
 	valid := err == nil && len(bytes.TrimSpace(text[end:])) == 0 && bytes.IndexFunc(text[end:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }) < 0
