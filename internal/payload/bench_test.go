@@ -8,14 +8,15 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A workload is events of a trace, which may be kept, with their schemas.
+// A workload is a list of copied events of a trace, with their schemas.
 type workload struct {
 	events  []*ntconv.Event
 	schemas []*schema.Schema
 	bytes   int64
 }
 
-// load returns the events of a trace in testdata that have a payload, of one name if it is not empty.
+// load returns the events of a trace in testdata that have a payload. If name is not empty, it returns only the events
+// with this name.
 func load(tb testing.TB, trace, name string) (w workload) {
 	var table schema.Table
 	eachEvent(corpus.Trace(tb, trace).Data, func(e *ntconv.Event) {
@@ -57,7 +58,7 @@ func BenchmarkEncoder(b *testing.B) {
 	}
 }
 
-// report reports time per event, and bytes of JSON per second.
+// report reports the time per event and the bytes of JSON per second.
 func report(b *testing.B, events, size int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 	b.ReportMetric(float64(size)/float64(events), "B/event")
@@ -123,7 +124,7 @@ func BenchmarkProgram(b *testing.B) {
 	}
 }
 
-// TestAllocations holds that neither JSON nor cells of the usual payload cost an allocation.
+// TestAllocations checks that usual payloads are converted to JSON and to cells without an allocation.
 func TestAllocations(t *testing.T) {
 	for _, c := range workloads[:7] {
 		w := load(t, c.trace, c.name)
