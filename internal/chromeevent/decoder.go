@@ -12,8 +12,8 @@ import (
 // A Decoder converts events of a trace that an Encoder wrote back to events of Chrome's format. It holds the parts of
 // incomplete events: at most one event per capture thread, and 512 MiB in total. It is not safe for concurrent use.
 //
-// Three caches avoid map lookups: last is the plan of typ, owner the text of thread, and strings interns short strings.
-// args, other and text are the memory behind the slices of e; Decode resets them.
+// Three caches avoid work: last is the plan of typ, owner the text of thread, and interned holds short strings. e and
+// its slices args and other are lent to the caller of Decode, which resets them.
 type Decoder struct {
 	report *ntconv.Report
 
