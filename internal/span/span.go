@@ -31,7 +31,7 @@ type Context struct {
 	ID      ID
 }
 
-// Bits of Span.Flags and Link.Flags (trace.proto, SpanFlags). The lowest 8 bits are the flags of W3C trace context.
+// Bits of Span.Flags and Link.Flags (trace.proto, SpanFlags). The lowest 8 bits are the flags of the W3C trace context.
 const (
 	FlagSampled     = 0x001 // W3C: the caller may have recorded the span
 	FlagRemoteKnown = 0x100 // FlagRemote is valid

@@ -100,7 +100,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// A mistake is found when the expression is parsed, with its place and what was probably meant.
+// Parse reports a mistake with its position and a suggestion.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                "position 1: the expression is empty",
@@ -129,7 +129,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// No text makes the parser or a condition panic, and what it prints is parsed to the same.
+// No text makes the parser or a condition panic, and a printed expression parses to an equal one.
 func FuzzParse(f *testing.F) {
 	f.Add(`span.attributes."a b".c in (1, "x", true) && !(span.start > 1.5s)`)
 	f.Add(`has(span.attributes.a) || span.kind =~ "^s"`)
