@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		`span.name == "x" && span.x == 1`: "position 21: a span has no property x; available: span.name, span.kind,",
 		`name == "x"`:                     "position 1: name is not a property of a span; did you mean span.name?",
 		`span == "x"`:                     "span is not a property of a span",
-		`$time > 1s`:                      `position 1: want a property such as span.name and not "$time"`,
+		`$time > 1s`:                      `position 1: want a property such as span.name, got "$time"`,
 		`span.name.first == "x"`:          "span.name has no member first",
 		`span.attributes == "x"`:          `span.attributes needs a key: span.attributes."KEY"`,
 		`span.name == 5`:                  "position 14: span.name is a string; want a string in quotes, got 5",
