@@ -71,14 +71,14 @@ func TestDescribe(t *testing.T) {
 				t.Fatalf("%s: %+v, want that of %+v", f.Name, d.Type, s)
 			}
 			// Only Values decodes the data of a GCDynamicEvent.
-			if got, want := texts(d.Fields()), texts(s.Values(e)); !slices.Equal(got, want) && !s.IsDynamic() && e.Kind == ntconv.KindEvent {
+			if got, want := format(d.Fields()), format(s.Values(e)); !slices.Equal(got, want) && !s.IsDynamic() && e.Kind == ntconv.KindEvent {
 				t.Fatalf("%s: %s, want %s", s.Name, got, want)
 			}
 		})
 	}
 }
 
-func texts(fields iter.Seq2[*ntconv.Field, ntconv.Value]) (all []string) {
+func format(fields iter.Seq2[*ntconv.Field, ntconv.Value]) (all []string) {
 	for f, v := range fields {
 		all = append(all, f.Name+"="+show(v))
 	}
@@ -144,14 +144,14 @@ func TestDescribedFiles(t *testing.T) {
 			if !bytes.Equal(e.Payload, d.Payload) || a.Name != b.Name || d.Type.Name != a.Name {
 				t.Fatalf("%s: %s has become %s", f.Name, a.Name, b.Name)
 			}
-			want := texts(a.Values(e))
-			if got := texts(b.Values(d)); !slices.Equal(got, want) {
+			want := format(a.Values(e))
+			if got := format(b.Values(d)); !slices.Equal(got, want) {
 				t.Fatalf("%s: %s, want %s", f.Name, got, want)
 			}
 			if len(e.Type.Fields) > 0 || !clr.IsRuntime(a.Provider) {
 				return
 			}
-			got := texts(d.Fields())
+			got := format(d.Fields())
 			if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
 				t.Fatalf("%s: %s, want the beginning of %s", a.Name, got, want)
 			}

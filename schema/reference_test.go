@@ -69,7 +69,7 @@ var otherName = map[string]string{"ContinuationId": "ContinueWithTaskId"}
 // compare counts events and compared values, and reports the first difference per event type.
 func compareReference(t *testing.T, r io.Reader, ptr uint8) (events, values int) {
 	t.Helper()
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<28)
 	for lines.Scan() {
@@ -90,8 +90,8 @@ func compareReference(t *testing.T, r io.Reader, ptr uint8) (events, values int)
 				diff = uneven(l, e)
 			}
 		}
-		if key := fmt.Sprint(ref.Provider, ref.ID, ref.Version, strings.SplitN(diff, ":", 2)[0]); diff != "" && !told[key] {
-			told[key] = true
+		if key := fmt.Sprint(ref.Provider, ref.ID, ref.Version, strings.SplitN(diff, ":", 2)[0]); diff != "" && !reported[key] {
+			reported[key] = true
 			t.Errorf("%s %d/%d %s: %s", ref.Provider, ref.ID, ref.Version, ref.Name, diff)
 		}
 		values += n

@@ -24,7 +24,7 @@ func writeTable(w io.Writer, trace io.Reader, event string) error {
 		return err
 	}
 	_, err = ntconv.Copy(sink, src)
-	err = errors.Join(err, sink.Close()) // Close writes the table and removes temporary files and goroutines
+	err = errors.Join(err, sink.Close()) // Close writes the table; without it temporary files and goroutines remain
 	if err == nil && file.table == "" {
 		err = fmt.Errorf("no events match %s", event)
 	}

@@ -69,7 +69,7 @@ func BenchmarkDecoder(b *testing.B) {
 	for _, c := range workloads {
 		w := load(b, c.trace, c.name)
 		var enc Encoder
-		var texts [][]byte
+		var documents [][]byte
 		var decoders []*Decoder
 		known := map[*schema.Schema]*Decoder{}
 		for i, e := range w.events {
@@ -81,9 +81,9 @@ func BenchmarkDecoder(b *testing.B) {
 			if known[w.schemas[i]] == nil {
 				known[w.schemas[i]] = NewDecoder(fields, e.PointerSize())
 			}
-			texts, decoders = append(texts, text), append(decoders, known[w.schemas[i]])
+			documents, decoders = append(documents, text), append(decoders, known[w.schemas[i]])
 		}
-		if len(texts) == 0 {
+		if len(documents) == 0 {
 			continue
 		}
 		b.Run(c.trace+"/"+c.name, func(b *testing.B) {
@@ -91,11 +91,11 @@ func BenchmarkDecoder(b *testing.B) {
 			b.ReportAllocs()
 			size, n := 0, 0
 			for b.Loop() {
-				for i, text := range texts {
+				for i, text := range documents {
 					dst, _ = decoders[i].Append(dst[:0], text)
 					size += len(text)
 				}
-				n += len(texts)
+				n += len(documents)
 			}
 			report(b, n, size)
 		})

@@ -247,7 +247,7 @@ func TestLayoutRestoresAll(t *testing.T) {
 		typ := &ntconv.Type{Provider: "Shop", Name: "E", ID: 1, Fields: fields}
 		var table schema.Table
 		var enc Encoder
-		var texts, payloads [][]byte
+		var documents, payloads [][]byte
 		for range rapid.IntRange(1, 4).Draw(rt, "events") {
 			written := fields
 			if rapid.Bool().Draw(rt, "narrow") {
@@ -264,20 +264,20 @@ func TestLayoutRestoresAll(t *testing.T) {
 			text, exact := enc.Append(nil, e, table.Of(e))
 			checkValues(t, text, e, table.Of(e))
 			if exact {
-				texts, payloads = append(texts, text), append(payloads, payload)
+				documents, payloads = append(documents, text), append(payloads, payload)
 			}
 		}
 		layout, ok := enc.Layout(table.Of(&ntconv.Event{Type: typ}))
 		d := NewDecoder(layout, 8)
-		for i := range texts {
-			back, err := d.Append(nil, texts[i])
+		for i := range documents {
+			back, err := d.Append(nil, documents[i])
 			if !ok || err != nil || !bytes.Equal(back, payloads[i]) {
-				rt.Fatalf("%s: %x (%v), not %x", texts[i], back, err, payloads[i])
+				rt.Fatalf("%s: %x (%v), not %x", documents[i], back, err, payloads[i])
 			}
 		}
-		if len(texts) > 0 && layout[len(layout)-1].Type.Code == ntconv.TypeBool8 {
+		if len(documents) > 0 && layout[len(layout)-1].Type.Code == ntconv.TypeBool8 {
 			slim++
-		} else if len(texts) > 0 {
+		} else if len(documents) > 0 {
 			wide++
 		}
 	})
