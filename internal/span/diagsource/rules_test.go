@@ -24,7 +24,7 @@ var rules = []rule{
 		func(c *comparison, d *difference) bool { return d.them == nil && d.us.Unfinished }},
 	{"exporter", "These are requests of the SDK's own exporter and their connections. The SDK suppresses them, and `--omit-exporter` omits them.",
 		func(c *comparison, d *difference) bool { return d.them == nil && c.omitted[d.us.Context.ID] }},
-	{"suppressed", "The program told the SDK not to export these spans, or the SDK had been shut down. Nothing in the trace shows it.",
+	{"suppressed", "The program disabled the export of these spans, or the SDK had been shut down. The trace does not show either.",
 		func(c *comparison, d *difference) bool {
 			return d.them == nil && (d.us.Name == "suppressed" || d.us.Name == "after shutdown")
 		}},
@@ -32,21 +32,21 @@ var rules = []rule{
 		func(c *comparison, d *difference) bool {
 			return d.us == nil && d.field == "span" && c.text.lost > 0 && proto.Size(d.them.Span) > 20_000
 		}},
-	{"type", "A trace has the text of a value and not its type. A string \"42\" cannot be distinguished from a number. `--attributes convention` restores " +
+	{"type", "A trace contains the text of a value, but not its type. The string \"42\" cannot be distinguished from a number. `--attributes convention` restores " +
 		"the types that semantic conventions define.",
 		func(c *comparison, d *difference) bool { return isValue(d) && isTextOf(d.ours, d.value) }},
 	{"list", "The text of an array, of bytes or of a map is the name of its type.",
 		func(c *comparison, d *difference) bool { return isValue(d) && isTypeNameOf(d.ours, d.value) }},
-	{"separators", "Neither form of the text of tags escapes its separators, so a key or value that has them is split at another place.",
+	{"separators", "Neither text form of tags escapes its separators, so a key or value that contains them is split at another position.",
 		func(c *comparison, d *difference) bool {
 			return d.field == "attributes as a list" && sameSplit(d.us.Attributes, d.them.Attributes)
 		}},
-	{"limits of the SDK", "The SDK keeps 128 attributes, events and links of a span and 128 attributes of an event. The trace has all of them.", isLimit},
-	{"type names", "`Events.*Enumerate` and `Links.*Enumerate` record the type of each event and link and nothing else. ntconv counts them as dropped; " +
+	{"limits of the SDK", "The SDK keeps 128 attributes, events and links per span and 128 attributes per event. The trace has all of them.", isLimit},
+	{"type names", "`Events.*Enumerate` and `Links.*Enumerate` record only the type of each event and link. ntconv counts them as dropped; " +
 		"`Events` and `Links` without `.*Enumerate` record all of them.", isDropped},
 	{"not in the specification", "The specification does not ask for this property. A specification without properties (`[AS]*`) records those of the " +
-		"Activity, and not the version, schema URL and tags of its source.", isNotAskedFor},
-	{"first version", "The SDK puts all sources of one name into one scope, with the version of the first one. The trace has the version of each span.",
+		"Activity, but not the version, schema URL and tags of its source.", isNotAskedFor},
+	{"first version", "The SDK puts all sources with the same name into one scope, with the version of the first source. The trace has the version of each span.",
 		func(c *comparison, d *difference) bool {
 			if d.field != "scope.version" || d.ours == "" {
 				return false
@@ -58,14 +58,14 @@ var rules = []rule{
 			}
 			return false
 		}},
-	{"offset of an event's time", "The SDK takes the local time of an event for UTC. The trace has the offset.",
+	{"offset of an event's time", "The SDK treats the local time of an event as UTC. The trace has the offset.",
 		func(c *comparison, d *difference) bool {
 			const quarter = 900_000_000_000
 			return d.field == "event.time_unix_nano" && nanoDifference(d) != 0 && nanoDifference(d)%quarter == 0
 		}},
-	{"seconds", "`[AS]*` records the start in whole seconds. The start is the time of the Start event, which lies at most 30 ms away, or the whole second " +
+	{"seconds", "`[AS]*` records the start in whole seconds. ntconv uses the time of the Start event, which differs by at most 30 ms, or the whole second " +
 		"if the program set the start itself. The duration is exact.", isWithinSecond},
-	{"at once", "Spans that stop on two threads at once may be in another order.", func(c *comparison, d *difference) bool { return d.field == "order" && d.ours != d.theirs }},
+	{"at once", "Spans that stop on two threads at the same time may have another order.", func(c *comparison, d *difference) bool { return d.field == "order" && d.ours != d.theirs }},
 }
 
 func isValue(d *difference) bool { return strings.HasSuffix(d.field, "attributes value") }

@@ -173,17 +173,18 @@ func documentOf(agreeing, rows []string) string {
 
 <!-- Generated: go test ./internal/span/diagsource -run TestSDK -update -->
 
-Each of these recordings is one run of a program whose spans went out twice: through EventPipe into a trace, and through the OpenTelemetry SDK for
-.NET 1.20.1 as OTLP. A test decodes both, joins the spans by their IDs and compares every field. This page lists every difference. All other fields
-are equal: IDs, parents, names, kinds, times to the tick, status, trace state, flags, attributes, events, links, and scopes.
+Each of these recordings is one run of a program whose spans were recorded twice: through EventPipe in a trace, and
+through the OpenTelemetry SDK for .NET 1.20.1 as OTLP. A test decodes both, joins the spans by their IDs and compares
+every field. This page lists every difference. All other fields are equal: IDs, parents, names, kinds, times to the
+tick, status, trace state, flags, attributes, events, links, and scopes.
 
 | recording | spans of the trace | spans of the SDK | fields compared | differences |
 |---|---:|---:|---:|---:|
 `)
 	b.WriteString(strings.Join(agreeing, ""))
 	b.WriteString(`
-The resource is not compared. A trace knows the process, its command line, operating system and architecture; everything else in the SDK's resource
-comes from the program's configuration.
+The test does not compare resources. A trace contains the process, its command line, operating system and architecture.
+Everything else in the SDK's resource comes from the program's configuration.
 
 ## Reasons
 
