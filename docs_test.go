@@ -242,8 +242,10 @@ func TestReadmeTables(t *testing.T) {
 		}
 	}
 	run := shell(t)
-	codes := regexp.MustCompile(`(?m)^  (\d)  (.+)$`).FindAllStringSubmatch(run("ntconv --help"), -1)
-	limits := regexp.MustCompile(`(?m)^ +(--max-[a-z-]+) \S+ +(.+) \(default (\S+)\)$`).FindAllStringSubmatch(run("ntconv top --help"), -1)
+	codes := regexp.MustCompile(`(?m)^  (\d)  (.+)$`).FindAllStringSubmatch(run("ntconv help exit-codes"), -1)
+	wrapped := regexp.MustCompile(`\n {20,}`)
+	limits := regexp.MustCompile(`(?m)^ +(--max-[a-z-]+) \S+ +(.+) \(default (\S+)\)$`).
+		FindAllStringSubmatch(wrapped.ReplaceAllString(run("ntconv help limits"), " "), -1)
 	if len(codes) < 7 || len(limits) < 10 {
 		t.Fatalf("%d exit codes and %d limits in the help: has it changed its form?", len(codes), len(limits))
 	}

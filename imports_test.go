@@ -81,8 +81,8 @@ var importRules = []importRule{
 		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
 	},
 	{
-		of: []string{"./internal/streameq"}, only: []string{"std", "./"},
-		why: "what equal traces are does not depend on the file that they came from, and the command must be able to say it",
+		of: []string{"./internal/streameq"}, only: []string{"std", "./", "./internal/origin"},
+		why: "whether traces are equal does not depend on their format; origin describes the values of samples, which profiles add up",
 	},
 	{
 		of: []string{"./internal/clr"}, only: []string{"std", "./"},
@@ -141,7 +141,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
@@ -235,7 +235,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -408,6 +408,10 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
+	},
+	{
+		of: []string{"./internal/testing/tracegen"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream"},
+		why: "generated traces are bytes of the wire: they must not agree with a reader or a writer because they share its code",
 	},
 }
 

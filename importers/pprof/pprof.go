@@ -18,8 +18,9 @@
 // # Processes and threads
 //
 // Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one
-// process with id 1 and one thread. Threads that have only names get ids of their own. A process is named after the
-// file that most of its stacks begin in, because PerfView takes other stacks for broken.
+// process with ID 1 and one thread. Threads that have only names get IDs of their own. A process has the name that a
+// label (process, process_name, "process name") states. Without one it has the name of the file that most of its stacks
+// begin in, because PerfView treats other stacks as broken.
 package pprof
 
 import (

@@ -60,6 +60,7 @@ type Input struct {
 	head   *head        // what recognition has read of the first stream; nil once that was handed out
 	others []*Input     // that are read together with it
 	unit   string       // of the weights, if it is one of several profiles
+	part   contribution // of the latest pass, if it is one of several inputs
 	taken  atomic.Int64 // decompressed bytes that the longest pass has read
 }
 
@@ -69,8 +70,12 @@ type head struct {
 	peeked *bufio.Reader
 }
 
-// Open opens inputs and recognizes their formats. "-" is standard input. Errors are of type *Error.
+// Open opens inputs and recognizes their formats. "-" is standard input. Errors are of type *Error;
+// that of two names of one file wraps ErrSameFile.
 func Open(names []string, o *Options) (*Input, error) {
+	if err := checkDistinct(names); err != nil {
+		return nil, err
+	}
 	first, err := open(names[0], o)
 	if err != nil {
 		return nil, err
