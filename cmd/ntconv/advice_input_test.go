@@ -62,3 +62,13 @@ func TestHelpStatesOriginOfTimes(t *testing.T) {
 		}
 	}
 }
+
+// A list element that cannot be decoded is reported as such: not every format has tables.
+func TestElementsAreNotRows(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "c.json", []byte(`[{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1},7]`))
+	r := invoke(t, dir, nil, "to", "nettrace", "c.json", "-o", "x.nettrace")
+	if r.code != exitIncomplete || !strings.Contains(r.stderr, "row-skipped: 1 table row or list element could not be fully decoded") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}

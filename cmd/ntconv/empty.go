@@ -24,7 +24,7 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 	case p.Total == 0:
 		text, advice = format.NoEvents.Text, format.NoEvents.Next
 	case !sel.Empty():
-		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, message.Count(p.Total, "event"))
+		text = fmt.Sprintf("no %s match %s (%s read)", what, sel, message.Count(p.Total, "event"))
 		if _, _, known := p.Recorded(); known && sel.Timed() {
 			text += "; " + times(p)
 		}

@@ -90,7 +90,7 @@ func (a *app) notOpened(err error) error {
 		case errors.Is(err, input.ErrNoName):
 			return failf(exitUsage, "%w; name a trace, or - for standard input", err)
 		case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), of.Name) != nil:
-			return failf(exitInput, "%w; to write %s, say: ntconv to %s IN", err, of.Name, of.Name)
+			return failf(exitInput, "%w; to write %s, run: ntconv to %s IN", err, of.Name, of.Name)
 		}
 	}
 	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) && !isLimit(err) {
