@@ -45,7 +45,8 @@ func (r *Reader) trailing() error {
 		}}
 }
 
-// unread returns the error that ended the input, unless that is its regular end. What follows the trace is unknown then.
+// unread returns the error that ended the input, unless that is its regular end. What follows the trace is unknown
+// then.
 func (r *Reader) unread() error {
 	if r.in.err == nil || r.in.err == io.EOF {
 		return nil

@@ -64,6 +64,7 @@ type Table struct {
 	missed  int  // addresses that were wanted too late
 	omitted int  // addresses whose inlined functions are not in all stacks
 	late    bool // a module came after one that is newer
+	rundown bool // a type describes methods at the end of the recording
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved intern.Cache[unresolvedKey, *ntconv.Function] // recent placeholders: few addresses make up most stacks
@@ -127,6 +128,7 @@ func (t *Table) Observe(e *ntconv.Event) {
 	if !ok {
 		learn = learnerOf(e.Type)
 		t.learners[e.Type] = learn
+		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
 	}
 	if learn == nil {
 		t.dull[t.dulls%uint(len(t.dull))] = e.Type
@@ -136,6 +138,9 @@ func (t *Table) Observe(e *ntconv.Event) {
 	t.version++
 	learn(t, e)
 }
+
+// HasRundown implements ntconv.RundownReporter.
+func (t *Table) HasRundown() bool { return t.rundown }
 
 func learnerOf(typ *ntconv.Type) learner {
 	switch clr.ClassOf(typ) {

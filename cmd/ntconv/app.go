@@ -32,6 +32,7 @@ type app struct {
 	quota      iox.Quota
 	memory     *memlimit.Limit // of the process: jobs share it
 	pick       pickFlags
+	given      []givenFlag // flags of the command line for proposed commands
 	spans      spanUse
 
 	ended            atomic.Bool                   // a signal or the limit on memory is about to end the process
@@ -107,7 +108,8 @@ func (a *app) command(args []string) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			a.given = givenFlags(cmd)
 			a.read.Memory = a.memory.Max
 			a.memory.End = a.outOfMemory
 			a.memory.Start()

@@ -550,7 +550,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%d commands", n)
 	}
 	for verb, order := range map[string]string{
-		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
+		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "file", "top": "time", "verify": "time",
 		"convert": ordersOf(formats.Writable()), "to folded": "time", "from pprof to nettrace": "file",
 	} {
 		c, _, err := root.Find(strings.Fields(verb))

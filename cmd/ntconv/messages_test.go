@@ -118,8 +118,8 @@ func TestMessages(t *testing.T) {
 		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is taken for a part of the name; --where '!($event =~ "^GC")' selects`, ""},
 		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
-		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "100.0 % of inuse_space passes through them", "time"},
-		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "100.0 % of cpu time passes through them", ""},
+		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
+		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},
 	} {
 		dir := t.TempDir()
 		write(t, dir, "empty.pb.gz", nil)

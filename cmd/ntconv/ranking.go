@@ -171,7 +171,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	a.spans.describe(a.sum)
 	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
-		return nil, nil, nothing(p, what, r.profile.Advice())
+		return nil, nil, a.nothing(p, what, r.profile.Advice())
 	}
 	made, err = pprofview.Parse(b.Bytes())
 	return made, partial, err

@@ -103,7 +103,7 @@ func (s *Sink) Close() error {
 	if level == 0 {
 		level = gzip.BestSpeed
 	}
-	z, err := gzip.NewWriterLevel(s.w, level)
+	z, err := iox.NewGzip(s.w, level)
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}

@@ -23,6 +23,12 @@ type Result interface {
 	Notes() []string
 }
 
+// A FlagEmptied result is empty because of a value of a flag, which Empty names. Advice to record again does not apply.
+type FlagEmptied interface {
+	Result
+	EmptiedByFlag() bool
+}
+
 // Read is what the events were selected from.
 type Read struct {
 	Input            string // its name
