@@ -26,6 +26,10 @@ type Options struct {
 	Frames      bool // compare only the addresses of stacks
 	Info        bool // ignore the Info of the sources
 	Errors      bool // treat an error of a source as its end
+	// Profiles compares the totals of samples with equal threads, stacks and labels, not the events: importers of
+	// formats such as pprof synthesize the times, the order and the sequence numbers of events. The values are those of
+	// the sample types; the weight is not compared, because it is rounded.
+	Profiles bool
 }
 
 // A Difference is the error of Equal and EqualStreams if two events or streams differ.

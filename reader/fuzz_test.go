@@ -79,17 +79,11 @@ func FuzzChop(f *testing.F) {
 			if !slices.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Fatalf("reads of %d bytes: %d events, %v; in one piece %d, %v", int(size)+1, len(got), err, len(want), wantErr)
 			}
-			if a, b := whole.Entries(), cut.Entries(); !slices.Equal(untrailed(a), untrailed(b)) {
+			if a, b := whole.Entries(), cut.Entries(); !slices.Equal(a, b) {
 				t.Fatalf("reads of %d bytes: report %v; in one piece %v", int(size)+1, b, a)
 			}
 		}
 	})
-}
-
-// untrailed leaves out the count of bytes behind the end: the reader counts those that have arrived, and waits for no
-// more.
-func untrailed(list []ntconv.Entry) []ntconv.Entry {
-	return slices.DeleteFunc(list, func(e ntconv.Entry) bool { return e.Code == ntconv.CodeTrailing })
 }
 
 // FuzzStream makes a well-formed trace of its input, so that the reader's tables and its window are exercised rather

@@ -235,7 +235,7 @@ func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
 		}
 	} else {
 		c := &r.threads.cache[cacheIndex(id)]
-		if c.id != id || c.version != r.threads.version || !r.threads.list[c.slot].seen || r.threads.list[c.slot].seq+1 != seq {
+		if c.id != id || c.version != r.threads.version || r.threads.list[c.slot].seq+1 != seq {
 			return 0, 0
 		}
 		r.threads.list[r.row.capture].seq = h.Sequence

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,7 +30,6 @@ type Reader struct {
 
 	legacy   bool   // before version 6
 	ours     bool   // written by ntconv
-	baseline bool   // the first sequence number of a thread may be any
 	unsigned bool   // numbers of integer labels are not zigzag
 	pid      uint64 // of threads that do not name a process
 	earliest int64  // ticks that are plausible: earliest to earliest+span
@@ -58,6 +58,7 @@ type Reader struct {
 	memo    memo
 	err     error // the input has ended with it
 	general bool  // tests: every event takes the long way
+	ended   bool  // what follows the end of the trace has been examined
 	early   bool  // err is that of a block that the input cuts off: its events are still to come
 }
 
@@ -89,7 +90,7 @@ func open(in *input, opts *Options) (*Reader, error) {
 	r.limits = r.opts.Limits.withDefaults()
 	r.report = r.opts.Report
 	r.frame = framer{in: r.in, limit: r.limits.BlockBytes}
-	if err := r.frame.open(); err != nil {
+	if err := r.frame.open(r.opts.Decompression); err != nil {
 		return nil, err
 	}
 	r.legacy = r.frame.header.Objects()
@@ -139,7 +140,6 @@ func (r *Reader) traceBlock(b *block) (err error) {
 		}{{"HardwareThreadCount", t.Processors}, {"ProcessId", t.ProcessID}, {"ExpectedCPUSamplingRate", t.SamplingRate}} {
 			r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: a.key, Value: strconv.Itoa(int(a.value))})
 		}
-		r.info.Attrs = append(r.info.Attrs, ntconv.Attr{Key: attrSequence, Value: sequenceFirst})
 	}
 	r.checkHeader(b.offset)
 	return nil
@@ -181,8 +181,7 @@ func (r *Reader) checkHeader(offset int64) {
 	}
 	labels, _ := r.info.Attrs.Get("ntconv.labels")
 	r.ours = labels == "zigzag"
-	sequence, _ := r.info.Attrs.Get(attrSequence)
-	r.baseline = sequence == sequenceFirst
+	r.info.Attrs = slices.DeleteFunc(r.info.Attrs, func(a ntconv.Attr) bool { return a.Key == attrSequence })
 	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
 	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
@@ -214,7 +213,9 @@ func (r *Reader) checkHeader(offset int64) {
 }
 
 // Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
-// ntconv.ErrTruncated after all complete events.
+// ntconv.ErrTruncated after all complete events. After the last event Next reads the input to its end: an input that
+// continues with another trace gives an error that wraps ntconv.ErrUnsupported. Bytes from the first one that is not
+// zero are counted with ntconv.CodeTrailing.
 func (r *Reader) Next() (*ntconv.Event, error) {
 	if r.events.direct {
 		if e := r.nextDirect(); e != nil {
@@ -243,6 +244,11 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 		case r.waiting:
 			r.waiting, r.shown.valid = false, false
 			if err := r.sequencePoint(&r.barrier); err != nil {
+				r.fail(err)
+			}
+		case r.err == io.EOF && !r.ended:
+			r.ended = true
+			if err := r.trailing(); err != nil {
 				r.fail(err)
 			}
 		case r.err != nil:
@@ -370,9 +376,6 @@ func (r *Reader) read(b *block) error {
 		r.report.Note(ntconv.CodeBadHeader, 1, b.offset, "a second Trace block was passed over")
 		return nil
 	case wire.KindEnd:
-		if n := r.in.j - r.in.i; n > 0 {
-			r.report.Add(ntconv.CodeTrailing, uint64(n), r.in.offset)
-		}
 		return io.EOF
 	}
 	r.report.Add(ntconv.CodeUnknownBlock, 1, b.offset)

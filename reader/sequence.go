@@ -8,12 +8,14 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// jump handles a sequence number that is not the one after the last of its capture thread. It returns the slot of the
-// thread, which is another one if the id was used again, and how many events are missing.
+// jump handles a sequence number that does not follow the last number of its capture thread. It returns the slot of the
+// thread, which is another slot if the thread ID was reused, and how many events are missing.
 //
-// Before version 6, and in what was written from such a trace, the first number seen is the baseline. Before version 6
-// a number that starts again at 1 is a new thread with an old id. In other traces of version 6 threads start at 0. A
-// number that goes back otherwise is an anomaly, not two billion losses.
+// Recorders number the events of a thread from 1 and count each event that they try to record ("Event Sequence Numbers"
+// in the specification of version 4). So the last number of a thread without events is 0 in all versions, and a first
+// number n reveals n-1 losses. Before version 6 a number that restarts at 1 belongs to a new thread with a reused ID.
+// Any other step back is an anomaly, not a loss of two billion events. The first number of a placeholder reveals
+// nothing, because the thread may have been declared, and have had events, in a part of the input that is corrupt.
 func (r *Reader) jump(slot uint32, seq uint32, offset int64) (_, lost uint32, err error) {
 	s := &r.threads.list[slot]
 	missing := seq - (s.seq + 1)

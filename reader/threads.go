@@ -20,13 +20,10 @@ const (
 	attrProcess     = "ntconv.process." // and the key of an attribute of the process
 )
 
-// attrSequence says of a trace how the events of its threads are counted, where it is not as in version 6, from 1: the
-// first number of a thread may be any, as before version 6, whose traces all have the attribute. It goes with them into
-// version 6.
-const (
-	attrSequence  = "ntconv.sequence"
-	sequenceFirst = "first"
-)
+// attrSequence is an attribute of traces that early versions of ntconv rewrote. It stated that the numbers before the
+// first of a thread are no losses, which was wrong, so it is removed: else a rewritten trace would differ from its
+// original.
+const attrSequence = "ntconv.sequence"
 
 // A threadTable maps thread indexes (version 6) or ids (before) to threads and their sequence numbers.
 type threadTable struct {
@@ -60,7 +57,7 @@ type threadState struct {
 	id     uint64
 	number uint64 // of the thread among all that were added
 	seq    uint32 // number of the last event captured by the thread
-	seen   bool   // seq means something
+	seen   bool   // seq is valid: always, except for a placeholder before its first event
 	ghost  bool   // a placeholder: referred to, but not declared
 	before []incarnation
 }
@@ -227,7 +224,7 @@ func (r *Reader) addLegacyThread(id uint64, offset int64) (uint32, error) {
 		return 0, err
 	}
 	th := &ntconv.Thread{TID: id, Process: r.threads.process(r.defaultProcess(), nil)}
-	slot := r.threads.add(id, threadState{thread: th})
+	slot := r.threads.add(id, threadState{thread: th, seen: true})
 	r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
 	return slot, nil
 }
@@ -240,7 +237,6 @@ func (r *Reader) renew(slot uint32, offset int64) (uint32, error) {
 		return slot, err
 	}
 	s := &r.threads.list[fresh]
-	s.seen = true
 	s.before = append(old.before, incarnation{old.thread, old.seq})
 	if len(s.before) > maxIncarnations {
 		s.before = s.before[1:]
@@ -301,7 +297,7 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	} else {
 		r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
 	}
-	t.add(row.Index, threadState{thread: th, key: key, seen: !r.baseline})
+	t.add(row.Index, threadState{thread: th, key: key, seen: true})
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -38,7 +39,7 @@ func (k Key) String() string {
 	if names := [...]string{"thread", "field", "activity", "process"}; int(k) < len(names) {
 		return names[k]
 	}
-	return "unknown"
+	return "unknown(" + strconv.Itoa(int(k)) + ")"
 }
 
 // EndedBy returns the pairs that an event of this schema begins. An event may begin several: the suspension of the

@@ -25,7 +25,6 @@
 //	trace   ntconv.labels=zigzag       numbers of labels are written as the specification says, and units as follows
 //	trace   ntconv.aggregate=true      Info.Aggregate
 //	trace   ntconv.start=MILLISECONDS  start of the trace since 1970, where its year is not 1601 to 9999: Microsoft's reader opens no such trace
-//	trace   ntconv.sequence=first      an attribute of traces before version 6: see below
 //	label   KEY#unit                   a string label behind the number label KEY: its unit
 //	thread  host.name                  Process.Host
 //	thread  ntconv.process-name        Process.Name
@@ -35,10 +34,6 @@
 // Package reader puts them back. KindLost events are not written: gaps in the sequence numbers say the same. Events
 // without a sequence number get one. Names of stack frames are not written, only addresses; they are counted in
 // Options.Report.
-//
-// In version 6 the events of a thread are counted from 1. Before, the first number may be any; reader gives such traces
-// the attribute ntconv.sequence, and knows by it that a first number above 1 tells of no losses. Other readers of
-// version 6 count them as lost.
 //
 // Types that the source's reader could not understand are written as they were found and counted, because Microsoft's
 // reader refuses the trace, unless Options.DropUnknown leaves out what it refuses.

@@ -10,9 +10,8 @@ type threadState struct {
 
 // A numbering numbers the events that a thread captured.
 type numbering struct {
-	seq    uint32 // number of the last event, as written
+	seq    uint32 // number of the last event, as written; 0 before the first
 	lost   uint32 // events that are missing since then, as the source says
-	seen   bool   // readers take a step from seq for losses; else the next number may be any
 	counts bool   // the numbers of the source are not used any more, see next
 }
 
@@ -22,7 +21,7 @@ type numbering struct {
 // In the order of time the events of a thread may have another order than in the input. Where their numbers would tell
 // readers of other losses than the source tells of, they are counted from there on.
 func (n *numbering) next(e *ntconv.Event, o *Options) uint32 {
-	if e.Seq != n.seq+1 || n.lost != 0 || !n.seen {
+	if e.Seq != n.seq+1 || n.lost != 0 {
 		return n.step(e, o)
 	}
 	n.seq++ // nearly always; step would return the same
@@ -37,14 +36,13 @@ func (n *numbering) step(e *ntconv.Event, o *Options) uint32 {
 	if o.Renumber || n.counts || !numbered {
 		seq = n.seq + n.lost + 1
 	}
-	n.seq, n.lost, n.seen = seq, 0, true
+	n.seq, n.lost = seq, 0
 	return seq
 }
 
 // bound returns the number to write for the thread in a mark.
 func (n *numbering) bound(seq uint32, o *Options) uint32 {
 	n.counts = n.counts || o.Ordered && seq != 0 && max(int32(seq-n.seq), 0) != int32(n.lost)
-	n.seen = true
 	switch {
 	case o.Renumber || n.counts || seq == 0:
 		n.seq, n.lost = n.seq+n.lost, 0
@@ -57,7 +55,7 @@ func (n *numbering) bound(seq uint32, o *Options) uint32 {
 
 // revealed returns how many events readers take for lost where the number before the next is last.
 func (n *numbering) revealed(last uint32) uint32 {
-	if missing := last - n.seq; n.seen && int32(missing) > 0 {
+	if missing := last - n.seq; int32(missing) > 0 {
 		return missing
 	}
 	return 0

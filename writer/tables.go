@@ -152,7 +152,7 @@ func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 			return nil, err
 		}
 		t.add(s.id, b)
-		s.epoch, s.numbering = t.epoch, numbering{seen: !w.baseline}
+		s.epoch, s.numbering = t.epoch, numbering{}
 		t.states[th] = s
 		t.next = max(t.next, s.id)
 	}

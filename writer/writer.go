@@ -20,9 +20,6 @@ const (
 	zigzag       = "zigzag"
 	keyAggregate = "ntconv.aggregate"
 	keyStart     = "ntconv.start"
-
-	keySequence   = "ntconv.sequence"
-	sequenceFirst = "first"
 )
 
 // A Writer writes one trace. It is for use by one goroutine. A block, or several, go out with one call of the
@@ -32,11 +29,9 @@ type Writer struct {
 	opts   Options
 	large  int // bytes of an address
 	native uint8
-	// baseline means that readers take the first number of a thread for no more than where its numbers begin.
-	baseline bool
-	n        int64 // events that were offered
-	err      error // of out: everything after it fails alike
-	closed   bool
+	n      int64 // events that were offered
+	err    error // of out: everything after it fails alike
+	closed bool
 
 	events  eventBlock
 	types   typeTable
@@ -64,12 +59,11 @@ func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 		wr.large = 4
 	}
 	wr.native = uint8(wr.large)
-	sequence, _ := info.Attrs.Get(keySequence)
-	wr.baseline = sequence == sequenceFirst
 	if opts != nil {
 		wr.opts = *opts
 	}
 	wr.opts = wr.opts.withDefaults()
+	wr.events.asRecorded = !wr.opts.Ordered
 	wr.events.reset()
 	wr.types.init()
 	wr.threads.init()

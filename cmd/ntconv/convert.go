@@ -198,7 +198,7 @@ func (c *conversion) plan(plan *pass.Plan) {
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	var sink formats.Sink
 	to, _ := c.creator.Destination()
-	return &delivery{
+	d := &delivery{
 		name: name,
 		to:   to,
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
@@ -210,13 +210,17 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
 		},
-		empty: func() string {
-			a.sum.Result = sink.Result()
-			a.spans.describe(a.sum)
-			return a.sum.Result.Empty()
-		},
 		advice: c.to.Out.Advice,
 	}
+	d.empty = func() string {
+		a.sum.Result = sink.Result()
+		a.spans.describe(a.sum)
+		if r, ok := a.sum.Result.(formats.FlagEmptied); ok && r.EmptiedByFlag() {
+			d.advice = ""
+		}
+		return a.sum.Result.Empty()
+	}
+	return d
 }
 
 // checkTerminal refuses to write a binary format to a terminal.

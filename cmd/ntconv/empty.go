@@ -12,25 +12,30 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead.
-func nothing(p *pass.Pass, what, advice string) error {
-	sel := p.Plan.Selection
+// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead. advice
+// says how to record something, for inputs that tools of .NET record; "" means that recording again does not help.
+func (a *app) nothing(p *pass.Pass, what, advice string) error {
+	sel, format := p.Plan.Selection, p.Input.Format.In
+	if advice != "" && !format.Recorded {
+		advice = format.NoEvents.Next
+	}
 	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
 	switch {
 	case p.Total == 0:
-		text, advice = p.Input.Format.In.NoEvents.Text, p.Input.Format.In.NoEvents.Next
+		text, advice = format.NoEvents.Text, format.NoEvents.Next
 	case !sel.Empty():
 		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, message.Count(p.Total, "event"))
 		if _, _, known := p.Recorded(); known && sel.Timed() {
 			text += "; " + times(p)
 		}
-		advice = strings.Join(append(p.Selector.Notes(), inventoryAdvice(p)), "; ")
+		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
 	case p.Input.Again():
-		has, use := content(p)
+		has, use := a.content(p)
 		text += " (" + has + ")"
-		if use != "" {
-			advice += "; " + use
+		if advice != "" && use != "" {
+			advice += "; "
 		}
+		advice += use
 	}
 	if p.Cause != nil {
 		text += "; the trace is incomplete: " + p.Cause.Error()
@@ -45,8 +50,8 @@ func nothing(p *pass.Pass, what, advice string) error {
 func times(p *pass.Pass) string {
 	c := p.Info.Clock
 	first, last, _ := p.Recorded()
-	after := func(t ntconv.Ticks) string { return message.Duration(time.Duration(c.Nanos(t))) }
-	s := fmt.Sprintf("its events are from %s to %s after the start", after(first), after(last))
+	s := fmt.Sprintf("its events are %s after the start",
+		message.Range(time.Duration(c.Nanos(first)), time.Duration(c.Nanos(last))))
 	if !c.Wall.IsZero() {
 		s += ", " + message.Time(c.Wall)
 	}
@@ -54,15 +59,15 @@ func times(p *pass.Pass) string {
 }
 
 // inventoryAdvice says how to see what the input holds. What came through a pipe is gone.
-func inventoryAdvice(p *pass.Pass) string {
+func (a *app) inventoryAdvice(p *pass.Pass) string {
 	if p.Input.FirstName() == iox.StdinName {
 		return "ntconv info lists what there is; keep the input in a file for that, or send it once more"
 	}
-	return "ntconv info " + message.ShellWord(p.Input.FirstName()) + " lists what there is"
+	return "ntconv info " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists what there is"
 }
 
 // content reads the input once more and says what it holds: the largest providers, and what can be extracted.
-func content(p *pass.Pass) (has, use string) {
+func (a *app) content(p *pass.Pass) (has, use string) {
 	v := inventory.New(p.Info)
 	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory accepts everything
 	if err != nil {
@@ -80,7 +85,7 @@ func content(p *pass.Pass) (has, use string) {
 		}
 		has += provider.Name + " " + message.Group(provider.Events)
 	}
-	for i, x := range v.Extract(message.ShellWord(p.Input.FirstName())) {
+	for i, x := range v.Extract(a.inputWords(p.Input.FirstName(), groupInput, groupLimits)) {
 		if i == 2 {
 			break
 		}

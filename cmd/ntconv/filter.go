@@ -131,13 +131,13 @@ func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error
 func subsetDetail(c subset.Counts) string {
 	s := ""
 	if c.Symbols > 0 {
-		s = message.Count(c.Symbols, "more event", "more events") + " kept for symbols"
+		s = message.Count(c.Symbols, "more event") + " kept for symbols"
 	}
 	if c.Opaque > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += fmt.Sprintf("%s of unknown kind omitted", message.Count(c.Opaque, "block"))
+		s += message.Count(c.Opaque, "block") + " of an unknown kind omitted"
 	}
 	return s
 }

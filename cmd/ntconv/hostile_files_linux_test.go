@@ -20,18 +20,18 @@ var attacksOnFiles = []attack{
 	{file: "gz-in-gz.gz", args: "info IN", code: exitInput, out: 0, mib: 60, says: "packed twice"},
 }
 
-// A frame is a zstd frame of uncompressed data that needs a window of 64 MiB, and an rleFrame one of many blocks of 128
+// A frame is a zstd frame of uncompressed data that needs a window of 128 MiB, and an rleFrame one of many blocks of 128
 // KiB of one byte.
 //
 // Source: RFC 8878, section 3.1.1.
 func frame(data string) string {
 	header := len(data)<<3 | 1
-	return "\x28\xb5\x2f\xfd\x00\x80" + string([]byte{byte(header), byte(header >> 8), byte(header >> 16)}) + data
+	return "\x28\xb5\x2f\xfd\x00\x88" + string([]byte{byte(header), byte(header >> 8), byte(header >> 16)}) + data
 }
 
 func rleFrame(value byte, blocks int) string {
 	var b strings.Builder
-	b.WriteString("\x28\xb5\x2f\xfd\x00\x80")
+	b.WriteString("\x28\xb5\x2f\xfd\x00\x88")
 	for i := range blocks {
 		header := 128<<10<<3 | 1<<1
 		if i == blocks-1 {

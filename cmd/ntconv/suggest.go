@@ -127,7 +127,9 @@ func wanted(err *pflag.InvalidValueError) error {
 	want := ""
 	switch kind := err.GetFlag().Value.Type(); {
 	case errors.As(cause, &list):
-		want = "want names with commas between them; a quote must stand at both ends of a name"
+		want = "want names with commas between them; a quotation mark must open and close a name"
+	case kind == "duration":
+		want = "want a number with a unit, as 1ms, 2.5s or 1m30s"
 	case !errors.As(cause, &number):
 		return err
 	case errors.Is(number, strconv.ErrRange):

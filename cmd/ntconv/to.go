@@ -20,7 +20,7 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "to",
 		Short: "Convert a trace or a profile to a format, with that format's own flags",
-		Long:  "Convert a trace or a profile to a format:\n" + formatLines(table),
+		Long:  "Each format has flags of its own: ntconv to FORMAT --help describes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"},
 		),

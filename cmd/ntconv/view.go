@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/pprofview"
-	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/internal/viewer"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,6 +40,8 @@ func (a *app) viewCmd() *cobra.Command {
 			"which other users of this machine and other pages in your browser cannot read the profile. The first visit exchanges it for a cookie.\n" +
 			"To open the address elsewhere, forward the port with its number: ssh -L 8080:127.0.0.1:8080, with --port 8080.\n" +
 			"A summary on standard error says which parts of the input are missing or have no name.\n\n" +
+			"The pages show the samples that --tagfocus and --tagignore select, and percentages are of these samples. With\n" +
+			"--base and --diff-base they show a difference, as ntconv top does: see its help.\n\n" +
 			"Profiles are not trusted. Files that a profile names are not opened, except source files below the directories of --source: the page\n" +
 			"Source looks up each name there, whole and then without its first directories, and follows no symbolic link that leads out. No program\n" +
 			"is run on what a profile names, so there is no disassembly. --graph permits running dot of Graphviz, which draws the call graph from\n" +
@@ -54,6 +54,10 @@ func (a *app) viewCmd() *cobra.Command {
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
 			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
+			formats.Example{
+				Remark: "what changed since an earlier recording",
+				Line:   "ntconv view --diff-base old.nettrace new.nettrace",
+			},
 			formats.Example{
 				Remark: "a profile of any program, with its source code",
 				Line:   "ntconv view --source ~/src/app cpu.pb.gz",
@@ -70,14 +74,11 @@ func (a *app) viewCmd() *cobra.Command {
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			v.in = args[0]
 			if v.where != viewPprof {
-				v.in = args[0]
 				return a.viewIn(cmd, &v)
 			}
-			if err := v.take(a, cmd, args); err != nil {
-				return err
-			}
-			return a.view(cmd.Context(), &v)
+			return a.view(cmd, &v)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
@@ -106,15 +107,20 @@ func (a *app) viewCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) view(ctx context.Context, v *viewing) error {
-	a.begin(&summary.Summary{Input: v.in, Flags: a.openers.Notes})
+func (a *app) view(cmd *cobra.Command, v *viewing) error {
 	if err := v.checkPort(); err != nil {
 		return err
 	}
-	p, partial, err := a.profileOf(&v.ranking)
+	p, partial, err := a.profileOf(cmd, &v.ranking)
 	if err != nil {
 		return err
 	}
+	known := learnNames(p, v.options.UsesLabels())
+	p, unmatched, err := pprofview.Select(p, &v.options.Filter)
+	if err != nil {
+		return v.reportFailure(err, cmd.Name(), known)
+	}
+	a.noteUnmatched(&v.ranking, unmatched, known)
 	ln, err := v.listen(0)
 	if err != nil {
 		return err
@@ -132,7 +138,7 @@ func (a *app) view(ctx context.Context, v *viewing) error {
 	if err := a.present(v, server.Address()); err != nil {
 		return err
 	}
-	if err := server.Serve(ctx); err != nil {
+	if err := server.Serve(cmd.Context()); err != nil {
 		return fail(exitOutput, fmt.Errorf("view: %w", err))
 	}
 	return nil

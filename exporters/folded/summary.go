@@ -14,6 +14,7 @@ type Summary struct {
 	Total      int64      // sum of the values of Main
 	Frames     int64      // frames of the stacks of all events; of kind Imported, of all distinct stacks
 	Unresolved Unresolved
+	Others     []Kind // further kinds of samples in the trace, if the kind was not chosen by the Options
 }
 
 // A SampleType is what one value counts, and its unit, as in profile.proto: {"wall", "nanoseconds"}.
@@ -32,6 +33,7 @@ type Unresolved struct {
 	Passing int64  // of Summary.Total: samples with at least one unresolved frame
 	Leaf    int64  // of Summary.Total: samples whose innermost frame is unresolved
 	Module  string // base name of the file with the most unresolved frames; empty if none of them has a file
+	Rundown bool   // the Namer is an ntconv.RundownReporter, and the trace has a rundown
 }
 
 // Summary returns the description of the output. It is complete after Close.
@@ -40,10 +42,13 @@ func (s *Sink) Summary() Summary { return s.done }
 // summarize copies what is known once all samples have been visited.
 func (s *Summary) summarize(p *profile.Profile) {
 	u := p.Unresolved
+	for _, k := range p.Others {
+		s.Others = append(s.Others, kindOf(k))
+	}
 	s.Main, s.Total, s.Frames = SampleType(p.MainType()), u.Total, u.Frames
 	s.Unresolved = Unresolved{
 		Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],
 		NoSymbol: u.Reasons[profile.NoSymbol], NoKernelSymbol: u.Reasons[profile.NoKernelSymbol],
-		Passing: u.Any, Leaf: u.Leaf, Module: u.Module,
+		Passing: u.Any, Leaf: u.Leaf, Module: u.Module, Rundown: u.Rundown && u.Unnamed > 0,
 	}
 }

@@ -109,7 +109,8 @@ type Options struct {
 
 	// ServiceName is the service.name of all processes. Empty derives it from the command line of each process: the
 	// entry assembly or the executable, without directory, .dll and .exe. It is unknown_service:dotnet if the command
-	// line is not known when the first batch of the process leaves, see Sink.Watch.
+	// line is not known when the first batch of the process leaves, see Sink.Watch, and unknown_service in traces of
+	// Chrome's format.
 	ServiceName string
 	// Resource are attributes of all processes. They replace attributes with the same key. Neither they nor ServiceName
 	// change the resources of imported spans.

@@ -23,6 +23,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -104,6 +105,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	if s.namer == nil {
 		s.namer = ntconv.NoNames()
 	}
+	s.processes.foreign = info != nil && strings.HasPrefix(info.Format, "chrome")
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
 	s.table.trim()

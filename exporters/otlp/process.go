@@ -16,6 +16,7 @@ type process struct {
 	hasPID bool
 	host   string
 
+	foreign  bool // the trace is not one of .NET
 	row      resourceRow
 	nameless bool  // its resource says procinfo.UnknownService
 	spans    int64 // with this resource
@@ -37,10 +38,11 @@ func keyOf(p *ntconv.Process) processKey {
 
 // processes are the processes of a trace.
 type processes struct {
-	reader procinfo.Reader
-	all    map[processKey]*process
-	last   *ntconv.Process
-	found  *process
+	foreign bool // the trace is not one of .NET
+	reader  procinfo.Reader
+	all     map[processKey]*process
+	last    *ntconv.Process
+	found   *process
 }
 
 func (t *processes) of(p *ntconv.Process) *process {
@@ -50,7 +52,7 @@ func (t *processes) of(p *ntconv.Process) *process {
 	key := keyOf(p)
 	found := t.all[key]
 	if found == nil {
-		found = &process{host: key.host, pid: key.pid, hasPID: p != nil}
+		found = &process{foreign: t.foreign, host: key.host, pid: key.pid, hasPID: p != nil}
 		found.row.process = found
 		if p != nil {
 			found.Name = p.Name
@@ -108,6 +110,9 @@ func (p *process) describe(t *table, o *Options) {
 		service = p.Service()
 		_, given := o.Resource.Get(attrServiceName)
 		p.nameless = service == procinfo.UnknownService && !given
+		if service == procinfo.UnknownService && p.foreign {
+			service = procinfo.UnknownProgram
+		}
 	}
 	text(attrServiceName, service)
 	if p.hasPID {

@@ -57,7 +57,7 @@ func add(d *Dataset, i, files int) string {
 	case err != nil:
 		return "failed " + err.Error()
 	}
-	out, err := a.Outputs(nil)
+	out, err := a.Outputs(iox.OutputOptions{})
 	for f := range files {
 		if err != nil {
 			break
@@ -151,7 +151,7 @@ func TestAbort(t *testing.T) {
 			t.Errorf("two additions of one trace: %v", err)
 		}
 		if stage > 0 {
-			out, err := a.Outputs(nil)
+			out, err := a.Outputs(iox.OutputOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,7 @@ func foldedFormat() *Format {
 		In: &In{
 			Hint:    isFolded,
 			Ordered: true,
+			Profile: allProfiles,
 			Bind:    bindFoldedInput,
 			NoBytes: Advice{"an empty file", "check that the program that wrote it has found samples"},
 			NoEvents: Advice{
@@ -165,14 +166,17 @@ func (s foldedSink) Close() error {
 
 func (s foldedSink) Result() Result {
 	d := s.Summary()
+	var others []pprof.Kind
+	for _, k := range d.Others {
+		others = append(others, pprof.Kind(k))
+	}
 	text := unresolved(&pprof.Summary{
-		Kind: pprof.Kind(
-			d.Kind,
-		), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
 	return &profileResult{
-		Kind: d.Kind.String(),
-		made: made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+		Kind:  d.Kind.String(),
+		made:  made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+		notes: otherKinds(others),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
 	"github.com/ntconv/ntconv/symbol"
@@ -28,6 +29,7 @@ func Nettrace() *Format {
 			Sniff:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			NoEvents: noEvents,
+			Recorded: true,
 		},
 		Out: &Out{
 			Doc:          "version 6 of a trace of any version, or a trace of the samples of pprof profiles, which PerfView opens",
@@ -68,15 +70,16 @@ func netperf() *Format {
 		Exts: []string{".netperf"},
 		Doc:  "traces of .NET Core 2.1 and 2.2",
 		In: &In{
-			Sniff:    func(head []byte) bool { return serializedType(head) == "Trace" },
+			Sniff:    isNetperf,
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			Ordered:  true,
 			NoEvents: noEvents,
+			Recorded: true,
 		},
 	}
 }
 
-var noEvents = Advice{"the trace holds no events", "record again, with providers that have something to tell"}
+var noEvents = Advice{"the trace holds no events", "record again, with providers that write events"}
 
 // A nettraceOpener opens both formats: the reader distinguishes them itself.
 type nettraceOpener struct{}
@@ -201,7 +204,7 @@ func (c *nettraceCreator) sink(w io.Writer, finish func() error, info *ntconv.In
 		return nil, err
 	}
 	return &nettraceSink{
-		Sink: symbol.SynthesizeTo(sink, &names), finish: finish, addresses: c.given(), report: t.Report,
+		Sink: symbol.SynthesizeTo(sink, &names), finish: finish, addresses: c.given(), report: t.Report, weight: -1,
 	}, nil
 }
 
@@ -212,6 +215,7 @@ type nettraceSink struct {
 	named  bool         // stacks have names
 	events int64
 	typ    *ntconv.Type // seen last
+	weight int          // origin.WeightColumn of typ, -1 at first
 	units  []string     // of weights
 
 	addresses bool // --addresses was given
@@ -225,10 +229,13 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 	if e.Kind == ntconv.KindEvent {
 		s.events++
 		if e.Type != s.typ {
-			s.typ = e.Type
+			s.typ, s.weight = e.Type, origin.WeightColumn(e.Type)
 			if unit := WeightUnit(e.Type); unit != "" && !slices.Contains(s.units, unit) {
 				s.units = append(s.units, unit)
 			}
+		}
+		if s.weight >= 0 && origin.NegativeWeight(e.Payload, s.weight) {
+			s.report.Add(ntconv.CodeNegativeWeight, 1, e.Offset)
 		}
 	}
 	return allowLarge(s.Sink.Write(e))
@@ -283,6 +290,21 @@ func WeightUnit(t *ntconv.Type) string {
 
 // serialization begins every stream of .NET's FastSerialization, netperf and gcdump among them: a counted string.
 const serialization = "\x14\x00\x00\x00!FastSerialization.1"
+
+// eventPipeFile is the name of the first object in versions 1 and 2 of netperf, and in previews of version 3, which
+// differ from later files in nothing else.
+const eventPipeFile = "Microsoft.DotNet.Runtime.EventPipeFile"
+
+// isNetperf recognizes version 3. Readers say more about a newer version.
+func isNetperf(head []byte) bool {
+	switch serializedType(head) {
+	case "Trace":
+		return true
+	case eventPipeFile:
+		return int32(binary.LittleEndian.Uint32(head[len(serialization)+3:])) >= 3
+	}
+	return false
+}
 
 // serializedType returns the name of the first object's type of such a stream, "" if head holds none: two tags, the tag
 // of the type's own type, version and minimum reader version, and a counted string (nettrace-v4-v5, "Objects").

@@ -41,7 +41,8 @@ func perfettoFormat() *Format {
 }
 
 const perfettoHelp = `Open the file with https://ui.perfetto.dev, or query it with trace_processor. The UI reads files in the browser and uploads
-nothing. ntconv view --in perfetto converts a trace and opens it there.
+nothing. ntconv view --in perfetto converts a trace and opens it there. The UI counts times from the first item, not from the start of
+the recording as ntconv print does.
 
 Packets are compressed as Perfetto itself does it. --plain writes them as they are; a file whose name ends in .gz or .zst is
 compressed as a whole.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
@@ -23,6 +24,7 @@ func pprofFormat() *Format {
 			Sniff:   pproflegacy.Match,
 			Hint:    func(head []byte) bool { return isPprof("", head) },
 			Ordered: true,
+			Profile: allProfiles,
 			Bind:    bindPprofInput,
 			NoBytes: Advice{"an empty file",
 				"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
@@ -164,15 +166,28 @@ func (s pprofSink) Result() Result {
 	d := s.Summary()
 	return &profileResult{
 		Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
-		notes: s.dropped.notes(d.Kind == pprof.Imported),
+		notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 	}
+}
+
+// otherKinds returns a note on the kinds of samples that a profile does not show.
+func otherKinds(kinds []pprof.Kind) []string {
+	if len(kinds) == 0 {
+		return nil
+	}
+	var names, flags []string
+	for _, k := range kinds {
+		names, flags = append(names, k.String()), append(flags, "--kind "+k.String())
+	}
+	return []string{fmt.Sprintf("the trace also has samples of kind %s, see %s",
+		strings.Join(names, " and "), strings.Join(flags, " and "))}
 }
 
 // unresolved describes the frames of a profile without a symbol in a sentence. It is "" if there are none.
 func unresolved(d *pprof.Summary) string {
 	u := profile.Unresolved{
 		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
-		Module: d.Unresolved.Module, Main: profile.ValueType(d.Main),
+		Module: d.Unresolved.Module, Rundown: d.Unresolved.Rundown, Main: profile.ValueType(d.Main),
 	}
 	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
 	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol

@@ -183,6 +183,9 @@ func (t *timelineResult) Empty() string {
 	return t.made.Empty()
 }
 
+// EmptiedByFlag implements FlagEmptied.
+func (t *timelineResult) EmptiedByFlag() bool { return t.Items == 0 && t.Short+t.Rundown > 0 }
+
 func (t *timelineResult) Line(r Read) string {
 	line := ""
 	for _, n := range []struct {

@@ -94,7 +94,7 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 			fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err),
 		}
 	}
-	to := &spoolWriter{f: f, max: in.opts.MaxTemp}
+	to := &spoolWriter{f: f, max: in.opts.MaxTemp, check: in.opts.Check}
 	if in.opts.Copying != nil {
 		defer in.opts.Copying(to.n.Load)()
 	}
@@ -115,13 +115,19 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 
 // A spoolWriter is the temporary file of a copy, within its limit.
 type spoolWriter struct {
-	f   *os.File
-	max int64
-	n   atomic.Int64
+	f     *os.File
+	max   int64
+	n     atomic.Int64
+	check func() error // Options.Check
 }
 
 // Write implements io.Writer. An error of the file is a *SpoolError.
 func (w *spoolWriter) Write(p []byte) (int, error) {
+	if w.check != nil {
+		if err := w.check(); err != nil {
+			return 0, err
+		}
+	}
 	if err := tempfile.CheckSize(w.n.Load()+int64(len(p)), w.max); err != nil {
 		return 0, &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w", err)}
 	}

@@ -116,6 +116,11 @@ func (g *gzipReader) next() error {
 	if _, err := g.br.Peek(1); err != nil {
 		return err
 	}
+	if !first {
+		if err := g.skipPadding(); err != nil {
+			return err
+		}
+	}
 	var err error
 	if first {
 		g.z, err = gzip.NewReader(g.br)
@@ -133,6 +138,18 @@ func (g *gzipReader) next() error {
 	g.z.Multistream(false)
 	g.inside = true
 	return nil
+}
+
+// skipPadding skips zeros after a member, with which tapes and block devices pad files. io.EOF means that nothing else
+// follows.
+func (g *gzipReader) skipPadding() error {
+	for {
+		b, err := g.br.Peek(1)
+		if err != nil || b[0] != 0 {
+			return err
+		}
+		_, _ = g.br.Discard(1) // it has been peeked
+	}
 }
 
 // maxWindow is the largest window the reference implementation writes (--ultra --long=31). A larger claim is not

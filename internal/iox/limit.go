@@ -27,9 +27,28 @@ type Limits struct {
 	Window int64
 }
 
-// DefaultLimits returns 200 times the input beyond 64 MiB, 16 GiB in all and zstd windows of 64 MiB.
+// DefaultLimits returns 200 times the input beyond 64 MiB, 16 GiB in all and zstd windows of 128 MiB, which zstd -d
+// accepts without an option, too.
 func DefaultLimits() *Limits {
-	return &Limits{Ratio: 200, Floor: 64 << 20, Output: 16 << 30, Window: 64 << 20}
+	return &Limits{Ratio: 200, Floor: 64 << 20, Output: 16 << 30, Window: 128 << 20}
+}
+
+// LimitsOf returns the limits that a library user has set, with the defaults for the others. It returns nil if the user
+// has set none, so that InputOptions.Limits leaves the choice to what is below.
+func LimitsOf(d ntconv.DecompressionLimits) *Limits {
+	if d == (ntconv.DecompressionLimits{}) {
+		return nil
+	}
+	l := DefaultLimits()
+	for _, m := range []struct {
+		to  *int64
+		set int64
+	}{{&l.Ratio, d.Ratio}, {&l.Output, d.Bytes}, {&l.Window, d.Window}} {
+		if m.set != 0 {
+			*m.to = max(m.set, 0)
+		}
+	}
+	return l
 }
 
 // allowed returns how many decompressed bytes may have been delivered once in compressed bytes were consumed,

@@ -177,22 +177,24 @@ func TestZstdWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l128 := DefaultLimits()
-	l128.Window = 128 << 20
+	l64 := DefaultLimits()
+	l64.Window = 64 << 20
 	for _, c := range []struct {
 		name   string
 		data   []byte
 		limits *Limits
 		refuse int64 // the window that is refused
 	}{
-		{"64 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x80, 1, 0, 0}, nil, 0},
-		{"72 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x81, 1, 0, 0}, nil, 72 << 20},
+		{"128 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x88, 1, 0, 0}, nil, 0},
+		{"144 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x89, 1, 0, 0}, nil, 144 << 20},
+		{"256 MiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x90, 1, 0, 0}, nil, 256 << 20},
+		{"2 GiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xa8, 1, 0, 0}, nil, 2 << 30},
 		{"3.75 TiB", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, nil, 15 << 38},
 		{"3.75 TiB unlimited", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, &Limits{}, 15 << 38},
 		{"4 GiB single segment", single(math.MaxUint32), nil, math.MaxUint32},
-		{"tool's 128 MiB", tool, nil, 128 << 20},
-		{"tool's 128 MiB allowed", tool, l128, 0},
-		{"second frame", join(zst(t, []byte("first")), tool), nil, 128 << 20},
+		{"tool's 128 MiB", tool, nil, 0},
+		{"tool's 128 MiB refused", tool, l64, 128 << 20},
+		{"second frame", join(zst(t, []byte("first")), tool), l64, 128 << 20},
 	} {
 		for _, ch := range choppers {
 			_, s := open(t, once(ch.chop(bytes.NewReader(c.data))), InputOptions{Limits: c.limits})
@@ -204,8 +206,11 @@ func TestZstdWindow(t *testing.T) {
 			if c.refuse == 0 {
 				continue
 			}
-			want := ntconv.LimitError{Limit: LimitWindow, Value: 64 << 20, Asked: c.refuse, Unit: "bytes"}
+			want := ntconv.LimitError{Limit: LimitWindow, Value: 128 << 20, Asked: c.refuse, Unit: "bytes"}
 			if c.limits != nil {
+				want.Value = c.limits.Window
+			}
+			if want.Value == 0 {
 				want.Limit, want.Value = LimitDecoder, 2<<30
 			}
 			if used > 4<<20 || *limit != want {

@@ -46,6 +46,18 @@ func Duration(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
+// Range returns "from A to B" for two times since a start, with a precision that shows different times as different.
+func Range(from, to time.Duration) string {
+	a, b := Duration(from), Duration(to)
+	for unit := 10 * time.Millisecond; a == b && from != to && unit > 0; unit /= 100 {
+		a, b = from.Round(unit).String(), to.Round(unit).String()
+	}
+	if a == b {
+		a, b = from.String(), to.String()
+	}
+	return "from " + a + " to " + b
+}
+
 // Time returns a date and time, which must be in UTC, with milliseconds. The flags that take a time accept it.
 func Time(t time.Time) string { return t.Format("2006-01-02 15:04:05.000 UTC") }
 

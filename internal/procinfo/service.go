@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// UnknownService is the service.name of a program without a name (semantic conventions of resources).
-const UnknownService = "unknown_service:dotnet"
+// Values of service.name for a program without a name (semantic conventions of resources).
+const (
+	UnknownService = "unknown_service:dotnet" // of .NET
+	UnknownProgram = "unknown_service"        // of any kind
+)
 
 // serviceName returns the entry assembly or the executable of a command line, without directory and extension: App for
 // "/usr/bin/dotnet exec App.dll args" and for "/srv/App args". name is used if there is no command line.

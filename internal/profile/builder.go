@@ -17,8 +17,8 @@ type Options struct {
 	Drop []string
 	// Unlabeled adds up samples of a stack and owner regardless of the labels of their events.
 	Unlabeled bool
-	// Span, if not nil, tells in the end from when to when was recorded what the events were chosen from. Otherwise the
-	// events tell it.
+	// Span, if not nil, returns in the end the time range that the profile describes. If it is nil, the profile
+	// describes the time from the start of the session, or else from the first added event, to the last one.
 	Span func() (first, last ntconv.Ticks, ok bool)
 }
 
@@ -35,8 +35,9 @@ type Builder struct {
 	lastRole role
 	weights  weightTypes
 
-	recording Recording
-	span      func() (first, last ntconv.Ticks, ok bool)
+	all   *Recording // of all events, also omitted ones
+	added *Recording // of the events of Add
+	span  func() (first, last ntconv.Ticks, ok bool)
 }
 
 // pool holds what the sets share.
@@ -74,11 +75,12 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		info: info, namer: namer, report: o.Report,
 		pool:  pool{drop, NewStacks(), labels, newTagTable()},
 		roles: map[*ntconv.Type]role{}, weights: newWeightTypes(),
-		span: o.Span,
+		all: NewRecording(info), added: NewRecording(info), span: o.Span,
 	}
+	nominal := nominalTicks(info, nominalPeriod(info))
 	for k := Wall; k < numKinds; k++ {
 		if o.Kind == k || o.Kind == Auto {
-			b.sets = append(b.sets, newSet(k, b.pool.of(k)))
+			b.sets = append(b.sets, newSet(k, b.pool.of(k), b.all, nominal))
 		}
 	}
 	return b
@@ -98,6 +100,8 @@ func (b *Builder) Add(e *ntconv.Event) {
 		}
 	case ntconv.KindMark:
 		b.mark(e.Mark)
+	case ntconv.KindLost:
+		b.lost(e.Capture)
 	}
 }
 
@@ -107,11 +111,21 @@ func (b *Builder) Add(e *ntconv.Event) {
 func (b *Builder) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
+		b.all.Observe(e)
 		if c := b.weights.of(e.Type); c != weightNone {
 			b.weigh(e, c)
 		}
 	case ntconv.KindMark:
 		b.mark(e.Mark)
+	case ntconv.KindLost:
+		b.lost(e.Capture)
+	}
+}
+
+// lost notes that events of a capture thread are missing. Calling it twice for a loss changes nothing.
+func (b *Builder) lost(capture *ntconv.Thread) {
+	for _, s := range b.sets {
+		s.interrupt(capture, false)
 	}
 }
 
@@ -123,11 +137,11 @@ func (b *Builder) weigh(e *ntconv.Event, c weightClass) {
 		}
 		switch c {
 		case weightSample:
-			s.close(s.thread(e.Thread), e.Time)
+			s.close(s.thread(e.Thread), e)
 		case weightExplicit:
 			s.state(e)
-		case weightMedian:
-			s.median = weightTicks(e)
+		case weightOmitted:
+			s.interrupt(e.Capture, true)
 		}
 	}
 }
@@ -144,8 +158,9 @@ func (b *Builder) event(e *ntconv.Event) {
 	if e.Type != b.lastType {
 		b.lastType, b.lastRole = e.Type, b.role(e.Type)
 	}
+	b.all.Observe(e)
 	if b.span == nil {
-		b.recording.Observe(e)
+		b.added.Observe(e)
 	}
 	for _, s := range b.lastRole.samples {
 		s.add(e, b.namer)
@@ -209,16 +224,22 @@ func (b *Builder) Finish() *Profile {
 		s.take(s.declared, origin.ColumnsOf(s.declared))
 	}
 	period := nominalPeriod(b.info)
-	s.finish(nominalTicks(b.info, period))
+	s.finish()
 	b.report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
 	b.report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.name+" samples that came late have no weight")
+	b.report.Note(ntconv.CodeUnseen, s.unseen.Gaps, -1, s.unseen.describe(b.info.Clock))
 	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
-		Events: s.events, Adopted: s.adopted, b: b, s: s,
+		Events: s.events, Unseen: s.unseen, Adopted: s.adopted, b: b, s: s,
 	}
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
+	}
+	for _, other := range b.sets {
+		if other != s && other.events > 0 {
+			p.Others = append(p.Others, other.kind)
+		}
 	}
 	p.Start, p.End = b.recorded(s)
 	if c := s.imported; c != nil {
@@ -227,12 +248,13 @@ func (b *Builder) Finish() *Profile {
 	return p
 }
 
-// recorded returns from when to when was recorded. The last sample of a thread counts for a while behind it: that is
-// in, so that no thread has more time than there was.
+// recorded returns the first and the last tick that the profile describes. The end includes the interval of each
+// thread's last sample, so that no thread has more time than the profile's duration: in a selection without the last
+// events of the recording, that interval may end later than the last selected event.
 func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
 	span := b.span
 	if span == nil {
-		span = b.recording.Span
+		span = b.added.Span
 	}
 	first, last, _ = span()
 	return first, max(last, s.end)

@@ -6,10 +6,14 @@
 //
 // # Weights
 //
-// What a kind of profile counts is a row of one table (see [Kind]). The wall clock kind weighs a sample by the time
-// until the next sample of the same thread, because the sampler of .NET does not keep its period: it pauses for tens of
-// milliseconds while the processors are busy, and counting samples would hide exactly that time. The last sample of a
-// thread has no successor and gets the thread's median interval. Intervals are summed as ticks, which is exact, and
+// What a kind of profile counts is a row of one table (see [Kind]). A sample of kind Wall is weighted by the time until
+// the next sample of the same thread, because the sampling interval varies: the sample profiler pauses for tens of
+// milliseconds while the CPUs are busy, and counting samples would hide exactly that time.
+//
+// The profiler works in rounds, and a round sees every thread that has a managed frame. If a round does not see a thread,
+// the thread's latest sample ends when that round begins, and the time until the thread's next sample belongs to no
+// sample ([Profile].Unseen). The last sample of a thread gets the thread's median interval, but ends with the recording of
+// its process. So no thread has more time than the recording. Intervals are added up as ticks, which is exact, and
 // converted once at the end.
 //
 // A selection does not change weights: [Builder.Watch] sees the samples that it omits, too. A file of a selection no

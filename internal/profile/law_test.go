@@ -40,14 +40,17 @@ func (n *naive) add(e *ntconv.Event, state, label string) {
 	n.samples = append(n.samples, naiveSample{e.Thread, fmt.Sprintf("%s {%s}", strings.Join(names, "<"), labels), e.Time, false})
 }
 
-// lines gives each sample the time to the next one of its thread that is not late, and the last one about the median:
-// the exact median with the rounding of the real one, which has a test of its own.
+// lines gives each sample the time to the next one of its thread that is not late, and the last one about the median,
+// but no time after the end of the recording: the exact median with the rounding of the real one, which has a test of
+// its own.
 func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 	sums := map[string]*[2]int64{}
+	var end ntconv.Ticks // of the recording, which ends with a sample here
 	byThread := map[*ntconv.Thread][]naiveSample{}
 	var threads []*ntconv.Thread
 	var every []uint64
 	for _, s := range n.samples {
+		end = max(end, s.at)
 		list := byThread[s.thread]
 		if len(list) == 0 {
 			threads = append(threads, s.thread)
@@ -86,7 +89,7 @@ func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 			g = slices.Sorted(slices.Values(g))
 			weight = round(g[(len(g)-1)/2], g)
 		}
-		sums[s.text][1] += int64(weight)
+		sums[s.text][1] += int64(min(weight, uint64(end-s.at)))
 	}
 	var out []string
 	for text, v := range sums {

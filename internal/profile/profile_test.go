@@ -48,6 +48,11 @@ func lines(p *profile.Profile) (out []string) {
 	return out
 }
 
+// ended returns an event at a time, so that the recording does not end before.
+func ended(at ntconv.Ticks) *ntconv.Event {
+	return &ntconv.Event{Type: otherType, Thread: till, Capture: till, Time: at, CPU: ntconv.CPUUnknown}
+}
+
 func want(t *testing.T, p *profile.Profile, want ...string) {
 	t.Helper()
 	got := lines(p)
@@ -71,6 +76,7 @@ func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
 		wallEvent(till, 510, managed, stack(1, 2)),
 		wallEvent(till, 520, external, stack(1, 2)),
 		wallEvent(idle, 145, external, stack(9)),
+		ended(1000),
 	)
 	want(t, p,
 		"[2 2000] f1<f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
@@ -85,11 +91,11 @@ func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
 
 func TestThreadWithOneSampleGetsMedianOfAll(t *testing.T) {
 	p := build(testInfo(), &fakeNamer{}, nil,
-		wallEvent(till, 0, managed, stack(1)), wallEvent(idle, 5, managed, stack(2)), wallEvent(till, 30, managed, stack(1)))
+		wallEvent(till, 0, managed, stack(1)), wallEvent(idle, 5, managed, stack(2)), wallEvent(till, 30, managed, stack(1)), ended(1000))
 	want(t, p,
 		"[2 6000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}",
 		"[1 3000] f2 {process=shop pid=42id thread id=8id state=Managed}")
-	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 3, managed, stack(1)))
+	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 3, managed, stack(1)), ended(20000))
 	want(t, p, "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
 }
 
@@ -99,8 +105,8 @@ func TestRemovedThreadIsSettled(t *testing.T) {
 	p := build(testInfo(), &fakeNamer{}, nil,
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 10, managed, stack(1)),
 		&ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: till}, {Thread: idle}}}},
-		wallEvent(again, 1000, managed, stack(1)), wallEvent(again, 1020, managed, stack(1)))
-	want(t, p, "[4 6000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+		wallEvent(again, 1000, managed, stack(1)), wallEvent(again, 1020, managed, stack(1)), ended(2000))
+	want(t, p, "[4 5000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
 }
 
 // A sample from before its thread's last one is counted without a weight, so that no time is counted twice.
@@ -108,7 +114,7 @@ func TestTimeGoingBack(t *testing.T) {
 	var r ntconv.Report
 	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r},
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 10, managed, stack(2)), wallEvent(till, 8, managed, stack(3)),
-		wallEvent(till, 20, managed, stack(4)), wallEvent(till, 20, managed, stack(4)))
+		wallEvent(till, 20, managed, stack(4)), wallEvent(till, 20, managed, stack(4)), ended(100))
 	want(t, p,
 		"[1 1000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}",
 		"[1 1000] f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
@@ -123,7 +129,7 @@ func TestSampleWithoutStackIsKept(t *testing.T) {
 	var r ntconv.Report
 	e := wallEvent(till, 0, managed, nil)
 	e.Offset = 1234
-	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, e, wallEvent(till, 10, managed, &ntconv.Stack{}))
+	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, e, wallEvent(till, 10, managed, &ntconv.Stack{}), ended(100))
 	want(t, p, "[2 2000]  {process=shop pid=42id thread=till thread id=7id state=Managed}")
 	if e := r.Entries(); len(e) != 1 || e[0].Code != ntconv.CodeNoStack || e[0].Count != 2 || e[0].Offset != 1234 {
 		t.Errorf("report %v", e)
@@ -265,7 +271,7 @@ func TestUnresolvedShare(t *testing.T) {
 	var r ntconv.Report
 	namer := &fakeNamer{modules: []*ntconv.Mapping{{Start: 0xdead0100, Limit: 0xdead0200, File: "/usr/lib/libcoreclr.so"}, {Start: 0xdead0200, Limit: 0xdead0300, File: `C:\x\Shop.DLL`}}}
 	p := build(testInfo(), namer, &profile.Options{Report: &r},
-		wallEvent(till, 0, managed, stack(0xdead0110, 1)), wallEvent(till, 10, managed, stack(0xdead0110, 1)), wallEvent(till, 20, managed, stack(1, 0xdead0210, 0xdead0000, 1)), wallEvent(till, 40, managed, stack(1, 1)))
+		wallEvent(till, 0, managed, stack(0xdead0110, 1)), wallEvent(till, 10, managed, stack(0xdead0110, 1)), wallEvent(till, 20, managed, stack(1, 0xdead0210, 0xdead0000, 1)), wallEvent(till, 40, managed, stack(1, 1)), ended(100))
 	if u := p.Unresolved; u != (profile.Unresolved{}) {
 		t.Errorf("known before the samples were visited: %+v", u)
 	}
@@ -273,9 +279,9 @@ func TestUnresolvedShare(t *testing.T) {
 		for range p.Samples() {
 		}
 	}
-	const text = "40.0 % of the frames have no name (25.0 % of them outside every known module, 25.0 % in managed code that no event names, " +
-		"50.0 % in native modules without symbols, most in libcoreclr.so); 80.0 % of wall time passes through them, 40.0 % ends in them; " +
-		".NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
+	const text = "40.0% of frames are unresolved (25.0% address outside all known modules, 25.0% managed code without a method event, " +
+		"50.0% native module without symbols, most in libcoreclr.so): on the stack for 80.0% of wall time, leaf for 40.0%; " +
+		".NET writes symbols when a recording ends (rundown): stop it with Enter or Ctrl+C and keep rundown enabled"
 	if got := p.Unresolved.String(); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
@@ -284,7 +290,7 @@ func TestUnresolvedShare(t *testing.T) {
 	}
 }
 
-// A trace whose methods have no names tells how to record one that has them, and one that lacks other names does not.
+// A wall profile of a trace without a rundown says how to record one, and other profiles do not.
 func TestAdviceOnRundown(t *testing.T) {
 	for _, c := range []struct {
 		e    func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event
@@ -301,36 +307,56 @@ func TestAdviceOnRundown(t *testing.T) {
 		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") != c.want {
 			t.Errorf("%v %x: %q", p.Kind, c.pcs, text)
 		}
+		p = build(testInfo(), &rundownNamer{}, nil, c.e(0, c.pcs...), c.e(10, c.pcs...))
+		for range p.Samples() {
+		}
+		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") {
+			t.Errorf("%v %x, with a rundown: %q", p.Kind, c.pcs, text)
+		}
 	}
 }
 
-// The recording ends where rundown begins, which is written afterwards, or with the interval of the last sample.
+// A profile lasts from the start of the session, if the trace has one, or else from the first event, to the last event
+// but those of rundown, which are written afterwards.
 func TestRecordingSpansAllEventsButRundown(t *testing.T) {
 	at := func(typ *ntconv.Type, time ntconv.Ticks) *ntconv.Event {
 		return &ntconv.Event{Type: typ, Thread: till, Capture: till, Time: time}
 	}
+	type span = func() (first, last ntconv.Ticks, ok bool)
 	for name, c := range map[string]struct {
-		span        func() (first, last ntconv.Ticks, ok bool)
+		format      string
+		session     ntconv.Ticks
+		span        span
 		end         ntconv.Ticks // of the last event but rundown
 		start, want ntconv.Ticks
 	}{
-		"event last":    {nil, 50, 5, 50},
-		"sample last":   {nil, 21, 5, 40},
-		"told":          {func() (first, last ntconv.Ticks, ok bool) { return 1, 70, true }, 50, 1, 70},
-		"told too soon": {func() (first, last ntconv.Ticks, ok bool) { return 1, 20, true }, 50, 1, 40},
+		"event last":           {"other", 0, nil, 50, 5, 50},
+		"sample last":          {"other", 0, nil, 21, 5, 30},
+		"session":              {"nettrace 4", 1, nil, 50, 1, 50},
+		"session of netperf":   {"netperf 3", 1, nil, 50, 1, 50},
+		"session too late":     {"nettrace 4", 7, nil, 50, 5, 50},
+		"clock of other input": {"chrome", 1, nil, 50, 5, 50},
+		"stated":               {"other", 0, func() (first, last ntconv.Ticks, ok bool) { return 1, 70, true }, 50, 1, 70},
+		"stated too short":     {"other", 0, func() (first, last ntconv.Ticks, ok bool) { return 1, 20, true }, 50, 1, 40},
 	} {
-		p := build(testInfo(), &fakeNamer{}, &profile.Options{Span: c.span}, at(otherType, 5), wallEvent(till, 10, managed, stack(1)),
-			wallEvent(till, 20, managed, stack(1)), wallEvent(till, 30, managed, stack(1)), at(otherType, c.end), at(rundownType, 900))
+		info := testInfo()
+		info.Format, info.Clock.Tick = c.format, c.session
+		p := build(info, &fakeNamer{}, &profile.Options{Span: c.span}, at(otherType, 5),
+			wallEvent(till, 10, managed, stack(1)), wallEvent(till, 20, managed, stack(1)), wallEvent(till, 30, managed, stack(1)),
+			at(otherType, c.end), at(rundownType, 900))
 		if p.Start != c.start || p.End != c.want {
 			t.Errorf("%s: from %d to %d, want %d to %d", name, p.Start, p.End, c.start, c.want)
 		}
 	}
-	// A sample without a successor lasts as long as those of others.
-	p := build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 0, managed, stack(1)), wallEvent(till, 7, managed, stack(1)), wallEvent(idle, 20, managed, stack(1)))
-	if p.Start != 0 || p.End != 27 {
-		t.Errorf("a lone sample last: from %d to %d, want 0 to 27", p.Start, p.End)
-	}
-	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 0, managed, stack(1)), wallEvent(till, math.MaxInt64-3, managed, stack(1)))
+}
+
+// The last sample of a thread lasts no longer than the recording, however long the thread's intervals are.
+func TestLastSampleEndsWithTheRecording(t *testing.T) {
+	p := build(testInfo(), &fakeNamer{}, nil,
+		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 60_000, managed, stack(1)), ended(60_200))
+	want(t, p, "[2 6020000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	p = build(testInfo(), &fakeNamer{}, nil,
+		wallEvent(till, 0, managed, stack(1)), wallEvent(till, math.MaxInt64-3, managed, stack(2)), ended(math.MaxInt64))
 	if p.End != math.MaxInt64 {
 		t.Errorf("at the end of time: %d", p.End)
 	}
@@ -342,7 +368,7 @@ func TestDamagedPayloadIsCounted(t *testing.T) {
 	short.Payload = short.Payload[:2]
 	empty := cpuEvent(till, 0, 1, stack(1))
 	empty.Payload = nil
-	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, short), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, short, ended(20_000)), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, empty), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
 	if n := r.Count(ntconv.CodePayload); n != 2 {
 		t.Errorf("%d payloads, want 2", n)

@@ -7,17 +7,39 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Recording learns from when to when a trace was recorded: from its first to its last event, but for those of rundown
-// and those that state weights, which are written afterwards. The zero value has seen nothing.
+// A Recording finds the time range in which a trace was recorded: from the start of the session, or else from the first
+// event, to the last event that was recorded then. Events of rundown and those that state weights are written afterwards
+// and do not count. It is not safe for concurrent use.
 type Recording struct {
+	session     ntconv.Ticks
+	hasSession  bool
 	any         bool
 	first, last ntconv.Ticks
+	ends        map[*ntconv.Process]*ntconv.Ticks
 
-	lastType *ntconv.Type
-	after    bool // lastType is of rundown, or of events that state weights
+	lastType    *ntconv.Type
+	after       bool // lastType is of rundown, or of events that state weights
+	lastProcess *ntconv.Process
+	end         *ntconv.Ticks // of lastProcess, nil at first
 }
 
-// Observe takes an event into account. It borrows the event, and does not allocate.
+// NewRecording returns a Recording of a trace without events so far. A nil info means that the start of the session is
+// not known.
+func NewRecording(info *ntconv.Info) *Recording {
+	r := &Recording{ends: map[*ntconv.Process]*ntconv.Ticks{}}
+	if info != nil && isRecorded(info) {
+		r.session, r.hasSession = info.Clock.Tick, true
+	}
+	return r
+}
+
+// isRecorded reports whether the clock of a trace begins with the session: in nettrace and netperf the header has the
+// tick of the start. The clocks of other formats begin anywhere.
+func isRecorded(info *ntconv.Info) bool {
+	return strings.HasPrefix(info.Format, "nettrace") || strings.HasPrefix(info.Format, "netperf")
+}
+
+// Observe takes an event into account. It borrows the event, and allocates only for new processes.
 func (r *Recording) Observe(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
 		return
@@ -32,12 +54,47 @@ func (r *Recording) Observe(e *ntconv.Event) {
 		r.any, r.first, r.last = true, e.Time, e.Time
 	}
 	r.first, r.last = min(r.first, e.Time), max(r.last, e.Time)
+	var p *ntconv.Process
+	if e.Thread != nil {
+		p = e.Thread.Process
+	}
+	if p != r.lastProcess || r.end == nil {
+		r.process(p, e.Time)
+	}
+	if e.Time > *r.end {
+		*r.end = e.Time
+	}
 }
 
-// Span returns the times of the first and the last event, and false if there was none.
-func (r *Recording) Span() (first, last ntconv.Ticks, ok bool) { return r.first, r.last, r.any }
+// process makes p the process of the latest event.
+func (r *Recording) process(p *ntconv.Process, at ntconv.Ticks) {
+	end := r.ends[p]
+	if end == nil {
+		end = &at
+		r.ends[p] = end
+	}
+	r.lastProcess, r.end = p, end
+}
 
-// after returns the time n ticks behind t, or the latest time.
+// Span returns the times of the start of the session and of the last event, and false if there was no event. If the
+// start of the session is not known, or not before the first event, the range begins with the first event.
+func (r *Recording) Span() (first, last ntconv.Ticks, ok bool) {
+	first = r.first
+	if r.hasSession {
+		first = min(first, r.session)
+	}
+	return first, r.last, r.any
+}
+
+// End returns the time of the latest event of a process so far, and the smallest time if there was none.
+func (r *Recording) End(p *ntconv.Process) ntconv.Ticks {
+	if end := r.ends[p]; end != nil {
+		return *end
+	}
+	return math.MinInt64
+}
+
+// after returns the time n ticks after t, or the latest time.
 func after(t ntconv.Ticks, n uint64) ntconv.Ticks {
 	if n > uint64(math.MaxInt64)-uint64(t) { // the distance, modulo 2^64
 		return math.MaxInt64

@@ -17,9 +17,11 @@ type Profile struct {
 	Period     int64        // nominal sampling interval, in the unit of PeriodType
 	Start, End ntconv.Ticks // from when to when was recorded, and to the end of the last sample's interval at least
 	Events     uint64       // events that were samples
+	Unseen     Unseen       // time of threads that belongs to no sample; of kind Wall only, and of all threads of the trace
 	// Adopted are the types whose samples were added up and whose columns the profile has, in the order of their first
 	// samples. It is empty unless the kind is Imported and the trace has a type of imported samples.
 	Adopted    []*ntconv.Type
+	Others     []Kind     // further kinds of samples in the trace, if Options.Kind is Auto
 	Unresolved Unresolved // complete when all samples were visited
 
 	b *Builder

@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/ntconv/ntconv"
@@ -26,13 +25,15 @@ type set struct {
 	values []int64 // len(spec.columns) a row
 
 	threads    map[*ntconv.Thread]*thread
+	samplers   samplers[*thread]
+	absent     func(*thread, ntconv.Ticks) // is (*set).leave
+	recording  *Recording                  // of all events, also omitted ones
+	nominal    uint64                      // sampling interval in ticks
 	owners     []owner
 	ids        map[owner]uint32
-	all        intervals    // of all threads
 	end        ntconv.Ticks // of the latest interval of a sample
-	lone       ntconv.Ticks // the latest of the samples that have no interval until all threads are settled
-	median     uint64       // of all intervals, if the trace states it; else 0
-	disordered bool         // a sample came after a later one of its thread, and may be none of the profile's
+	disordered bool         // a sample came after a later one of its thread or recorder, and may be none of the profile's
+	unseen     Unseen
 
 	m                  measurement
 	events             uint64
@@ -45,7 +46,6 @@ type key struct{ stack, labels, owner, epoch, tag uint32 }
 
 type row struct {
 	key
-	orphans uint32 // last samples of threads that had no interval: each lasts the median of all threads
 	// Times of the earliest and the latest event. Addresses mean what they meant at the first one, and what they mean
 	// at the last one if OrderMatters finds nothing.
 	first, last ntconv.Ticks
@@ -61,9 +61,11 @@ type owner struct {
 // all samples of the trace, of which the profile may have only some.
 type thread struct {
 	sampleTimes
-	owner   uint32 // noOwner until the profile has a sample of the thread
-	recent  uint32 // row of the last sample, or noRow: idle threads are seen in the same place over and over
-	pending uint32 // row that gets the time from last on, or noRow
+	process *ntconv.Process
+	sampler *sampler[*thread] // of the latest sample
+	owner   uint32            // noOwner until the profile has a sample of the thread
+	recent  uint32            // row of the last sample, or noRow: idle threads are seen in the same place over and over
+	pending uint32            // row that gets the time from last on, or noRow
 }
 
 const (
@@ -84,15 +86,16 @@ func (t *tally) add(e *ntconv.Event) {
 	t.n++
 }
 
-func newSet(k Kind, p *pool) *set {
+func newSet(k Kind, p *pool, recording *Recording, nominal uint64) *set {
 	s := &set{
-		end: math.MinInt64, lone: math.MinInt64,
+		end: math.MinInt64, recording: recording, nominal: nominal,
 		kind: k, spec: &specs[k], pool: p,
 		index:   map[key]uint32{},
-		threads: map[*ntconv.Thread]*thread{},
-		ids:     map[owner]uint32{},
-		wanted:  map[processStack]struct{}{},
+		threads: map[*ntconv.Thread]*thread{}, samplers: newSamplers[*thread](nominal),
+		ids:    map[owner]uint32{},
+		wanted: map[processStack]struct{}{},
 	}
+	s.absent = s.leave
 	s.tags = s.spec.tag != "" && !p.drop[s.spec.tag]
 	s.m.values = make([]int64, len(s.spec.columns))
 	return s
@@ -135,7 +138,7 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 		addTo(&sums[i], v)
 	}
 	if s.spec.interval != noInterval {
-		if !s.close(t, e.Time) {
+		if !s.close(t, e) {
 			s.late.add(e)
 		} else {
 			t.pending = r
@@ -179,6 +182,9 @@ func (s *set) thread(p *ntconv.Thread) *thread {
 	t, ok := s.threads[p]
 	if !ok {
 		t = &thread{owner: noOwner, recent: noRow, pending: noRow}
+		if p != nil {
+			t.process = p.Process
+		}
 		s.threads[p] = t
 	}
 	return t
@@ -203,17 +209,35 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 
 // close ends the interval of a thread's last sample at the time of the next one. A sample from before the last one
 // closes nothing and has no time of its own: it would be counted twice. The result is false then.
-func (s *set) close(t *thread, at ntconv.Ticks) bool {
-	n, ok := t.advance(at)
+func (s *set) close(t *thread, e *ntconv.Event) bool {
+	r := s.samplers.of(e.Thread, e.Capture)
+	if !r.see(t, e.Time, s.absent) {
+		s.disordered = true
+	}
+	s.unseen.end(&t.sampleTimes, e.Time)
+	n, ok := t.advance(e.Time)
 	if !ok {
 		s.disordered = true
 		return false
 	}
+	t.sampler = r
 	if n > 0 {
-		s.all.add(n)
+		r.gaps.add(n)
 	}
-	s.weigh(t, n, at)
+	s.weigh(t, n, e.Time)
 	return true
+}
+
+// leave ends the interval of a thread's last sample at the time of a round that did not see the thread.
+func (s *set) leave(t *thread, since ntconv.Ticks) {
+	n, ok := t.leave(since)
+	if !ok {
+		return
+	}
+	if n > 0 {
+		t.sampler.gaps.add(n)
+	}
+	s.weigh(t, n, since)
 }
 
 // weigh gives ticks to the sample that waits for its successor, if there is one.
@@ -235,47 +259,46 @@ func (s *set) state(e *ntconv.Event) {
 	}
 }
 
+// interrupt notes that events of a recorder of samples are missing.
+func (s *set) interrupt(capture *ntconv.Thread, more bool) {
+	if s.spec.interval == noInterval {
+		return
+	}
+	if r := s.samplers.recorder(capture); r != nil {
+		r.interrupt(more)
+	} else if more {
+		s.samplers.of(nil, capture).interrupt(more)
+	}
+}
+
 // credit adds ticks to the interval column of a row.
 func (s *set) credit(r uint32, ticks int64) {
 	addTo(&s.values[int(r)*len(s.spec.columns)+s.spec.interval], ticks)
 }
 
-// remove settles threads that are over and forgets them.
+// remove weighs the last samples of threads that have ended, and forgets the threads.
 func (s *set) remove(list []ntconv.ThreadSeq) {
 	for i := range list {
 		if t, ok := s.threads[list[i].Thread]; ok {
-			s.settle(t)
+			s.last(t)
 			delete(s.threads, list[i].Thread)
 		}
 	}
 }
 
-// settle gives the last sample of a thread the thread's median interval.
-func (s *set) settle(t *thread) {
+// last weighs the last sample of a thread.
+func (s *set) last(t *thread) {
 	if s.spec.interval == noInterval || t.pending == noRow {
 		return
 	}
-	if n := t.gaps.median(); n > 0 {
-		s.weigh(t, n, after(t.last, n))
-		return
-	}
-	s.rows[t.pending].orphans++
-	s.lone = max(s.lone, t.last)
-	t.pending = noRow
+	n := t.remaining(&t.sampler.gaps, s.nominal, s.recording.End(t.process))
+	s.weigh(t, n, after(t.last, n))
 }
 
-// finish settles all threads. Those without an interval get the median that the trace states, or else that of all
-// others, and the nominal interval if there is none.
-func (s *set) finish(nominal uint64) {
+// finish weighs the last samples of all threads.
+func (s *set) finish() {
 	for _, t := range s.threads {
-		s.settle(t)
+		s.last(t)
 	}
 	clear(s.threads)
-	n := cmp.Or(s.median, s.all.median(), nominal)
-	for r := range s.rows {
-		if o := s.rows[r].orphans; o > 0 {
-			s.credit(uint32(r), times(int64(o), clamp(n)))
-			s.end = max(s.end, after(s.lone, n))
-		}
-	}
 }

@@ -37,6 +37,7 @@ type Stream[T any] struct {
 	roles  map[*ntconv.Type]*streamRole
 	recent intern.Cache[*ntconv.Type, *streamRole]
 	timing [numKinds]*timing[T] // of kinds with an interval, nil for others
+	all    *Recording
 	tags   tagTable
 	m      measurement
 	out    Weighed[T]
@@ -64,10 +65,13 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.
 	s := &Stream[T]{
 		info: info, emit: emit, report: report, period: nominalPeriod(info),
 		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
+		all: NewRecording(info),
 	}
 	for k := Wall; k < numKinds; k++ {
 		if specs[k].interval != noInterval {
-			s.timing[k] = &timing[T]{threads: map[*ntconv.Thread]*lasting[T]{}}
+			t := &timing[T]{threads: map[*ntconv.Thread]*lasting[T]{}, samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period))}
+			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
+			s.timing[k] = t
 		}
 	}
 	return s
@@ -84,9 +88,12 @@ func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
 func (s *Stream[T]) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
+		s.all.Observe(e)
 		if r := s.roleOf(e.Type); r.class != weightNone {
 			s.weigh(e, r.class)
 		}
+	case ntconv.KindLost:
+		s.interrupt(e.Capture, false)
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
 			for _, t := range s.timing {
@@ -125,7 +132,7 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 		return
 	}
 	l := t.of(e.Thread)
-	if _, ok := l.advance(e.Time); !ok {
+	if _, ok := l.advance(e.Time); !ok { // Watch has ended the interval before
 		t.late.add(e)
 		s.pass(c, s.m.values, state, subject)
 		return
@@ -157,20 +164,56 @@ func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
 		}
 		switch class {
 		case weightSample:
-			l := t.of(e.Thread)
-			if n, ok := l.advance(e.Time); ok {
-				if n > 0 {
-					t.all.add(n)
-				}
-				s.end(l, n)
-			}
+			s.see(t, e)
 		case weightExplicit:
 			if l, ok := t.threads[e.Thread]; ok {
 				s.end(l, weightTicks(e))
 				l.open = false
 			}
-		case weightMedian:
-			t.median = weightTicks(e)
+		case weightOmitted:
+			s.interrupt(e.Capture, true)
+		}
+	}
+}
+
+// see ends the interval of a thread's last sample at the time of the next one, and the intervals of threads that the
+// recorder no longer sees.
+func (s *Stream[T]) see(t *timing[T], e *ntconv.Event) {
+	l, r := t.of(e.Thread), t.samplers.of(e.Thread, e.Capture)
+	r.see(l, e.Time, t.absent)
+	n, ok := l.advance(e.Time)
+	if !ok {
+		return
+	}
+	l.sampler = r
+	if n > 0 {
+		r.gaps.add(n)
+	}
+	s.end(l, n)
+}
+
+// leave ends the interval of a thread's last sample at the time of a round that did not see the thread.
+func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
+	n, ok := l.leave(since)
+	if !ok {
+		return
+	}
+	if n > 0 {
+		l.sampler.gaps.add(n)
+	}
+	s.end(l, n)
+}
+
+// interrupt notes that events of a recorder of samples are missing, from here to the end if more is true.
+func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
+	for _, t := range s.timing {
+		if t == nil {
+			continue
+		}
+		if r := t.samplers.recorder(capture); r != nil {
+			r.interrupt(more)
+		} else if more {
+			t.samplers.of(nil, capture).interrupt(more)
 		}
 	}
 }
@@ -187,7 +230,7 @@ func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
 	s.pass(l.source, l.values, l.state, l.subject)
 }
 
-// remove ends the samples of threads that have ended. One without an interval waits for those of other threads.
+// remove ends the samples of threads that have ended.
 func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 	for i := range list {
 		l, ok := t.threads[list[i].Thread]
@@ -196,11 +239,7 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 		}
 		delete(t.threads, list[i].Thread)
 		t.lastThread, t.last = nil, nil
-		if n := l.gaps.median(); n > 0 {
-			s.end(l, n)
-		} else if l.pending {
-			t.alone = append(t.alone, l)
-		}
+		s.finishThread(l)
 	}
 }
 
@@ -221,13 +260,19 @@ func (s *Stream[T]) Finish() {
 }
 
 func (s *Stream[T]) finish(t *timing[T]) {
-	rest := append(slices.Collect(maps.Values(t.threads)), t.alone...)
+	rest := slices.Collect(maps.Values(t.threads))
 	slices.SortFunc(rest, func(a, b *lasting[T]) int { return cmp.Compare(a.number, b.number) })
-	n := cmp.Or(t.median, t.all.median(), nominalTicks(s.info, s.period))
 	for _, l := range rest {
-		s.end(l, cmp.Or(l.gaps.median(), n))
+		s.finishThread(l)
 	}
 	clear(t.threads)
+}
+
+// finishThread ends the last sample of a thread.
+func (s *Stream[T]) finishThread(l *lasting[T]) {
+	if l.pending {
+		s.end(l, l.remaining(&l.sampler.gaps, nominalTicks(s.info, s.period), s.all.End(l.process)))
+	}
 }
 
 func (s *Stream[T]) roleOf(t *ntconv.Type) *streamRole {
@@ -270,9 +315,8 @@ type timing[T any] struct {
 	created    int
 	lastThread *ntconv.Thread
 	last       *lasting[T]
-	all        intervals     // of all threads
-	median     uint64        // of all intervals, if the trace states it; else 0
-	alone      []*lasting[T] // of threads that have ended without an interval
+	samplers   samplers[*lasting[T]]
+	absent     func(*lasting[T], ntconv.Ticks) // is (*Stream).leave
 	late       tally
 }
 
@@ -280,6 +324,8 @@ type timing[T any] struct {
 type lasting[T any] struct {
 	sampleTimes
 	number  int // in the order of first samples
+	process *ntconv.Process
+	sampler *sampler[*lasting[T]] // of the latest sample
 	pending bool
 	// The sample that waits for the next one:
 	at      ntconv.Ticks
@@ -296,6 +342,9 @@ func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
 	l, ok := t.threads[p]
 	if !ok {
 		l = &lasting[T]{number: t.created}
+		if p != nil {
+			l.process = p.Process
+		}
 		t.created++
 		t.threads[p] = l
 	}

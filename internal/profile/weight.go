@@ -6,29 +6,31 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The weight of a sample of kind Wall is the time until the next sample of its thread. A file that holds only some of
-// the samples no longer says when the omitted ones were taken, so it has events of the provider ntconv that do:
+// The weight of a sample of kind Wall is the time until the next sample of its thread, or until the first round of the
+// sample profiler that did not see the thread. A file that holds only some of the samples no longer says when the
+// omitted ones were taken and what a round saw, so it has events of the provider ntconv that do:
 //
 //	SampleWeight    the latest sample of this event's thread lasts Ticks
-//	MedianInterval  a sample lasts Ticks if neither the file nor a SampleWeight event says how long it lasts, and its thread has no
-//	                other interval
+//	SamplesOmitted  samples of this event's capture thread are missing from here on: that a thread was not seen proves
+//	                nothing
 //
-// Both count ticks of the trace's clock. They have no stack and are no samples. The IDs follow those of the provider's
-// other events (symbol.Synthesize), and the type of the field is one that recorders write, because a reader that does
-// not know a type code refuses the whole file.
+// Ticks are those of the trace's clock. The events have no stack and are not samples. Their IDs follow those of the
+// provider's other events (symbol.Synthesize), and the type of the field is one that recorders write, because a reader
+// that does not know a type code rejects the whole file.
 const (
 	weightProvider = "ntconv"
 	sampleWeight   = "SampleWeight"
-	medianInterval = "MedianInterval"
+	samplesOmitted = "SamplesOmitted"
 )
 
-func sampleWeightType() *ntconv.Type   { return weightType(3, sampleWeight) }
-func medianIntervalType() *ntconv.Type { return weightType(4, medianInterval) }
-
-func weightType(id uint32, name string) *ntconv.Type {
-	return &ntconv.Type{Provider: weightProvider, ID: id, Name: name, Fields: []ntconv.Field{
+func sampleWeightType() *ntconv.Type {
+	return &ntconv.Type{Provider: weightProvider, ID: 3, Name: sampleWeight, Fields: []ntconv.Field{
 		{Name: "Ticks", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}},
 	}}
+}
+
+func samplesOmittedType() *ntconv.Type {
+	return &ntconv.Type{Provider: weightProvider, ID: 4, Name: samplesOmitted}
 }
 
 // A weightClass says what the weights of samples depend on.
@@ -38,7 +40,7 @@ const (
 	weightNone     weightClass = iota
 	weightSample               // a sample that lasts until the next one of its thread
 	weightExplicit             // SampleWeight
-	weightMedian               // MedianInterval
+	weightOmitted              // SamplesOmitted
 )
 
 func weightClassOf(t *ntconv.Type) weightClass {
@@ -46,7 +48,7 @@ func weightClassOf(t *ntconv.Type) weightClass {
 	case IsWeight(t) && t.Name == sampleWeight:
 		return weightExplicit
 	case IsWeight(t):
-		return weightMedian
+		return weightOmitted
 	case specs[Wall].matches(t):
 		return weightSample
 	}
@@ -56,8 +58,11 @@ func weightClassOf(t *ntconv.Type) weightClass {
 // IsWeight reports whether events of a type state the weights of samples: Weights writes them, and a Builder reads
 // them. They belong to a selection and not to what was recorded.
 func IsWeight(t *ntconv.Type) bool {
-	return t.Provider == weightProvider && (t.Name == sampleWeight || t.Name == medianInterval) &&
-		len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint
+	if t.Provider != weightProvider {
+		return false
+	}
+	return t.Name == samplesOmitted ||
+		t.Name == sampleWeight && len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint
 }
 
 // WithoutWeights returns src without the events that state weights and without definitions of their types.
@@ -94,28 +99,4 @@ func weightTicks(e *ntconv.Event) uint64 {
 		return 0
 	}
 	return n
-}
-
-// sampleTimes are the times of the samples of a thread. It keeps the latest one and the lengths of the intervals
-// between them.
-type sampleTimes struct {
-	last ntconv.Ticks // of the samples so far
-	open bool         // an interval began at last
-	gaps intervals
-}
-
-// advance ends the interval that began with the latest sample, begins one at a time, and returns the length of the
-// former. Samples at the same time are one observation told twice, so that calling it twice for a sample does no harm.
-// A sample before the latest one begins and ends nothing, or else time would be counted twice; ok is false then.
-func (l *sampleTimes) advance(at ntconv.Ticks) (n uint64, ok bool) {
-	if l.open {
-		if at < l.last {
-			return 0, false
-		}
-		if n = uint64(at) - uint64(l.last); n > 0 {
-			l.gaps.add(n)
-		}
-	}
-	l.last, l.open = at, true
-	return n, true
 }

@@ -15,34 +15,38 @@ import (
 // whole trace. It replaces events of this kind in its input, so that selections of selections compose. It is not safe
 // for concurrent use.
 //
-// Samples of a thread that come in another order than that of time have no certain weight. Weights notes them in its
-// report.
+// It follows the rounds of all samples of the input. As long as no sample of a recorder is omitted, a reader of the
+// output finds the same rounds and nothing is stated. The first omitted sample of a recorder becomes SamplesOmitted, from
+// which on the reader trusts no rounds and Weights states each interval that does not end at a selected sample.
+//
+// Samples of a thread that are not in time order have no certain weight. Weights notes them in its report.
 type Weights struct {
-	src    ntconv.Source
-	keep   func(*ntconv.Event) bool
-	report *ntconv.Report
+	src     ntconv.Source
+	keep    func(*ntconv.Event) bool
+	report  *ntconv.Report
+	nominal uint64 // sampling interval in ticks
 
-	types   weightTypes
-	threads map[*ntconv.Thread]*weighed
-	created int       // threads so far
-	all     intervals // of all threads
-	median  uint64    // MedianInterval of the input, or 0
-	omitted bool      // a sample was omitted, here or before
-	removed bool      // a selected sample of a thread that is removed has no interval
-	late    tally
+	types    weightTypes
+	threads  map[*ntconv.Thread]*weighed
+	created  int // threads so far
+	samplers samplers[*weighed]
+	partial  map[*sampler[*weighed]]bool // recorders with an omitted sample, here or in the input
+	absent   func(*weighed, ntconv.Ticks)
+	all      *Recording
+	omitted  bool // an event was omitted, here or before
+	late     tally
 
 	now     ntconv.Ticks // time of the latest event
-	near    *weighed     // the thread of the latest selected sample
-	waiting bool         // something of the following waits to be returned, in this order
-	queue   []stated
-	next    int // of queue
+	current *ntconv.Event
+	queue   []stated // events to return before held, in this order
+	next    int      // of queue
 	held    *ntconv.Event
-	err     error
+	err     error // of src, to return after the queue
 
-	weightType, medianType *ntconv.Type
-	event                  ntconv.Event // of the queue, as it was lent
-	payload                [binary.MaxVarintLen64]byte
-	added                  int64
+	weightType, omittedType *ntconv.Type
+	event                   ntconv.Event // of the queue, as it was lent
+	payload                 [binary.MaxVarintLen64]byte
+	added                   int64
 }
 
 // weighed is what is known about the samples of a thread.
@@ -51,25 +55,33 @@ type weighed struct {
 	number  int // in the order of first samples
 	thread  *ntconv.Thread
 	capture *ntconv.Thread // recorded the latest selected sample
-	pending bool           // the latest sample is selected, and its weight follows
-	omitted bool           // the selected events have not all intervals of the thread
+	sampler *sampler[*weighed]
+	pending bool // the latest sample is selected, and its weight follows
 }
 
-// stated is an event to be made: a SampleWeight, or a MedianInterval.
+// stated is an event to be made: a SampleWeight, or SamplesOmitted.
 type stated struct {
 	typ             *ntconv.Type
 	thread, capture *ntconv.Thread
 	ticks           uint64
+	at              ntconv.Ticks
+	flags           ntconv.Flags
+	cpu             int32
 }
 
 // NewWeights returns the events of src that keep selects, with their weights. keep is called once for each event of src
 // in order, but never for events that state weights. The report may be nil.
 func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv.Report) *Weights {
-	return &Weights{
-		src: src, keep: keep, report: report,
-		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{}, now: math.MinInt64,
-		weightType: sampleWeightType(), medianType: medianIntervalType(),
+	info := src.Info()
+	w := &Weights{
+		src: src, keep: keep, report: report, nominal: nominalTicks(info, nominalPeriod(info)),
+		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{},
+		partial: map[*sampler[*weighed]]bool{}, all: NewRecording(info), now: math.MinInt64,
+		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
+	w.samplers = newSamplers[*weighed](w.nominal)
+	w.absent = w.leave
+	return w
 }
 
 // Info implements ntconv.Source.
@@ -82,85 +94,118 @@ func (w *Weights) Added() int64 { return w.added }
 // source.
 func (w *Weights) Next() (*ntconv.Event, error) {
 	for {
-		if w.waiting {
-			if e := w.waiter(); e != nil {
-				return e, nil
-			}
-			if w.err != nil {
-				return nil, w.err
-			}
+		if w.next < len(w.queue) {
+			s := &w.queue[w.next]
+			w.next++
+			return w.state(s), nil
+		}
+		w.queue, w.next = w.queue[:0], 0
+		if e := w.held; e != nil {
+			w.held = nil
+			return e, nil
+		}
+		if w.err != nil {
+			return nil, w.err
 		}
 		e, err := w.src.Next()
 		if err != nil {
-			w.err, w.waiting = err, true
+			w.err = err
 			w.end()
 			continue
 		}
-		if e = w.see(e); w.waiting {
-			w.held = e
-		} else if e != nil {
-			return e, nil
-		}
+		w.held = w.see(e)
 	}
 }
 
-// waiter returns the next event of those that wait, and nil after the last one.
-func (w *Weights) waiter() *ntconv.Event {
-	if w.next < len(w.queue) {
-		s := w.queue[w.next]
-		w.next++
-		w.event = ntconv.Event{Time: w.now, CPU: ntconv.CPUUnknown}
-		return w.state(s)
+// state makes w.event one that states a weight.
+func (w *Weights) state(s *stated) *ntconv.Event {
+	w.event = ntconv.Event{
+		Kind: ntconv.KindEvent, Offset: -1, Type: s.typ, Thread: s.thread, Capture: s.capture,
+		Time: s.at, Flags: s.flags & ntconv.FlagSorted, CPU: s.cpu,
 	}
-	w.queue, w.next = w.queue[:0], 0
-	e := w.held
-	w.held, w.waiting = nil, w.err != nil
-	return e
-}
-
-// state makes w.event, which has a time, one that states a weight.
-func (w *Weights) state(s stated) *ntconv.Event {
-	e := &w.event
-	e.Kind, e.Offset = ntconv.KindEvent, -1
-	e.Type, e.Thread, e.Capture = s.typ, s.thread, s.capture
-	e.Stack, e.Labels = nil, nil
-	e.Flags &= ntconv.FlagSorted
-	e.Payload = binary.AppendUvarint(w.payload[:0], s.ticks)
+	if s.typ == w.weightType {
+		w.event.Payload = binary.AppendUvarint(w.payload[:0], s.ticks)
+	}
 	w.added++
-	return e
+	return &w.event
 }
 
-// see returns what becomes of an event: itself, an event in its place, or nil.
+// put queues an event that states something, at the time of the current event.
+func (w *Weights) put(typ *ntconv.Type, thread, capture *ntconv.Thread, ticks uint64) {
+	s := stated{typ: typ, thread: thread, capture: capture, ticks: ticks, at: w.now, cpu: ntconv.CPUUnknown}
+	if e := w.current; e != nil {
+		s.at, s.flags, s.cpu = e.Time, e.Flags, e.CPU
+	}
+	w.queue = append(w.queue, s)
+}
+
+// see queues what an event leads to and returns the event if it is selected, else nil.
 func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
+	w.current = e
 	switch e.Kind {
 	case ntconv.KindEvent:
 		w.now = max(w.now, e.Time)
+		w.all.Observe(e)
 		switch w.types.of(e.Type) {
-		case weightNone:
 		case weightSample:
 			return w.sample(e)
 		case weightExplicit:
-			return w.explicit(e)
-		case weightMedian:
-			w.median, w.omitted = weightTicks(e), true
+			w.explicit(e)
+			return nil
+		case weightOmitted:
+			w.omit(w.samplers.of(nil, e.Capture), e)
+			w.samplers.of(nil, e.Capture).interrupt(true)
 			return nil
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			w.remove(e.Mark.Threads)
+			w.remove(e)
 		}
 	case ntconv.KindDefine:
 		if e.Type != nil && IsWeight(e.Type) {
 			return nil
 		}
 	}
-	if !w.keep(e) {
+	selected := w.keep(e)
+	if !selected && e.Kind == ntconv.KindEvent {
+		w.omitted = true
+	}
+	if e.Kind == ntconv.KindLost {
+		w.lost(e, selected)
+	}
+	if !selected {
 		return nil
 	}
 	return e
 }
 
-// sample returns a selected sample, or in place of an omitted one the weight of the selected sample that it ends.
+// lost notes that events of a capture thread are missing. A reader of the output must learn of it, too.
+func (w *Weights) lost(e *ntconv.Event, selected bool) {
+	r := w.samplers.recorder(e.Capture)
+	if r == nil {
+		return
+	}
+	r.interrupt(false)
+	if !selected {
+		w.omit(r, e)
+	}
+}
+
+// omit notes that the output does not hold all samples of a recorder, and states it once.
+func (w *Weights) omit(r *sampler[*weighed], e *ntconv.Event) {
+	w.omitted = true
+	if r.alone || w.partial[r] {
+		return
+	}
+	w.partial[r] = true
+	thread := e.Thread
+	if thread == nil {
+		thread = e.Capture
+	}
+	w.put(w.omittedType, thread, e.Capture, 0)
+}
+
+// sample returns a selected sample. In place of an omitted one it states the weight of the selected sample that it ends.
 func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	t := w.threads[e.Thread]
 	if t == nil {
@@ -168,97 +213,96 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 		t = &weighed{number: w.created, thread: e.Thread}
 		w.threads[e.Thread] = t
 	}
-	n, ok := t.advance(e.Time)
-	if n > 0 {
-		w.all.add(n)
+	r, selected := w.samplers.of(e.Thread, e.Capture), w.keep(e)
+	if !selected {
+		w.omit(r, e) // before see: a reader of the output does not learn of a round that begins here
 	}
-	selected := w.keep(e)
+	r.see(t, e.Time, w.absent)
+	n, ok := t.advance(e.Time)
+	if ok {
+		t.sampler = r
+	}
+	if n > 0 {
+		r.gaps.add(n)
+	}
 	switch {
-	case selected && ok:
-		t.pending, t.capture = true, e.Capture
-		w.near = t
-		return e
 	case !ok:
 		w.late.add(e)
-		if selected {
-			return e
-		}
-		w.omitted = true
+	case selected:
+		t.pending, t.capture = true, e.Capture
+	case t.pending:
+		t.pending = false
+		w.put(w.weightType, e.Thread, e.Capture, n)
+	}
+	if !selected {
 		return nil
 	}
-	w.omitted, t.omitted = true, true
-	if !t.pending {
-		return nil
+	return e
+}
+
+// leave ends the interval of a thread's latest sample at the time of a round that did not see the thread, and states it
+// if a reader of the output cannot know.
+func (w *Weights) leave(t *weighed, since ntconv.Ticks) {
+	n, ok := t.leave(since)
+	if !ok {
+		return
+	}
+	if n > 0 {
+		t.sampler.gaps.add(n)
+	}
+	if t.pending && w.partial[t.sampler] {
+		w.put(w.weightType, t.thread, t.capture, n)
 	}
 	t.pending = false
-	w.event = *e
-	return w.state(stated{w.weightType, e.Thread, e.Capture, n})
 }
 
 // explicit passes on a weight that the input states for a selected sample.
-func (w *Weights) explicit(e *ntconv.Event) *ntconv.Event {
+func (w *Weights) explicit(e *ntconv.Event) {
 	w.omitted = true
 	t := w.threads[e.Thread]
 	if t == nil {
-		return nil
+		return
 	}
-	pending := t.pending
-	t.open, t.omitted, t.pending = false, true, false
-	if !pending {
-		return nil
+	t.open = false
+	if t.pending {
+		t.pending = false
+		w.put(w.weightType, e.Thread, e.Capture, weightTicks(e))
 	}
-	w.event = *e
-	return w.state(stated{w.weightType, e.Thread, e.Capture, weightTicks(e)})
 }
 
 // remove states the weights of the last samples of threads that end.
-func (w *Weights) remove(list []ntconv.ThreadSeq) {
-	for i := range list {
-		t := w.threads[list[i].Thread]
-		if t == nil {
-			continue
-		}
-		delete(w.threads, list[i].Thread)
-		if n := t.gaps.median(); t.pending && n > 0 {
-			w.last(t, n, t.omitted)
-		} else if t.pending {
-			w.removed = true
+func (w *Weights) remove(e *ntconv.Event) {
+	for i := range e.Mark.Threads {
+		thread := e.Mark.Threads[i].Thread
+		if t := w.threads[thread]; t != nil {
+			delete(w.threads, thread)
+			w.last(t)
 		}
 	}
 }
 
-// last states the weight of the last sample of a thread, if the selected events alone do not give it.
-func (w *Weights) last(t *weighed, n uint64, omitted bool) {
-	if omitted {
-		w.waiting = true
-		w.queue = append(w.queue, stated{w.weightType, t.thread, t.capture, n})
+// last states the weight of the last sample of a thread, if the output lacks an event that may decide about it.
+func (w *Weights) last(t *weighed) {
+	if !t.pending {
+		return
+	}
+	t.pending = false
+	if w.omitted {
+		n := t.remaining(&t.sampler.gaps, w.nominal, w.all.End(t.thread.Process))
+		w.put(w.weightType, t.thread, t.capture, n)
 	}
 }
 
 // end states all weights that depend on the whole trace.
 func (w *Weights) end() {
+	w.current = nil
 	if w.late.n > 0 && w.omitted {
-		w.report.Note(
-			ntconv.CodeOutOfOrder,
-			w.late.n,
-			w.late.offset,
-			"weights of such samples and of those before them may differ from the whole trace",
-		)
+		w.report.Note(ntconv.CodeOutOfOrder, w.late.n, w.late.offset,
+			"weights of such samples and of those before them may differ from the whole trace")
 	}
-	all := cmp.Or(w.median, w.all.median())
-	threads := slices.SortedFunc(maps.Values(w.threads), func(a, b *weighed) int { return a.number - b.number })
+	threads := slices.SortedFunc(maps.Values(w.threads), func(a, b *weighed) int { return cmp.Compare(a.number, b.number) })
 	for _, t := range threads {
-		if !t.pending {
-			continue
-		}
-		if n := t.gaps.median(); n > 0 {
-			w.last(t, n, t.omitted)
-		} else if all > 0 {
-			w.last(t, all, w.omitted)
-		}
+		w.last(t)
 	}
 	clear(w.threads)
-	if w.removed && w.omitted && all > 0 {
-		w.queue = append(w.queue, stated{w.medianType, w.near.thread, w.near.capture, all})
-	}
 }

@@ -4,26 +4,17 @@ import "github.com/ntconv/ntconv"
 
 // numbers follows the sequence numbers of the capture threads of one stream, in time order.
 type numbers struct {
-	threads  map[*ntconv.Thread]*numbering
-	last     *ntconv.Thread
-	of       *numbering // of last
-	baseline bool       // the first number of a thread may be any
+	threads map[*ntconv.Thread]*numbering
+	last    *ntconv.Thread
+	of      *numbering // of last
 }
 
 // A numbering is what is known about the numbers of a thread.
 type numbering struct {
-	seq, lost uint32 // the last number, and the losses that were reported since
-	seen      bool   // seq means something
+	seq, lost uint32 // the last number, 0 before the first, and the losses that were reported since
 	// apart says that time order is not the order in which the thread numbered its events: a number shows losses that
 	// are not reported, or does not show those that are.
 	apart bool
-}
-
-// startsAnywhere reports whether the first number of a thread does not tell of losses: nettrace before version 6, and
-// what was converted from it.
-func startsAnywhere(info *ntconv.Info) bool {
-	v, _ := info.Attrs.Get("ntconv.sequence")
-	return v == "first"
 }
 
 func (n *numbers) thread(th *ntconv.Thread) *numbering {
@@ -35,7 +26,7 @@ func (n *numbers) thread(th *ntconv.Thread) *numbering {
 	}
 	of := n.threads[th]
 	if of == nil {
-		of = &numbering{seen: !n.baseline}
+		of = &numbering{}
 		n.threads[th] = of
 	}
 	n.last, n.of = th, of
@@ -49,18 +40,17 @@ func (n *numbers) event(e *ntconv.Event) bool {
 		return !of.apart
 	}
 	revealed := uint32(0)
-	if missing := e.Seq - 1 - of.seq; of.seen && int32(missing) > 0 {
+	if missing := e.Seq - 1 - of.seq; int32(missing) > 0 {
 		revealed = missing
 	}
 	of.apart = of.apart || revealed != of.lost
-	of.seq, of.lost, of.seen = e.Seq, 0, true
+	of.seq, of.lost = e.Seq, 0
 	return !of.apart
 }
 
 // mark notes the number of a thread in a mark, and reports whether the thread's numbers are comparable.
 func (n *numbers) mark(ts *ntconv.ThreadSeq) bool {
 	of := n.thread(ts.Thread)
-	of.seen = true
 	if ts.Seq != 0 {
 		missing := max(int32(ts.Seq-of.seq), 0)
 		of.apart = of.apart || missing != int32(of.lost)

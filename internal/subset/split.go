@@ -7,7 +7,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/profile"
 )
 
 // A Split is a sink that distributes the events of a trace over one sink per process. A part holds what a selection of
@@ -24,11 +23,9 @@ type Split struct {
 	number int                            // of events in shared so far
 	parts  map[hostID]*part
 	order  []*part
-	median *profile.Median
 	lost   map[*ntconv.Thread]*ntconv.Event // by capture thread, of processes without a part: one event with their sum
 	early  map[hostID][]*ntconv.Event       // the same by process, in their order
 	only   func(*ntconv.Thread) bool        // nil for any thread
-	now    ntconv.Ticks                     // time of the latest event
 	omit   int64                            // blocks of unknown kind
 }
 
@@ -41,11 +38,8 @@ type shared struct {
 // A part is the sink of one process.
 type part struct {
 	sink   ntconv.Sink
-	filter *Filter        // trims marks
-	mark   ntconv.Event   // the latest one, trimmed
-	alone  *ntconv.Thread // a thread with samples and no interval between them
-	by     *ntconv.Thread // the capture thread of its sample
-	lone   map[*ntconv.Thread]bool
+	filter *Filter      // trims marks
+	mark   ntconv.Event // the latest one, trimmed
 }
 
 // NewSplit returns a sink that calls create for each process with events of its threads, in the order of their first
@@ -53,9 +47,7 @@ type part struct {
 func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 	return &Split{
 		create: create, users: make(map[mappingRef][]hostID), refs: make(map[hostID]map[mappingRef]bool),
-		shared: make(
-			map[mappingRef][]shared,
-		), parts: make(map[hostID]*part), median: profile.NewMedian(), now: math.MinInt64,
+		shared: make(map[mappingRef][]shared), parts: make(map[hostID]*part),
 		lost: make(map[*ntconv.Thread]*ntconv.Event), early: make(map[hostID][]*ntconv.Event),
 	}
 }
@@ -106,23 +98,11 @@ func (s *Split) Write(e *ntconv.Event) error {
 }
 
 func (s *Split) event(e *ntconv.Event) error {
-	s.now = max(s.now, e.Time)
-	seen := s.median.Watch(e)
-	if seen == profile.Stated {
-		return nil // Close states it for each part
-	}
 	own := processOf(e.Thread)
 	if s.only == nil || s.only(e.Thread) {
 		p, err := s.part(own, e.Thread.Process)
 		if err != nil {
 			return err
-		}
-		switch seen {
-		case profile.Lone:
-			p.lone[e.Thread] = true
-			p.alone, p.by = e.Thread, e.Capture
-		case profile.Measured:
-			delete(p.lone, e.Thread)
 		}
 		if err := p.write(e); err != nil {
 			return err
@@ -184,7 +164,7 @@ func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &part{sink: sink, filter: New(Options{}), lone: make(map[*ntconv.Thread]bool)}
+	p := &part{sink: sink, filter: New(Options{})}
 	s.parts[id] = p
 	s.order = append(s.order, p)
 	for _, e := range s.early[id] {
@@ -229,11 +209,6 @@ func (p *part) writeMark(e *ntconv.Event) error {
 func (s *Split) Close() error {
 	var errs []error
 	for _, p := range s.order {
-		if len(p.lone) > 0 {
-			if e := s.median.Event(s.now, p.alone, p.by); e != nil {
-				errs = append(errs, p.write(e))
-			}
-		}
 		errs = append(errs, p.sink.Close())
 	}
 	return errors.Join(errs...)

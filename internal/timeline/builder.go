@@ -22,20 +22,20 @@ func (t *Timeline) Write(e *ntconv.Event) error {
 	if t.finished {
 		return errFinished
 	}
+	if e.Kind == ntconv.KindEvent && e.Type == nil {
+		return errNoType
+	}
+	if t.samples != nil {
+		t.samples.stream.Watch(e)
+	}
 	switch e.Kind {
 	case ntconv.KindEvent:
-		if e.Type == nil {
-			return errNoType
-		}
 		t.counts.Events++
 		t.event(e)
 	case ntconv.KindLost:
 		t.loss(e)
 	case ntconv.KindMark:
 		t.tracker.Add(e)
-		if t.samples != nil {
-			t.samples.stream.Watch(e)
-		}
 	}
 	return t.err
 }
@@ -65,10 +65,6 @@ func (t *Timeline) event(e *ntconv.Event) {
 			t.samples.add(e, at)
 		}
 		return
-	case r.weight:
-		if t.samples != nil {
-			t.samples.stream.Watch(e)
-		}
 	case r.counter && !t.opts.NoCounters && t.counters.read(e, r, at) && !(r.universal && e.Stack != nil):
 		t.parts.counters++
 		return

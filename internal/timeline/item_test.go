@@ -24,8 +24,9 @@ func TestSamples(t *testing.T) {
 		110 1.2 sample
 		130 1.1 sample stack=0x30,0x20
 		140 1.1 sample stack=0x10,0x20
+		160 1.1 event Exit
 	`
-	tl, got := arrangeEvents(t, newScript(t).events(text), nil)
+	tl, got := arrangeEvents(t, newScript(t).events(text), &timeline.Options{NoInstants: true})
 	want(t, got, `
 		0 1.1 sample  stack 2[30] until 30
 		10 1.2 sample [10] until 20
@@ -41,7 +42,7 @@ func TestSamples(t *testing.T) {
 	if fmt.Sprint(names) != "[0x10 0x20]" || tl.Nodes() != 4 || tl.Frames() != 3 {
 		t.Errorf("stack %v, %d nodes, %d frames", names, tl.Nodes(), tl.Frames())
 	}
-	if got := arrangeScript(t, text, &timeline.Options{NoSamples: true}); got != "" {
+	if got := arrangeScript(t, text, &timeline.Options{NoSamples: true, NoInstants: true}); got != "" {
 		t.Errorf("NoSamples leaves\n%s", got)
 	}
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/csv"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// inputWords returns how a command that a message proposes refers to an input: the flags of this command line that
+// belong to the given groups, and the name. Every command that reads a trace has these flags, and without them the
+// proposed command might fail where this one did not.
+func (a *app) inputWords(name string, groups ...string) string {
+	words := message.ShellWord(name)
+	for _, f := range slices.Backward(a.given) {
+		if slices.Contains(groups, f.group) {
+			words = f.words + " " + words
+		}
+	}
+	return words
+}
+
+// A givenFlag is a flag of the command line.
+type givenFlag struct {
+	group string
+	words string // quoted for a shell
+}
+
+// givenFlags returns the flags of the command line that state how the input is read, its limits and the selection, in
+// the order of their names. It omits --event and --provider, because proposed commands have their own.
+func givenFlags(cmd *cobra.Command) (list []givenFlag) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		group := f.Annotations[groupKey]
+		if len(group) == 0 || f.Name == "event" || f.Name == "provider" {
+			return
+		}
+		switch group[0] {
+		case groupInput, groupLimits, groupSelection:
+			list = append(list, givenFlag{group[0], flagWords(f)})
+		}
+	})
+	return list
+}
+
+// flagWords returns a flag with its value, once for each value of a list.
+func flagWords(f *pflag.Flag) string {
+	flag := func(value string) string {
+		if value == "" { // a limit of 0, which means no limit
+			value = "0"
+		}
+		return "--" + f.Name + " " + message.ShellWord(value)
+	}
+	switch v := f.Value.(type) {
+	case pflag.SliceValue:
+		var words []string
+		for _, value := range v.GetSlice() {
+			if f.Value.Type() == "stringSlice" {
+				value = csvField(value)
+			}
+			words = append(words, flag(value))
+		}
+		return strings.Join(words, " ")
+	default:
+		switch {
+		case v.Type() == "stringToString":
+			return flag(strings.TrimSuffix(strings.TrimPrefix(v.String(), "["), "]"))
+		case f.NoOptDefVal == "":
+			return flag(v.String())
+		case f.NoOptDefVal == v.String():
+			return "--" + f.Name
+		default:
+			return "--" + f.Name + "=" + message.ShellWord(v.String())
+		}
+	}
+}
+
+// csvField quotes a value of a flag that separates values by commas.
+func csvField(value string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{value}) // a Builder accepts everything
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}
