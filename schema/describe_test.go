@@ -132,8 +132,8 @@ func copyTrace(t testing.TB, src ntconv.Source) []byte {
 	return out.Bytes()
 }
 
-// TestDescribedFiles reads a described trace. Without the tables, Event.Fields yields the fields of the runtime's layouts
-// that a file can express. With the tables, all values equal those of the original.
+// TestDescribedFiles reads a described trace. Without the tables, Event.Fields yields the fields of the runtime's
+// layouts that a file can express. With the tables, all values equal those of the original.
 func TestDescribedFiles(t *testing.T) {
 	complete, cut, values := 0, 0, 0
 	for _, f := range corpus.Traces(t) {
@@ -172,8 +172,8 @@ func events(src ntconv.Source) ntconv.Source {
 	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Kind == ntconv.KindEvent })
 }
 
-// TestReferenceReadsDescribedFiles compares TraceEvent's output for a copy of a trace and for a described copy. They are
-// equal, except that TraceEvent can decode unknown events of the latter.
+// TestReferenceReadsDescribedFiles compares TraceEvent's output for a copy of a trace and for a described copy. They
+// are equal, except that TraceEvent can decode unknown events of the latter.
 func TestReferenceReadsDescribedFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the reference reader on whole traces")

@@ -14,13 +14,15 @@
 //
 // # Which fields an event has
 //
-//   - Events of Universal.System have fixed layouts, regardless of the metadata. Bytes after the last field are ignored.
-//   - An event with fields in its metadata has these fields. In Universal.*, a bare UTF-8 unit is a string with a 16-bit
-//     length, as one-collect writes it. A kernel tracepoint has its four common fields, and one field of bytes for the rest.
-//   - Other events have the layout of the tables: runtime events by ID, events of managed providers by name. An event of a
-//     managed provider with neither fields nor payload has no values.
-//   - The metadata of a described file may end before the last field of a runtime event, see [DescribeForFile]. The layout
-//     of the tables replaces it.
+//   - Events of Universal.System have fixed layouts, regardless of the metadata. Bytes after the last field are
+//     ignored.
+//   - An event with fields in its metadata has these fields. In Universal.*, a bare UTF-8 unit is a string with a
+//     16-bit length, as one-collect writes it. A kernel tracepoint has its four common fields, and one field of bytes
+//     for the rest.
+//   - Other events have the layout of the tables: runtime events by ID, events of managed providers by name. An event
+//     of a managed provider with neither fields nor payload has no values.
+//   - The metadata of a described file may end before the last field of a runtime event, see [DescribeForFile]. The
+//     layout of the tables replaces it.
 //
 // A Schema is immutable and safe for concurrent use. Values borrow the payload: they are valid until the next call of
 // the source's Next.

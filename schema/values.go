@@ -11,7 +11,8 @@ import (
 // are all fields after it. Fields beyond the end of the payload are ValueNull. For a GCDynamicEvent, the fields inside
 // its data follow if their layout is known. Values borrow the payload. Values does not allocate.
 func (s *Schema) Values(e *ntconv.Event) iter.Seq2[*ntconv.Field, ntconv.Value] {
-	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) } // kept small, so that it is inlined and nothing escapes
+	// This function is small enough to be inlined, so that nothing escapes.
+	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) }
 }
 
 // each implements Values.

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/chromeevent"
 )
 
-// FuzzChromeEvent checks that every JSON object is an event that round-trips, and that arbitrary layouts and payloads do
-// not panic.
+// FuzzChromeEvent checks that every JSON object is an event that round-trips, and that arbitrary layouts and payloads
+// do not panic.
 func FuzzChromeEvent(f *testing.F) {
 	for _, text := range catalogue {
 		f.Add([]byte(text), "", []byte{})

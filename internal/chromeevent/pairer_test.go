@@ -117,8 +117,8 @@ func TestPairer(t *testing.T) {
 	}
 }
 
-// An end finds its begin among many open slices but does not examine all of them, so that a file of begins and ends that
-// do not match does not take quadratic time.
+// An end finds its begin among many open slices but does not examine all of them, so that a file of begins and ends
+// that do not match does not take quadratic time.
 func TestPairerDeep(t *testing.T) {
 	for n, want := range map[int]string{1000: "1001: 0", 5000: "5001: -1"} {
 		lines := []string{`{"ph":"B","name":"a","pid":1,"tid":1}`}

@@ -13,7 +13,7 @@
 //	size                                  bytes of the payload
 //	crc32, payload_hex                    with Options.CRC and Options.Hex
 //	payload                               see below
-//	stack                                 with Options.Stacks: addresses, or with a Namer [address, module, name]; leaf first
+//	stack                                 with Options.Stacks, leaf first: addresses, or [address, module, name]
 //
 // The payload is an object of the event's fields. Integers and pointers are numbers, regardless of their size. GUIDs,
 // times, infinities and NaN are strings; byte arrays are strings that begin with "hex:". A field that cannot be decoded

@@ -203,7 +203,7 @@ func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
 		dst = append(strconv.AppendUint(append(dst, "    "...), f.PC, 16), ' ')
 		m, name := module(&f), funcName(&f)
 		if m != "" &&
-			!(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // a placeholder name begins with the module
+			!(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // already in a placeholder
 			dst = append(appendPrintable(dst, m), '!')
 		}
 		dst = append(appendPrintable(dst, name), '\n')

@@ -5,7 +5,7 @@
 // all columns at the same time. Text beyond the buffer of a column goes to a spool, so memory depends on the number of
 // columns and not on the number of their values.
 //
-//	Column.Begin, Column.End ─→ buffer of the column ─→ fragments in the spool ─→ Writer.Column: one column after the other
+//	Column.Begin, Column.End ─→ buffer of the column ─→ fragments in the spool ─→ Writer.Column: column by column
 package jsoncolumns
 
 import (

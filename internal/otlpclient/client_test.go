@@ -383,7 +383,8 @@ func TestGRPCNoAnswer(t *testing.T) {
 	}
 }
 
-// A wrong endpoint is reported early unless Patient is set. For an endpoint that has responded before, RetryFor applies.
+// A wrong endpoint is reported early unless Patient is set. For an endpoint that has responded before, RetryFor
+// applies.
 func TestFirstContact(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

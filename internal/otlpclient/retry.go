@@ -47,7 +47,7 @@ func (s *sending) attempt(ctx context.Context) outcomeFields {
 	}
 	s.open = s.open || o.mayHaveArrived()
 	late := expired(ctx)
-	if late && o.verdict == uncertain { // a gRPC server also ends a call at its deadline; that does not count as a response
+	if late && o.verdict == uncertain { // a gRPC server also ends a call at its deadline; not a response
 		o.verdict = unknown
 	}
 	switch {

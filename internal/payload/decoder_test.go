@@ -125,7 +125,7 @@ func TestDecoderLimits(t *testing.T) {
 		ok   bool
 	}{
 		{big, `{"v":null,"w":1}`, false}, {wide, `{"v":{},"w":1}`, false}, {list, `{"v":[` + strings.Repeat("{},", 5000) + `{}],"w":1}`, false},
-		{list, `{"v":[` + strings.Repeat("null,", 5000) + `null],"w":1}`, false}, {deep, `{"w":1,"v":` + text + `}`, true}, // must not take 2^60 steps
+		{list, `{"v":[` + strings.Repeat("null,", 5000) + `null],"w":1}`, false}, {deep, `{"w":1,"v":` + text + `}`, true}, // not 2^60 steps
 	} {
 		d := NewDecoder([]ntconv.Field{{Name: "v", Type: c.t}, field("w", ntconv.TypeUint8)}, 8)
 		payload, err := d.Append(nil, []byte(c.text))

@@ -118,8 +118,8 @@ func newProgram(key programKey, l *layout) *program {
 	p.wide = newPlan(key.schema.Fields, ptr)
 	if l.open {
 		p.slim = newPlan(narrow(key.schema.Fields), ptr)
-		// The fast path selects the sizes by which a payload has no bytes left. That test is inconclusive with padding and
-		// objects, because padding may be absent and an object may end early.
+		// The fast path selects the sizes by which a payload has no bytes left. That test is inconclusive with padding
+		// and objects, because padding may be absent and an object may end early.
 		p.wide.plain = p.wide.plain && !p.wide.pads && !hasObject(key.schema.Fields)
 		p.slim.plain = p.wide.plain && p.slim.plain
 	}

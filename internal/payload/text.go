@@ -28,7 +28,8 @@ func appendUTF16(dst, b []byte) (_ []byte, exact bool) {
 		for len(b) >= 8 { // fast path: four ASCII units that need no escape
 			x := binary.LittleEndian.Uint64(b)
 			// All lanes are below 128, so the top bit of a lane's difference is set if it is negative: for a control
-			// character, a quote or a backslash. A borrow from a lower lane can set it too, but then that lane is negative.
+			// character, a quote or a backslash. A borrow from a lower lane can set it too, but then that lane is
+			// negative.
 			if x&notASCII != 0 || ((x-spaces)|((x^quotes)-eachUnit)|((x^backslash)-eachUnit))&unitTops != 0 {
 				break
 			}

@@ -107,8 +107,8 @@ func (p *ActivityPath) step(at int) (s pathStep, next int, ok bool) {
 		s.value = s.value<<8 | uint32(p.id[i])
 	}
 	next = 2 * (first + size)
-	// ActivityTracker writes an extra zero byte after a number from 256 to 4,095 whose high bits are in a nibble. Unless
-	// it is skipped, it ends the path.
+	// ActivityTracker writes an extra zero byte after a number from 256 to 4,095 whose high bits are in a nibble.
+	// Unless it is skipped, it ends the path.
 	if high && size == 1 && first+size < pathBytes && p.id[first+size] == 0 {
 		next += 2
 	}

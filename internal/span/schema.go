@@ -11,14 +11,14 @@ import (
 const Provider = "otlp"
 
 // Names of the events. An imported span is one Span event at the time of its end, with the labels TraceId and SpanId.
-// Its payload has the fields of trace.proto with their names in OTLP/JSON. IDs are hexadecimal digits. Strings are UTF-8
-// with a 16-bit length, because OTLP strings may contain NUL. The type and the value of an attribute are strings, so
-// that every viewer can show them; appendValue defines the strings.
+// Its payload has the fields of trace.proto with their names in OTLP/JSON. IDs are hexadecimal digits. Strings are
+// UTF-8 with a 16-bit length, because OTLP strings may contain NUL. The type and the value of an attribute are strings,
+// so that every viewer can show them; appendValue defines the strings.
 //
 // A payload has at most maxPayload bytes. A larger span begins with SpanPart events that have the same time and labels.
-// Their concatenated data is the payload of the span in the wide encoding (see cursor.wide). The Span event is then only
-// an abstract for display: its strings and lists are truncated, and parts is the number of SpanPart events. All events of
-// a span begin with the same fields, so that an expression such as name == "GET" selects all or none of them.
+// Their concatenated data is the payload of the span in the wide encoding (see cursor.wide). The Span event is then
+// only an abstract for display: its strings and lists are truncated, and parts is the number of SpanPart events. All
+// events of a span begin with the same fields, so that an expression such as name == "GET" selects all or none of them.
 //
 // TraceEvent and dotnet-trace support all type codes in use; they reject a whole file for an unknown code.
 const (

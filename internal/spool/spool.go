@@ -53,8 +53,8 @@ const (
 	defaultMemory = 32 << 20
 	// Chunks of chunkBytes are reused. The first chunk of a chain is smaller, because most spools are small.
 	chunkBytes, smallestChunk, firstChunk = 256 << 10, 256, 4 << 10
-	// chainCount is the number of chains. Operations arrive in the order of their ends, inner ones first: with n chains,
-	// they can nest n levels deep before a record is late.
+	// chainCount is the number of chains. Operations arrive in the order of their ends, inner ones first: with n
+	// chains, they can nest n levels deep before a record is late.
 	chainCount = 4
 	maxRecord  = math.MaxInt32
 )

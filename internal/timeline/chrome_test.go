@@ -99,8 +99,8 @@ func TestChromeCounters(t *testing.T) {
 	`)
 }
 
-// An arrow begins in the slice that encloses its begin. It ends in the slice that encloses its end (bp e), or in the next
-// one. Arrows without a begin or an end, or that begin outside slices, are omitted.
+// An arrow begins in the slice that encloses its begin. It ends in the slice that encloses its end (bp e), or in the
+// next one. Arrows without a begin or an end, or that begin outside slices, are omitted.
 func TestChromeFlows(t *testing.T) {
 	text := `
 		{"ph":"X","pid":1,"tid":1,"ts":1,"dur":10,"name":"a"}

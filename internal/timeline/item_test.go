@@ -111,7 +111,8 @@ func TestStackOfSlice(t *testing.T) {
 	`)
 }
 
-// An allocation represents the bytes since the previous one, or, if it is a random sample, the expected bytes per sample.
+// An allocation represents the bytes since the previous one, or, if it is a random sample, the expected bytes per
+// sample.
 func TestAllocations(t *testing.T) {
 	got := arrangeScript(t, `
 		100 1.1 clr 10 0 5000 1

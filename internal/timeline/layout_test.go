@@ -81,7 +81,8 @@ func TestParentLane(t *testing.T) {
 	`)
 }
 
-// An arrow leads from the parent to a span on another thread or in another process, but not to a span on the same track.
+// An arrow leads from the parent to a span on another thread or in another process, but not to a span on the same
+// track.
 func TestFlows(t *testing.T) {
 	text := `
 		100 1.1 start Request 1 activity=1

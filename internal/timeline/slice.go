@@ -228,8 +228,8 @@ const (
 	// margin limits how far a span may be outside the recording, in nanoseconds. Programs choose the times of spans
 	// freely.
 	margin = 60e9
-	// maxReach limits how far a span that overlaps the recording may extend beyond it, in nanoseconds. Integers of twice
-	// this size are exact in the floating-point numbers of viewers.
+	// maxReach limits how far a span that overlaps the recording may extend beyond it, in nanoseconds. Integers of
+	// twice this size are exact in the floating-point numbers of viewers.
 	maxReach = 1 << 52
 )
 

@@ -126,8 +126,8 @@ type treeBuilder struct {
 
 // child returns the node of a frame that is called by n.
 func (b *treeBuilder) child(n Node, frame uint32) Node {
-	// One multiplication would map consecutive numbers to an arithmetic progression, which clusters in the index for some
-	// secrets. Two do not.
+	// One multiplication would map consecutive numbers to an arithmetic progression, which clusters in the index for
+	// some secrets. Two do not.
 	hi, lo := bits.Mul64(uint64(n)<<32|uint64(frame)^b.secret, b.secret)
 	hi, lo = bits.Mul64(hi^lo^b.secret, b.secret)
 	p := b.index.Probe(hi ^ lo)

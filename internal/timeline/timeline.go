@@ -1,7 +1,7 @@
 // Package timeline arranges the events of a trace for timeline viewers: tracks of threads and processes with slices,
 // instants, counters, samples and arrows, in time order.
 //
-//	events ─→ New, Watch, Write ─→ spool (records by time) ─→ Finish: names, tracks, stacks are complete ─→ Each: layout ─→ items
+//	events ─→ Watch, Write ─→ spool (records by time) ─→ Finish: names, tracks, stacks complete ─→ Each: layout ─→ items
 //
 // Write adds records to a spool, because a slice is known only when it ends, and names only at the end of the trace.
 // Each reads the records sorted by begin and determines what depends on other slices: which slices nest on a thread,
@@ -13,8 +13,8 @@
 //
 //   - Options.Raw encodes it.
 //   - It is a Sample if it is a sample of a profiler.
-//   - It is one Counter per value if it contains values of counters. A counter of a machine-wide recorder with a stack is
-//     also an Instant.
+//   - It is one Counter per value if it contains values of counters. A counter of a machine-wide recorder with a stack
+//     is also an Instant.
 //   - It begins or ends a slice of a selected source. A Stop without a Start shows no slice and is an Instant.
 //   - It is omitted if it only describes methods, modules, mappings or a process, unless Options.Rundown is set.
 //   - It is an Instant. An exception has the name of its type, an allocation the number of bytes that it represents.

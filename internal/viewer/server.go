@@ -176,7 +176,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := io.Copy(w, body); err != nil {
-		panic(http.ErrAbortHandler) // close the connection, so that the client does not mistake a part for the whole file
+		panic(http.ErrAbortHandler) // close the connection, so that the client sees the truncation
 	}
 	if http.NewResponseController(w).Flush() == nil {
 		s.once.Do(func() { close(s.fetched) })

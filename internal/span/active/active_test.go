@@ -65,8 +65,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// If only ends are recorded, spans are active from their start on the thread where they ended. The precision of the wall
-// clock in the header, late events and drift do not affect the result.
+// If only ends are recorded, spans are active from their start on the thread where they ended. The precision of the
+// wall clock in the header, late events and drift do not affect the result.
 func TestStopOnly(t *testing.T) {
 	for _, skew := range []time.Duration{0, 700 * time.Microsecond, -3 * time.Hour} {
 		r := record(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// Context returns only spans in the index. If a label refers to another span, it does not return the span that is active
-// on the thread instead.
+// Context returns only spans in the index. If a label refers to another span, it does not return the span that is
+// active on the thread instead.
 func TestContextIsOfTheIndex(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)

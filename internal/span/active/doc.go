@@ -4,8 +4,8 @@
 // after its samples. In a later pass, each event is linked by the first of three kinds of evidence that yields a span:
 //
 //   - Label: the event has a label SpanId.
-//   - Activity: the event has the activity ID of a span that was open at that time. An activity ID that is a path, as from
-//     .NET event sources, also matches the spans whose paths are its prefixes.
+//   - Activity: the event has the activity ID of a span that was open at that time. An activity ID that is a path, as
+//     from .NET event sources, also matches the spans whose paths are its prefixes.
 //   - Thread: a span was active on the thread of the event at that time.
 //
 // A span of another process never matches, even if threads, activities or IDs are equal.
@@ -19,12 +19,13 @@
 // No trace records when an asynchronous operation leaves a thread and when it continues on another one. Three rules
 // prevent a span from receiving the samples of others:
 //
-//   - A span that ends on another thread than it started on is active on both threads only while its own events or those of
-//     its descendants show it there: from its start to the last start or end of a descendant on the first thread, and from
-//     the first start or end of a descendant to its end on the second thread. Without descendants it is active on neither.
-//   - If only the end of Activities is recorded, the thread of the start is unknown and assumed to be the thread of the end.
-//     If an unrelated span, neither an ancestor nor a descendant, ended on that thread in between, the thread worked for
-//     that span; the span is then active only after that end.
+//   - A span that ends on another thread than it started on is active on both threads only while its own events or
+//     those of its descendants show it there: from its start to the last start or end of a descendant on the first
+//     thread, and from the first start or end of a descendant to its end on the second thread. Without descendants it
+//     is active on neither.
+//   - If only the end of Activities is recorded, the thread of the start is unknown and assumed to be the thread of the
+//     end. If an unrelated span, neither an ancestor nor a descendant, ended on that thread in between, the thread
+//     worked for that span; the span is then active only after that end.
 //   - A span whose end is not recorded is active on the thread of its start while descendants show it there.
 //
 // A span that starts and ends on one thread but leaves it while it waits is active all the time, because the trace does

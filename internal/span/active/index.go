@@ -105,7 +105,7 @@ func New(info *ntconv.Info, o *Options) *Index {
 	if track.Sources == 0 {
 		track.Sources = tracker.Default
 	}
-	track.Sources = track.Sources&^intervals | track.Context | tracker.Imported // never 0, which would select the default
+	track.Sources = track.Sources&^intervals | track.Context | tracker.Imported // never 0, the default
 	track.Context, track.MaxEvents, track.Active, track.Report = 0, 1, nil, nil
 	x.tracker = tracker.New(info, x.add, &track)
 	return x

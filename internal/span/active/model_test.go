@@ -38,8 +38,8 @@ func generate(t *rapid.T, threads []*ntconv.Thread) (list []located) {
 	return list
 }
 
-// For any overlapping spans, Find returns the span that the rules determine, and During is true while a selected span or
-// its descendant is active. The index retains no borrowed event.
+// For any overlapping spans, Find returns the span that the rules determine, and During is true while a selected span
+// or its descendant is active. The index retains no borrowed event.
 func TestModel(t *testing.T) {
 	p := process(1)
 	threads := []*ntconv.Thread{thread(p, 10), thread(p, 11), thread(process(2), 10)}

@@ -177,7 +177,8 @@ func activityLabel(id ntconv.GUID) ntconv.Label {
 	return ntconv.Label{Kind: ntconv.LabelActivityID, ID: id}
 }
 
-// pathID returns the activity ID of a path of small numbers: one nibble per number, and a checksum without a process ID.
+// pathID returns the activity ID of a path of small numbers: one nibble per number, and a checksum without a process
+// ID.
 func pathID(steps ...byte) (id ntconv.GUID) {
 	for i, s := range steps {
 		id[i/2] |= s << (4 - 4*(i%2))

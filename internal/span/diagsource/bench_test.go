@@ -39,8 +39,8 @@ func eventsOf(tb testing.TB, data []byte) (*ntconv.Info, []recorded) {
 	return src.Info(), out
 }
 
-// BenchmarkAdd repeatedly decodes the Activities of real traces: of a program that records only the Stop events of spans
-// with few tags, which is typical, of a web application, and of a program that records everything.
+// BenchmarkAdd repeatedly decodes the Activities of real traces: of a program that records only the Stop events of
+// spans with few tags, which is typical, of a web application, and of a program that records everything.
 func BenchmarkAdd(b *testing.B) {
 	cases := []struct{ name, trace string }{{"own", "own/spans-stop"}, {"web", "otel/otel-web-tags"}, {"events", "otel/otel-spans-events"}, {"both", "otel/otel-spans-both"}}
 	for _, c := range cases {
@@ -66,8 +66,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, like those of a service with a customer
-// or order ID in each of them, recorded with the specification of dotnet-monitor.
+// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, like those of a service with a
+// customer or order ID in each of them, recorded with the specification of dotnet-monitor.
 func BenchmarkUnique(b *testing.B) {
 	info, events := uniqueEvents()
 	spans := 0

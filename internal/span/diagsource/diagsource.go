@@ -30,7 +30,7 @@ type Options struct {
 type Counts struct {
 	Evicted   int64 // Activities that became unfinished spans because more than MaxOpen were open
 	Unmatched int64 // Stop events without ID, time and Start event; they yield no span
-	Duplicate int64 // Stop events of an Activity that has already stopped, because both a source and a listener recorded it
+	Duplicate int64 // Stop events of an Activity that has already stopped: a source and a listener recorded it
 	Invalid   int64 // events whose payload is not one of an Activity
 }
 

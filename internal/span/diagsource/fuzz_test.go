@@ -65,8 +65,8 @@ func join(text string, tags []span.Attribute) string {
 	return strings.Join(parts, between)
 }
 
-// FuzzDecoder decodes any payloads as a Start and a Stop event. Every span must have IDs, a scope and an end that is not
-// before its start. There must be no more spans than events, and earlier events must not affect the result.
+// FuzzDecoder decodes any payloads as a Start and a Stop event. Every span must have IDs, a scope and an end that is
+// not before its start. There must be no more spans than events, and earlier events must not affect the result.
 func FuzzDecoder(f *testing.F) {
 	f.Add(payload("Shop", "order", "TraceId="+traceText, "SpanId="+idText, "Tags=[a, b],[c, d]", "StartTimeTicks=639308438133429561"),
 		payload("Shop", "order", "TraceId="+traceText, "SpanId="+idText, "DurationTicks=5", "Events=[(e,\u200b2026-11-21T07:43:34.0000000+00:00,\u200b[])]"), byte(0))

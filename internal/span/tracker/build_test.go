@@ -139,8 +139,8 @@ func (tr *trace) addType(ticks int64, th *ntconv.Thread, typ *ntconv.Type, id in
 
 func (tr *trace) source() ntconv.Source { return ntconvtest.NewSource(tr.info, tr.events...) }
 
-// spans returns the spans of the trace. It checks that they are equal for poisoned events and for events from a nettrace
-// 6 file.
+// spans returns the spans of the trace. It checks that they are equal for poisoned events and for events from a
+// nettrace 6 file.
 func (tr *trace) spans(o *tracker.Options) ([]*span.Span, tracker.Counts) {
 	tr.t.Helper()
 	spans, counts := track(tr.t, ntconvtest.Poison(tr.source()), o)

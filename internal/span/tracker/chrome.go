@@ -12,8 +12,8 @@ import (
 type chrome struct {
 	decoder *chromeevent.Decoder
 	pairer  chromeevent.Pairer[ref]
-	// flows maps the numbers of flows to the slices in which they began. If the first map is full, it replaces the second
-	// one, which discards the older half.
+	// flows maps the numbers of flows to the slices in which they began. If the first map is full, it replaces the
+	// second one, which discards the older half.
 	flows [2]map[uint64]span.Context
 	ties  []tie        // ends of arrows at the latest time
 	async span.Context // result of AsyncSlice; set for each event

@@ -199,7 +199,8 @@ func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, paren
 		return
 	}
 	kind := 0
-	if o.Evidence == span.FromRuntime { // a separate numbering, so that selecting intervals of the runtime does not change the IDs of other spans
+	// A separate numbering, so that selecting intervals of the runtime does not change the IDs of other spans.
+	if o.Evidence == span.FromRuntime {
 		kind = 1
 	}
 	serial := uint64(0)

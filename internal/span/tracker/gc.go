@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap in the runtime's manifest). There are others: the
-// sample profiler suspends the runtime for every sample.
+// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap in the runtime's manifest). There are others:
+// the sample profiler suspends the runtime for every sample.
 const (
 	suspendForGC     = 1
 	suspendForGCPrep = 6

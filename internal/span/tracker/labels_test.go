@@ -210,7 +210,8 @@ func TestLabelSpanAttributes(t *testing.T) {
 	}
 }
 
-// Two processes with the same ID on different hosts may have spans with equal IDs, as after a fork or a replayed request.
+// Two processes with the same ID on different hosts may have spans with equal IDs, as after a fork or a replayed
+// request.
 func TestLabelSpansOfProcesses(t *testing.T) {
 	tr := newTrace(t)
 	var threads []*ntconv.Thread

@@ -125,7 +125,7 @@ type thread struct {
 	current ref            // span of its latest event with a span label
 	soonest int64          // FromChrome: lower bound of the ends of spans with ended set, in nanoseconds since 1970
 	waiting []span.Context // FromChrome: spans to which the next slice links
-	numbers [2]numbering   // numbers of spans without recorded IDs that began here: intervals of the runtime (1), others (0)
+	numbers [2]numbering   // of spans without recorded IDs that began here: intervals of the runtime (1), others (0)
 }
 
 // A numbering distinguishes spans that begin at the same time: it assigns them consecutive numbers, starting with 0 for
@@ -309,8 +309,8 @@ func (t *Tracker) release(o *open) {
 	t.free = append(t.free, o)
 }
 
-// Limits of the memory that is retained for reuse: spans, and attributes and events per span. Each event retains at most
-// maxKept/4 attributes. In the worst case this is 13 MB.
+// Limits of the memory that is retained for reuse: spans, and attributes and events per span. Each event retains at
+// most maxKept/4 attributes. In the worst case this is 13 MB.
 const (
 	maxFree = 128
 	maxKept = 64

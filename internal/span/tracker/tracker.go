@@ -34,7 +34,7 @@ type Unfinished uint8
 const (
 	DropUnfinished  Unfinished = iota // dropped and counted
 	OpenUnfinished                    // emitted with End 0
-	CloseUnfinished                   // emitted with the latest time when the span ends: at the end of the trace, or on eviction
+	CloseUnfinished                   // emitted with the latest time at the end of the trace or on eviction as End
 )
 
 // Options configures a Tracker. A nil pointer or the zero value selects the defaults.
@@ -216,7 +216,8 @@ func (t *Tracker) Add(e *ntconv.Event) {
 		r = t.roleOf(e)
 		t.last = r
 	}
-	// Fast path: most events are irrelevant. Recorders use few label lists, so that of this event is usually the latest.
+	// Fast path: most events are irrelevant. Recorders use few label lists, so that of this event is usually the
+	// latest.
 	if r.use == useNone && (e.Labels == nil || e.Labels == t.label.of && t.label.id.IsZero()) {
 		return
 	}

@@ -42,8 +42,8 @@ type edge struct {
 	fields         map[string]string
 }
 
-// edgesOf returns the Start and Stop events of a trace's event sources, identified by opcode, with the task names of the
-// program.
+// edgesOf returns the Start and Stop events of a trace's event sources, identified by opcode, with the task names of
+// the program.
 func edgesOf(t *testing.T, f corpus.File, tasks map[string]string) (edges []edge, events int) {
 	t.Helper()
 	src := schema.Describe(open(t, f, reader.ByTime))
@@ -342,8 +342,8 @@ func TestSameSpans(t *testing.T) {
 	}
 }
 
-// In file order the events of each thread are in time order, so spans of one thread and spans with activity IDs have the
-// same IDs.
+// In file order the events of each thread are in time order, so spans of one thread and spans with activity IDs have
+// the same IDs.
 func TestFileOrder(t *testing.T) {
 	f := corpus.SharedTrace(t, "own/activities")
 	var sets [2][]string
