@@ -79,11 +79,8 @@ func run(platforms []string, out, check string) error {
 	}
 	if check != "" {
 		if have, err := os.ReadFile(check); err != nil || !bytes.Equal(have, text) {
-			return fmt.Errorf(
-				"%s is not up to date (%w): run make licenses",
-				check,
-				cmp.Or(err, errors.New("it differs")),
-			)
+			return fmt.Errorf("%s is not up to date (%w): run make licenses",
+				check, cmp.Or(err, errors.New("it differs")))
 		}
 	}
 	return nil

@@ -77,9 +77,7 @@ func (a *Addition) exists(path string) error {
 	if t.Err == nil && t.Manifest.SHA256 != a.sum {
 		return fmt.Errorf(
 			"%s: another trace has the same UID: its content has the SHA-256 sum %s, that of the new one is %s; add the new one to another dataset",
-			path,
-			t.Manifest.SHA256,
-			a.sum,
+			path, t.Manifest.SHA256, a.sum,
 		)
 	}
 	return &ExistsError{t}
@@ -101,10 +99,7 @@ func (a *Addition) Outputs(o iox.OutputOptions) (*iox.Outputs, error) {
 	if a.ended {
 		return nil, iox.ErrAborted
 	}
-	out, err := iox.CreateOutputs(
-		filepath.Join(a.dir, doneName),
-		iox.OutputsOptions{OutputOptions: o, Dir: true},
-	)
+	out, err := iox.CreateOutputs(filepath.Join(a.dir, doneName), iox.OutputsOptions{OutputOptions: o, Dir: true})
 	if err == nil {
 		a.out = out
 	}

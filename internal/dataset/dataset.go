@@ -97,10 +97,7 @@ func Open(dir string) (*Dataset, error) {
 	if d.config.Layout != Layout {
 		return nil, fmt.Errorf(
 			"%s: the dataset has layout %d, this release reads layout %d; use the release that wrote it (ntconv %s)",
-			dir,
-			d.config.Layout,
-			Layout,
-			d.config.Version,
+			dir, d.config.Layout, Layout, d.config.Version,
 		)
 	}
 	if err := checkKeys(d.config.Partition); err != nil {
@@ -131,19 +128,13 @@ func Create(dir string, want Config) (*Dataset, error) {
 	if has := d.config.Partition; len(want.Partition) > 0 && !slices.Equal(has, want.Partition) {
 		return nil, fmt.Errorf(
 			"%s: %w: it is partitioned by %s, not by %s; omit --partition, or add to another dataset",
-			dir,
-			ErrMismatch,
-			JoinKeys(has),
-			JoinKeys(want.Partition),
+			dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition),
 		)
 	}
 	if d.config.Schema != want.Schema {
 		return nil, fmt.Errorf(
 			"%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
-			dir,
-			ErrMismatch,
-			d.config.Schema,
-			want.Schema,
+			dir, ErrMismatch, d.config.Schema, want.Schema,
 		)
 	}
 	return d, nil

@@ -39,8 +39,7 @@ type Verified struct {
 
 func (v *Verified) add(d *Dataset, path, uid, format string, args ...any) {
 	v.Problems = append(
-		v.Problems,
-		Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)},
+		v.Problems, Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)},
 	)
 }
 

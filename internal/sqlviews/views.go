@@ -79,11 +79,8 @@ func union(sources []Source) (names []string) {
 func (s *Source) query(table string) string {
 	path := strings.TrimRight(pattern(s.Dir), "/") + "/"
 	if s.Keys == nil {
-		return fmt.Sprintf(
-			"SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)",
-			text(s.Trace),
-			text(path+table+".parquet"),
-		)
+		return fmt.Sprintf("SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)",
+			text(s.Trace), text(path+table+".parquet"))
 	}
 	var types []string
 	for _, key := range s.Keys {
@@ -92,8 +89,7 @@ func (s *Source) query(table string) string {
 	}
 	return fmt.Sprintf(
 		"SELECT trace, * EXCLUDE (trace) FROM read_parquet(%s, union_by_name = true, hive_partitioning = true, hive_types = {%s})",
-		text(path+table+".parquet"),
-		strings.Join(types, ", "),
+		text(path+table+".parquet"), strings.Join(types, ", "),
 	)
 }
 

@@ -181,12 +181,8 @@ func (p *fieldParser) fieldType(j *typeJSON) (*ntconv.FieldType, error) {
 	}
 	code, ok := p.codes[j.Type]
 	if !ok {
-		return nil, fmt.Errorf(
-			"%w: unknown type %.40q; want a name such as int32, or a number of at most %d",
-			ntconv.ErrCorrupt,
-			j.Type,
-			math.MaxUint8,
-		)
+		return nil, fmt.Errorf("%w: unknown type %.40q; want a name such as int32, or a number of at most %d",
+			ntconv.ErrCorrupt, j.Type, math.MaxUint8)
 	}
 	t := &ntconv.FieldType{Code: code, Count: j.Count}
 	var err error

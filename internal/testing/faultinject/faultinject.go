@@ -146,13 +146,7 @@ type syscallInfo struct {
 func (t *tracer) stopped(tid int) error {
 	var info syscallInfo
 	_, _, errno := syscall.Syscall6(
-		syscall.SYS_PTRACE,
-		getSyscallInfo,
-		uintptr(tid),
-		unsafe.Sizeof(info),
-		uintptr(unsafe.Pointer(&info)),
-		0,
-		0,
+		syscall.SYS_PTRACE, getSyscallInfo, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0,
 	)
 	if errno != 0 {
 		return errno

@@ -263,10 +263,7 @@ func v8Profile(b *strings.Builder, n int, wide bool) {
 		b,
 		`],"startTime":1000,"endTime":%d,"samples":[%s],"timeDeltas":[%s]}`,
 		1000+n,
-		members(
-			samples,
-			func(i int) string { return fmt.Sprint(n - i) },
-		),
+		members(samples, func(i int) string { return fmt.Sprint(n - i) }),
 		members(samples, func(int) string { return "1" }),
 	)
 }

@@ -75,11 +75,8 @@ func otlpInputs() (list []Input) {
 		s.Links = []*tracepb.Span_Link{{TraceId: s.TraceId, SpanId: spanID(uint64(n - i))}}
 	})
 	one("attributes", 500, func(s *tracepb.Span, n int) { s.Attributes = attributes(n, numbered) })
-	one(
-		"attributes-same-key",
-		500,
-		func(s *tracepb.Span, n int) { s.Attributes = attributes(n, func(int) string { return "key" }) },
-	)
+	one("attributes-same-key",
+		500, func(s *tracepb.Span, n int) { s.Attributes = attributes(n, func(int) string { return "key" }) })
 	one("attributes-colliding", 500, func(s *tracepb.Span, n int) {
 		s.Attributes = attributes(n, func(i int) string {
 			if i < n/2 {
@@ -130,9 +127,7 @@ func otlpInputs() (list []Input) {
 			}
 			r.Attributes[0].Value, r.Attributes[1].Value = stringValue(
 				fmt.Sprint("service", i),
-			), stringValue(
-				fmt.Sprint("host", i%10),
-			)
+			), stringValue(fmt.Sprint("host", i%10))
 			list = append(
 				list,
 				&tracepb.ResourceSpans{
@@ -171,8 +166,7 @@ func otlpInputs() (list []Input) {
 				Attributes: attributes(1, numbered),
 			}
 			rs.ScopeSpans = append(
-				rs.ScopeSpans,
-				&tracepb.ScopeSpans{Scope: scope, Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}},
+				rs.ScopeSpans, &tracepb.ScopeSpans{Scope: scope, Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}},
 			)
 		}
 		return []*tracepb.ResourceSpans{rs}

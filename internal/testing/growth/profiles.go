@@ -149,8 +149,7 @@ func profileInputs() []Input {
 			}
 			locate(p, 1, nil)
 			p.Sample = append(
-				p.Sample,
-				&profile.Sample{Location: p.Location, Value: []int64{1}, Label: labels, NumLabel: numbers},
+				p.Sample, &profile.Sample{Location: p.Location, Value: []int64{1}, Label: labels, NumLabel: numbers},
 			)
 		}),
 		pprofInput("comments", 500, func(p *profile.Profile, n int) {
@@ -221,10 +220,7 @@ func profileInputs() []Input {
 		}),
 		text("folded-long-frame", "folded", 4000, func(b *strings.Builder, n int) {
 			fmt.Fprintf(
-				b,
-				"main;%s 1\nmain;%s 2\n",
-				strings.ReplaceAll(odd(n), ";", ":"),
-				strings.Repeat("x [k] 1 ", n/8),
+				b, "main;%s 1\nmain;%s 2\n", strings.ReplaceAll(odd(n), ";", ":"), strings.Repeat("x [k] 1 ", n/8),
 			)
 		}),
 		text("folded-blank", "folded", 2000, func(b *strings.Builder, n int) {

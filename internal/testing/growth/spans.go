@@ -50,12 +50,7 @@ func spanInputs() []Input {
 		}),
 		traceInput("work-items-open", 500, func(t *trace, n int) {
 			t.pairs(
-				n,
-				clrProvider,
-				61,
-				62,
-				func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) },
-				nil,
+				n, clrProvider, 61, 62, func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) }, nil,
 			)
 		}),
 		traceInput("exceptions-open", 500, func(t *trace, n int) {
@@ -212,13 +207,7 @@ func (t *trace) sourcePairs(n int, activities bool, order func(i int) int) {
 		"WorkStart",
 		0,
 		field("id", wire.TypeInt32),
-	), t.typ(
-		"S",
-		2,
-		"WorkStop",
-		0,
-		field("id", wire.TypeInt32),
-	)
+	), t.typ("S", 2, "WorkStop", 0, field("id", wire.TypeInt32))
 	emit := func(typ uint32, i int) {
 		h := wire.EventHeader{MetadataID: typ, Thread: thread1 + uint64(i%4)}
 		if activities {

@@ -141,8 +141,7 @@ func stackInputs() []Input {
 		}),
 		traceInput("mappings", 500, func(t *trace, n int) {
 			t.mappings(
-				n,
-				func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(i+1) + 0xffff },
+				n, func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(i+1) + 0xffff },
 			)
 		}),
 		traceInput("mappings-same", 500, func(t *trace, n int) {
@@ -234,12 +233,7 @@ func (t *trace) mappings(n int, of func(i uint64) (id, start, end uint64)) {
 		3,
 		"ProcessMapping",
 		0,
-	), t.typ(
-		"Universal.System",
-		5,
-		"ProcessMappingMetadata",
-		0,
-	)
+	), t.typ("Universal.System", 5, "ProcessMappingMetadata", 0)
 	sampler := t.sampler()
 	for i := range uint64(n) {
 		id, start, end := of(i)

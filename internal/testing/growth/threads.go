@@ -104,12 +104,7 @@ func threadInputs() []Input {
 				1,
 				"ProcessCreate",
 				0,
-			), t.typ(
-				"Universal.System",
-				2,
-				"ProcessExit",
-				0,
-			)
+			), t.typ("Universal.System", 2, "ProcessExit", 0)
 			for i := range n {
 				t.event(create, sized(sized(bin.AppendVaruint(nil, 1), fmt.Sprint("process", i)), "ns"))
 				t.event(exit, nil)

@@ -214,10 +214,7 @@ func (f *firefox) thread(thread int) string {
 	markers := fmt.Sprintf(
 		`{"length":%d,"name":[%s],"startTime":[%s],"endTime":[%s],"phase":[%s],"category":[%s],"data":[%s]}`,
 		f.markers,
-		column(
-			f.markers,
-			"0",
-		),
+		column(f.markers, "0"),
 		numbers(f.markers),
 		column(f.markers, "null"),
 		column(f.markers, "0"),

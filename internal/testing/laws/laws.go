@@ -92,11 +92,8 @@ func (c *Checker) Check(data []byte) error {
 		case 1:
 			got := c.view.events
 			if len(got) > len(c.file) || !slices.Equal(got, c.file[:len(got)]) {
-				return fmt.Errorf(
-					"strict gives %d events that are not the first of the %d that lenient gives",
-					len(got),
-					len(c.file),
-				)
+				return fmt.Errorf("strict gives %d events that are not the first of the %d that lenient gives",
+					len(got), len(c.file))
 			}
 			if err == nil && (!c.Valid || len(got) != len(c.file)) {
 				return fmt.Errorf("strict reads %d events to the end, lenient %d", len(got), len(c.file))
@@ -143,13 +140,8 @@ func (c *Checker) read(data []byte, how Reading, report *ntconv.Report) error {
 			break
 		}
 		if e.Offset < 0 || e.Offset+int64(len(e.Payload)) > int64(len(data)) {
-			return fmt.Errorf(
-				"%w: event at %d with a payload of %d bytes in an input of %d",
-				errBroken,
-				e.Offset,
-				len(e.Payload),
-				len(data),
-			)
+			return fmt.Errorf("%w: event at %d with a payload of %d bytes in an input of %d",
+				errBroken, e.Offset, len(e.Payload), len(data))
 		}
 		if e.Kind == ntconv.KindEvent && !how.ByTime {
 			if e.Offset <= last {

@@ -125,9 +125,7 @@ func (m *Mutator) editNode(n node) {
 			break
 		}
 		with = strconv.AppendInt(
-			nil,
-			[...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)],
-			10,
+			nil, [...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)], 10,
 		)
 	case 3: // twice
 		with = append(append(slices.Clone(old), ','), old...)

@@ -314,8 +314,7 @@ func (c *checker) end() {
 // nesting sorts the slices of a thread and finds those that overlap.
 func (c *checker) nesting(t thread, list []interval) {
 	slices.SortStableFunc(
-		list,
-		func(a, b interval) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.last(), a.last())) },
+		list, func(a, b interval) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.last(), a.last())) },
 	)
 	var open []interval
 	for _, i := range list {

@@ -123,14 +123,8 @@ func (s Style) resourceSpans(rs *tracepb.ResourceSpans) any {
 				),
 			)
 		}
-		resource = s.object(
-			"attributes",
-			s.keyValues(r.Attributes),
-			"droppedAttributesCount",
-			r.DroppedAttributesCount,
-			"entityRefs",
-			entities,
-		)
+		resource = s.object("attributes",
+			s.keyValues(r.Attributes), "droppedAttributesCount", r.DroppedAttributesCount, "entityRefs", entities)
 	}
 	var list []any
 	for _, ss := range rs.ScopeSpans {
@@ -213,12 +207,8 @@ func (s Style) span(p *tracepb.Span) any {
 		p.Flags,
 	)
 	if p.Status != nil {
-		m["status"] = s.object(
-			"message",
-			p.Status.Message,
-			"code",
-			s.enum(int32(p.Status.Code), tracepb.Status_StatusCode_name),
-		)
+		m["status"] = s.object("message",
+			p.Status.Message, "code", s.enum(int32(p.Status.Code), tracepb.Status_StatusCode_name))
 	}
 	return m
 }

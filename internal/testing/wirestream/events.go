@@ -98,8 +98,7 @@ func (s *Stream) EventBlock(h *wire.EventBlockHeader) *EventBlock {
 func (e *EventBlock) Add(h *wire.EventHeader, payload []byte) {
 	if e.s.header.Version == wire.V3 {
 		e.events = append(
-			e.events,
-			legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]},
+			e.events, legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]},
 		)
 		return
 	}

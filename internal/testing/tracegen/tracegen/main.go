@@ -47,10 +47,7 @@ func run() error {
 	spans := tracegen.SpanOptions{}
 	flag.Int64Var(&spans.Spans, "spans", 0, "write a trace of this number of Activities instead")
 	flag.IntVar(
-		&spans.Starts,
-		"starts",
-		0,
-		"with -spans: one in this number of Activities also has a Start event, 0 for none",
+		&spans.Starts, "starts", 0, "with -spans: one in this number of Activities also has a Start event, 0 for none",
 	)
 	n := flag.Int("n", 1000, "size of the hostile shape, in what it has many of")
 	flag.Parse()
