@@ -43,6 +43,15 @@ type EpochSettler interface {
 	Settle() bool
 }
 
+// A RundownReporter is a Namer that knows whether the trace has a rundown: the events with which .NET describes all
+// methods when a recording ends. Advice to record with rundown is only for traces without it.
+type RundownReporter interface {
+	Namer
+	// HasRundown reports whether an observed event describes a method at the end of the recording. Call it after the
+	// last event.
+	HasRundown() bool
+}
+
 // NoNames returns a Namer that knows only the frames that stacks carry themselves. An address without a frame yields a
 // placeholder with the flag FrameUnresolved whose name is the address. It is not safe for concurrent use.
 func NoNames() Namer { return noNames{} }

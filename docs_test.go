@@ -19,10 +19,27 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 )
 
-var update = flag.Bool("update", false, "write what the commands in README.md print into it")
+var update = flag.Bool("update", false, "write what the commands in README.md and docs print into them")
 
-// pages are the documents with claims that can be checked.
-var pages = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "testdata/README.md"}
+// documents returns the pages for users: README.md and those of docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages in docs, %v", len(pages), err)
+	}
+	return append([]string{"README.md"}, pages...)
+}
+
+// allDocuments returns the text of all documents.
+func allDocuments(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range documents(t) {
+		b.WriteString(page(t, name))
+	}
+	return b.String()
+}
 
 func page(t *testing.T, name string) string {
 	t.Helper()
@@ -33,51 +50,73 @@ func page(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestReadmeCommands runs every command of the README's console blocks, in a folder that holds testdata and with the
-// command as it is now, and compares what they print. A line "..." stands for any number of lines.
+// TestReadmeCommands runs every command of the console blocks of README.md and docs, those of a page in one directory
+// that holds testdata and with the command as it is now, and compares what they print. A line "..." stands for any
+// number of lines.
 func TestReadmeCommands(t *testing.T) {
-	readme := page(t, "README.md")
-	run := shell(t)
-	commands := 0
-	fresh := consoleBlocks.ReplaceAllStringFunc(readme, func(block string) string {
-		body := consoleBlocks.FindStringSubmatch(block)[1]
-		out := "```console\n"
-		for _, c := range splitConsole(body) {
-			commands++
-			got := run(c.line)
-			switch {
-			case matchLines(lines(c.output), lines(got)):
-				got = c.output
-			case *update && !strings.Contains(c.output, "\n...\n"):
-				t.Errorf("$ %s: output in README.md is replaced", c.line)
-			default:
-				t.Errorf("$ %s\nprints\n%swhere README.md says\n%s", c.line, got, c.output)
-				got = c.output
-			}
-			out += "$ " + c.line + "\n" + got
+	bin := buildCommand(t)
+	for _, name := range documents(t) {
+		text := page(t, name)
+		blocks := consoleBlocks.FindAllString(text, -1)
+		if len(blocks) == 0 && name == "README.md" {
+			t.Error("README.md has no console blocks")
 		}
-		return out + "```\n"
-	})
-	if commands == 0 {
-		t.Error("README.md has no console blocks")
-	}
-	if *update && fresh != readme {
-		if err := os.WriteFile("README.md", []byte(fresh), 0o666); err != nil {
-			t.Fatal(err)
+		if len(blocks) == 0 {
+			continue
+		}
+		run := shellIn(t, bin)
+		fresh := consoleBlocks.ReplaceAllStringFunc(text, func(block string) string { return checkBlock(t, name, block, run) })
+		if *update && fresh != text {
+			if err := os.WriteFile(name, []byte(fresh), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
 
+// checkBlock runs the commands of a block and returns the block with what they print.
+func checkBlock(t *testing.T, name, block string, run func(string) string) string {
+	t.Helper()
+	out := "```console\n"
+	for _, c := range splitConsole(consoleBlocks.FindStringSubmatch(block)[1]) {
+		got := run(c.line)
+		switch {
+		case matchLines(lines(c.output), lines(got)):
+			got = c.output
+		case *update && !strings.Contains(c.output, "\n...\n"):
+			t.Errorf("$ %s: output in %s is replaced", c.line, name)
+		default:
+			t.Errorf("$ %s\nprints\n%swhere %s says\n%s", c.line, got, name, c.output)
+			got = c.output
+		}
+		out += "$ " + c.line + "\n" + got
+	}
+	return out + "```\n"
+}
+
 var consoleBlocks = regexp.MustCompile("(?ms)^```console\n(.*?)^```\n")
 
-// shell returns a function that runs a command line, in a folder that holds testdata and with ntconv as it is now, and
-// returns all that it prints. Commands may fail: the README shows that too.
-func shell(t *testing.T) func(line string) string {
+// buildCommand returns a directory with the command as it is now.
+func buildCommand(t *testing.T) string {
 	t.Helper()
-	dir, bin := t.TempDir(), t.TempDir()
+	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin+"/", "./cmd/ntconv").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	return bin
+}
+
+// shell returns a function that runs a command line as shellIn does, with the command as it is now.
+func shell(t *testing.T) func(line string) string {
+	t.Helper()
+	return shellIn(t, buildCommand(t))
+}
+
+// shellIn returns a function that runs a command line, in a directory that holds testdata and with the ntconv of bin, and
+// returns all that it prints. Commands may fail: the documents show that too.
+func shellIn(t *testing.T, bin string) func(line string) string {
+	t.Helper()
+	dir := t.TempDir()
 	testdata, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -132,41 +171,64 @@ func matchLines(want, got []string) bool {
 	return len(want) == len(got)
 }
 
-// TestReadmeShowsExamples: the code in the README is that of the examples, which are compiled and run.
+// shown lists functions that the documents must show.
+var shown = map[string][]string{
+	"example_test.go":            {"convert", "printEvents"},
+	"example_schema_test.go":     {"exceptions", "pauses"},
+	"convert/example_test.go":    {"count", "fold", "profileThread"},
+	"reader/example_test.go":     {"readSmall"},
+	"examples/otlp/send/send.go": {"send"},
+	"examples/parquet/write.go":  {"writeTable"},
+}
+
+// TestReadmeShowsExamples checks that README.md and docs show the functions that they must, and that all Go code in them
+// is that of functions which are compiled and run. Whole programs are built by TestLibraryInClone.
 func TestReadmeShowsExamples(t *testing.T) {
-	readme := page(t, "README.md")
-	for file, names := range map[string][]string{
-		"example_test.go":            {"convert", "printEvents"},
-		"example_schema_test.go":     {"exceptions", "pauses"},
-		"examples/otlp/send/send.go": {"send"},
-		"examples/parquet/write.go":  {"writeTable"},
-	} {
-		source := page(t, file)
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+	text, code := allDocuments(t), ""
+	for file, names := range shown {
 		for _, name := range names {
-			found := false
-			for _, d := range f.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == name {
-					found = true
-					if code := source[fset.Position(fn.Pos()).Offset:fset.Position(fn.End()).Offset]; !strings.Contains(readme, code) {
-						t.Errorf("README.md does not show func %s of %s:\n%s", name, file, code)
-					}
-				}
+			function := functionOf(t, file, name)
+			if !strings.Contains(text, function) {
+				t.Errorf("no document shows func %s of %s:\n%s", name, file, function)
 			}
-			if !found {
-				t.Errorf("%s has no func %s", file, name)
-			}
+			code += function + "\n"
+		}
+	}
+	blocks := goBlocks.FindAllStringSubmatch(text, -1)
+	if len(blocks) < len(shown) {
+		t.Errorf("%d blocks of Go code", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(code, b[1]) && !strings.HasPrefix(b[1], "package main\n") {
+			t.Errorf("this code of the documents is no function that is compiled:\n%s", b[1])
 		}
 	}
 }
 
-// TestReadmeTables: what the README's tables say of formats, exit codes and limits is what the command says.
+var goBlocks = regexp.MustCompile("(?ms)^```go\n(.*?)^```\n")
+
+// functionOf returns the source of a function.
+func functionOf(t *testing.T, file, name string) string {
+	t.Helper()
+	source := page(t, file)
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == name {
+			return source[fset.Position(fn.Pos()).Offset:fset.Position(fn.End()).Offset]
+		}
+	}
+	t.Fatalf("%s has no func %s", file, name)
+	return ""
+}
+
+// TestReadmeTables checks that what the tables of README.md and docs say about formats, exit codes and limits is what
+// the command says. The table of formats is in README.md.
 func TestReadmeTables(t *testing.T) {
-	readme := page(t, "README.md")
+	readme, text := page(t, "README.md"), allDocuments(t)
 	for _, f := range formats.All() {
 		way := "in"
 		if f.In == nil {
@@ -180,19 +242,21 @@ func TestReadmeTables(t *testing.T) {
 		}
 	}
 	run := shell(t)
-	codes := regexp.MustCompile(`(?m)^  (\d)  (.+)$`).FindAllStringSubmatch(run("ntconv --help"), -1)
-	limits := regexp.MustCompile(`(?m)^ +(--max-[a-z-]+) \S+ +(.+) \(default (\S+)\)$`).FindAllStringSubmatch(run("ntconv top --help"), -1)
+	codes := regexp.MustCompile(`(?m)^  (\d)  (.+)$`).FindAllStringSubmatch(run("ntconv help exit-codes"), -1)
+	wrapped := regexp.MustCompile(`\n {20,}`)
+	limits := regexp.MustCompile(`(?m)^ +(--max-[a-z-]+) \S+ +(.+) \(default (\S+)\)$`).
+		FindAllStringSubmatch(wrapped.ReplaceAllString(run("ntconv help limits"), " "), -1)
 	if len(codes) < 7 || len(limits) < 10 {
 		t.Fatalf("%d exit codes and %d limits in the help: has it changed its form?", len(codes), len(limits))
 	}
 	for _, c := range codes {
-		if row := "| " + c[1] + " | " + c[2] + " |\n"; !strings.Contains(readme, row) {
-			t.Errorf("README.md lacks the row of the table of exit codes:\n%s", row)
+		if row := "| " + c[1] + " | " + c[2] + " |\n"; !strings.Contains(text, row) {
+			t.Errorf("no document has the row of the table of exit codes:\n%s", row)
 		}
 	}
 	for _, l := range limits {
-		if row := "| `" + l[1] + "` | " + l[3] + " | " + l[2] + " |\n"; !strings.Contains(readme, row) {
-			t.Errorf("README.md lacks the row of the table of limits:\n%s", row)
+		if row := "| `" + l[1] + "` | " + l[3] + " | " + l[2] + " |\n"; !strings.Contains(text, row) {
+			t.Errorf("no document has the row of the table of limits:\n%s", row)
 		}
 	}
 }
@@ -200,7 +264,7 @@ func TestReadmeTables(t *testing.T) {
 // TestLinks: what the documents point at is there.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	for _, name := range pages {
+	for _, name := range append(documents(t), "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "testdata/README.md") {
 		for _, m := range link.FindAllStringSubmatch(page(t, name), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -219,16 +283,16 @@ func TestArchitectureNamesPackages(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesPublicPackages: the README's table of packages has a row for each public one.
-func TestReadmeNamesPublicPackages(t *testing.T) {
-	readme := page(t, "README.md")
+// TestLibraryNamesPublicPackages checks that the table of packages in docs/library.md has a row for each public one.
+func TestLibraryNamesPublicPackages(t *testing.T) {
+	text := page(t, "docs/library.md")
 	for _, p := range listPackages(t) {
 		rel := strings.TrimPrefix(p.ImportPath, module+"/")
 		if p.DepOnly || p.Name == "main" || rel == p.ImportPath || strings.HasPrefix(rel, "internal/") {
 			continue
 		}
-		if !strings.Contains(readme, "| `ntconv/"+rel+"` | ") {
-			t.Errorf("README.md lacks ntconv/%s in the table of packages", rel)
+		if !strings.Contains(text, "| `ntconv/"+rel+"` | ") {
+			t.Errorf("docs/library.md lacks ntconv/%s in the table of packages", rel)
 		}
 	}
 }

@@ -217,7 +217,7 @@ func TestReport(t *testing.T) {
 	if r.Count(ntconv.CodeEventsLost) != 8 || r.Worst() != ntconv.SeverityError {
 		t.Errorf("count %d, worst %v", r.Count(ntconv.CodeEventsLost), r.Worst())
 	}
-	if s := got[1].String(); s != "8 x events-lost: events were lost by the recorder before they reached the file (first at byte 100): thread 7" {
+	if s := got[1].String(); s != "events-lost: 8 events were lost by the recorder (first at byte 100): thread 7" {
 		t.Errorf("%q", s)
 	}
 	got[0].Count = 99

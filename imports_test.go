@@ -81,8 +81,8 @@ var importRules = []importRule{
 		why: "a codec does not look up to what events mean, and a user of the writer compiles no reader",
 	},
 	{
-		of: []string{"./internal/streameq"}, only: []string{"std", "./"},
-		why: "what equal traces are does not depend on the file that they came from, and the command must be able to say it",
+		of: []string{"./internal/streameq"}, only: []string{"std", "./", "./internal/origin"},
+		why: "whether traces are equal does not depend on their format; origin describes the values of samples, which profiles add up",
 	},
 	{
 		of: []string{"./internal/clr"}, only: []string{"std", "./"},
@@ -141,9 +141,20 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
+	},
+	{
+		of: []string{"./convert"}, direct: true, only: []string{
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/profile", "./internal/selection",
+			"./internal/span/active", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
+		},
+		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
+	},
+	{
+		of: []string{"./..."}, except: []string{"./cmd/...", "./examples/..."}, never: []string{"./convert"},
+		why: "convert compiles all formats, so no package that knows fewer may need it",
 	},
 	{
 		of: []string{"./internal/summary"}, direct: true, only: []string{
@@ -224,7 +235,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
@@ -379,8 +390,8 @@ var importRules = []importRule{
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
-		why: "only the command logs and parses flags; the table of formats says which flags there are, and pprofview passes arguments to pprof's driver as flags and discards the log of its server",
+		of: []string{"./..."}, except: []string{"./cmd/...", "./convert", "./internal/formats", "./internal/pprofview", "./internal/clr/gen", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		why: "only the command logs and parses flags; the table of formats says which flags there are, convert sets their values by name and parses none, and pprofview passes arguments to pprof's driver as flags and discards the log of its server",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/...", "./ntconvtest"}, never: []string{"testing", "testing/...", "pgregory.net/rapid", "./ntconvtest", "./internal/testing/..."},
@@ -397,6 +408,10 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
+	},
+	{
+		of: []string{"./internal/testing/tracegen"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream"},
+		why: "generated traces are bytes of the wire: they must not agree with a reader or a writer because they share its code",
 	},
 }
 

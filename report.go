@@ -35,7 +35,8 @@ const (
 	CodeSequenceBack
 	// CodeThreadReused: thread ids that came back for another thread.
 	CodeThreadReused
-	// CodeOutOfOrder: events behind a later event of their thread or behind a barrier that they belong before.
+	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or after
+	// an event with FlagSorted that is later.
 	CodeOutOfOrder
 	// CodeWindowCap: windows beyond a limit of the reader, delivered in parts that are in order each.
 	CodeWindowCap
@@ -94,36 +95,39 @@ const (
 	CodeUnseen
 	// CodeEvents: events that were read.
 	CodeEvents
+	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight, which
+	// is unsigned, is 0; their values are kept.
+	CodeNegativeWeight
 	numCodes
 )
 
 type codeSpec struct {
 	name     string
 	severity Severity
-	text     string // for people; counts precede it
-	one      string // the same behind a count of 1
+	text     string // for display, after a count
+	one      string // the same, after a count of 1
 }
 
 // codes is the one table of what a Report can hold.
 var codes = [numCodes]codeSpec{
-	CodeTruncated: {"truncated", SeverityError, "the input ends before the trace does",
-		"the input ends before the trace does"},
-	CodeCorrupt: {"corrupt", SeverityError, "damaged parts of the input were skipped",
-		"damaged part of the input was skipped"},
-	CodeEventsLost: {"events-lost", SeverityNotice, "events were lost by the recorder before they reached the file",
-		"event was lost by the recorder before it reached the file"},
-	CodeSequenceBack: {"sequence-back", SeverityNotice, "sequence numbers went back without a restart",
-		"sequence number went back without a restart"},
-	CodeThreadReused: {"thread-reused", SeverityInfo, "thread ids came back for a new thread",
-		"thread id came back for a new thread"},
+	CodeTruncated: {"truncated", SeverityError, "inputs end before the trace does",
+		"input ends before the trace does"},
+	CodeCorrupt: {"corrupt", SeverityError, "corrupt parts of the input were skipped",
+		"corrupt part of the input was skipped"},
+	CodeEventsLost: {"events-lost", SeverityNotice, "events were lost by the recorder",
+		"event was lost by the recorder"},
+	CodeSequenceBack: {"sequence-back", SeverityNotice, "sequence numbers decreased without a restart",
+		"sequence number decreased without a restart"},
+	CodeThreadReused: {"thread-reused", SeverityInfo, "thread IDs were reused for another thread",
+		"thread ID was reused for another thread"},
 	CodeOutOfOrder: {
 		"out-of-order",
 		SeverityNotice,
-		"events came after a later event of their thread or after a barrier",
-		"event came after a later event of its thread or after a barrier",
+		"events appear too late in the input for time order, or after a barrier or a flag that excludes them",
+		"event appears too late in the input for time order, or after a barrier or a flag that excludes it",
 	},
-	CodeWindowCap: {"window-cap", SeverityNotice, "windows were too large to order as a whole",
-		"window was too large to order as a whole"},
+	CodeWindowCap: {"window-cap", SeverityNotice, "windows exceeded a limit and were sorted in parts",
+		"window exceeded a limit and was sorted in parts"},
 	CodeUnknownBlock: {"unknown-block", SeverityInfo, "blocks of an unknown kind were passed on unread",
 		"block of an unknown kind was passed on unread"},
 	CodeUnknownThread: {"unknown-thread", SeverityLoss, "references to threads that the trace does not define",
@@ -134,36 +138,32 @@ var codes = [numCodes]codeSpec{
 		"reference to a label list that the trace does not define"},
 	CodeUnknownStack: {"unknown-stack", SeverityNotice, "references to stacks that the trace does not define",
 		"reference to a stack that the trace does not define"},
-	CodeRedefined: {"redefined", SeverityNotice, "ids were defined twice; the last definition counts",
-		"id was defined twice; the last definition counts"},
-	CodeRowSkipped: {"row-skipped", SeverityLoss, "rows of tables were not understood in full",
-		"row of a table was not understood in full"},
+	CodeRedefined: {"redefined", SeverityNotice, "IDs were defined twice; the last definition is used",
+		"ID was defined twice; the last definition is used"},
+	CodeRowSkipped: {"row-skipped", SeverityLoss, "table rows or list elements could not be fully decoded",
+		"table row or list element could not be fully decoded"},
 	CodeEmptyBlock: {"empty-block", SeverityInfo, "event blocks without an event",
 		"event block without an event"},
-	CodeBadHeader: {"bad-header", SeverityNotice, "values in the trace's header make no sense and were replaced",
-		"value in the trace's header makes no sense and was replaced"},
-	CodeBadTime: {"bad-time", SeverityNotice, "times lie more than 100 years from the start of the trace",
-		"time lies more than 100 years from the start of the trace"},
-	CodeStackCut: {"stack-cut", SeverityLoss, "stacks were deeper than the limit and lost their outermost frames",
-		"stack was deeper than the limit and lost its outermost frames"},
+	CodeBadHeader: {"bad-header", SeverityNotice, "values in the trace's header are invalid and were replaced",
+		"value in the trace's header is invalid and was replaced"},
+	CodeBadTime: {"bad-time", SeverityNotice, "times are more than 100 years from the start of the trace",
+		"time is more than 100 years from the start of the trace"},
+	CodeStackCut: {"stack-cut", SeverityLoss, "stacks exceeded the depth limit and lost their outermost frames",
+		"stack exceeded the depth limit and lost its outermost frames"},
 	CodeTrailing: {"trailing", SeverityLoss, "bytes after the end of the trace were not read",
 		"byte after the end of the trace was not read"},
-	CodeUnresolved: {"unresolved", SeverityNotice, "stack frames have no name",
-		"stack frame has no name"},
-	CodePayload: {"payload", SeverityNotice, "payloads that do not fit the layout of their event",
-		"payload that does not fit the layout of its event"},
-	CodeNoStack: {"no-stack", SeverityNotice, "samples came without a stack",
-		"sample came without a stack"},
-	CodeNamesDropped: {
-		"names-dropped",
-		SeverityLoss,
-		"stack frames lost their names: the output has room for addresses only",
-		"stack frame lost its name: the output has room for addresses only",
-	},
-	CodeRepaired: {"repaired", SeverityNotice, "parts that break a rule of the format were read as they were meant",
-		"part that breaks a rule of the format was read as it was meant"},
-	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input have no place in the output",
-		"part of the input has no place in the output"},
+	CodeUnresolved: {"unresolved", SeverityNotice, "stack frames are unresolved",
+		"stack frame is unresolved"},
+	CodePayload: {"payload", SeverityNotice, "payloads do not fit the layout of their event",
+		"payload does not fit the layout of its event"},
+	CodeNoStack: {"no-stack", SeverityNotice, "samples have no stack",
+		"sample has no stack"},
+	CodeNamesDropped: {"names-dropped", SeverityLoss, "stack frames lost their names: the output holds addresses only",
+		"stack frame lost its name: the output holds addresses only"},
+	CodeRepaired: {"repaired", SeverityNotice, "violations of the format were corrected",
+		"violation of the format was corrected"},
+	CodeNotCarried: {"not-carried", SeverityLoss, "parts of the input cannot be represented in the output",
+		"part of the input cannot be represented in the output"},
 	CodeRejected: {"rejected", SeverityLoss, "spans were rejected by the receiver",
 		"span was rejected by the receiver"},
 	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
@@ -180,29 +180,46 @@ var codes = [numCodes]codeSpec{
 		"event types have metadata of an unknown kind, for which TraceEvent refuses the trace",
 		"event type has metadata of an unknown kind, for which TraceEvent refuses the trace",
 	},
-	CodeUnknownDropped: {"unknown-dropped", SeverityNotice, "parts of an unknown kind were left out",
-		"part of an unknown kind was left out"},
+	CodeUnknownDropped: {"unknown-dropped", SeverityNotice, "parts of an unknown kind were omitted",
+		"part of an unknown kind was omitted"},
 	CodeUnseen: {"unseen", SeverityInfo, "gaps between samples in which the sample profiler did not see the thread",
 		"gap between samples in which the sample profiler did not see the thread"},
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
+	CodeNegativeWeight: {
+		"negative-weight",
+		SeverityNotice,
+		"samples have a negative value, for which PerfView shows 0",
+		"sample has a negative value, for which PerfView shows 0",
+	},
 }
 
-// String returns the code's short name, which is stable.
-func (c Code) String() string { return codes[c].name }
+// spec returns the row of a code. A value that is not one of the constants, such as one that a later version defines,
+// has the severity of an error, so that no program mistakes it for harmless.
+func (c Code) spec() codeSpec {
+	if c < numCodes {
+		return codes[c]
+	}
+	name := fmt.Sprintf("unknown(%d)", uint8(c))
+	return codeSpec{name, SeverityError, name, name}
+}
+
+// String returns the code's short name, which is stable. The name of a value that is not one of the constants is
+// "unknown(N)".
+func (c Code) String() string { return c.spec().name }
 
 // Severity returns how bad an entry with this code is.
-func (c Code) Severity() Severity { return codes[c].severity }
+func (c Code) Severity() Severity { return c.spec().severity }
 
-// Text returns a phrase for people that a count can precede.
-func (c Code) Text() string { return codes[c].text }
+// Text returns a phrase for display that a count can precede.
+func (c Code) Text() string { return c.spec().text }
 
-// TextFor returns a phrase for people that the count n can precede.
+// TextFor returns a phrase for display that the count n can precede.
 func (c Code) TextFor(n uint64) string {
 	if n == 1 {
-		return codes[c].one
+		return c.spec().one
 	}
-	return codes[c].text
+	return c.spec().text
 }
 
 // Entry is one code of a Report with how often it happened and where it did first.
@@ -215,7 +232,7 @@ type Entry struct {
 
 // String returns the entry as one line for people.
 func (e Entry) String() string {
-	s := fmt.Sprintf("%d x %s: %s", e.Count, e.Code, e.Code.Text())
+	s := fmt.Sprintf("%s: %d %s", e.Code, e.Count, e.Code.TextFor(e.Count))
 	if e.Offset >= 0 {
 		s += fmt.Sprintf(" (first at byte %d)", e.Offset)
 	}

@@ -48,8 +48,9 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns the source's error.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Copy writes all events of src to dst and returns how many there were. It closes nothing. An error of the source is
-// returned as a *SourceError.
+// Copy writes everything that src yields to dst and returns how many events dst has accepted. Events are what has the
+// kind KindEvent: marks, losses, definitions and opaque blocks are written, too, but not counted. Copy closes nothing.
+// An error of the source is returned as a *SourceError.
 func Copy(dst Sink, src Source) (n int64, err error) {
 	for {
 		e, err := src.Next()
@@ -62,7 +63,9 @@ func Copy(dst Sink, src Source) (n int64, err error) {
 		if err := dst.Write(e); err != nil {
 			return n, err
 		}
-		n++
+		if e.Kind == KindEvent {
+			n++
+		}
 	}
 }
 

@@ -33,9 +33,9 @@ type framer struct {
 }
 
 // open reads the stream header.
-func (f *framer) open() error {
+func (f *framer) open(limits ntconv.DecompressionLimits) error {
 	f.format = "nettrace"
-	if err := f.in.unpack(); err != nil {
+	if err := f.in.unpack(limits); err != nil {
 		return err
 	}
 	start := f.in.offset
@@ -57,6 +57,9 @@ func (f *framer) open() error {
 		return f.at(err, fmt.Errorf("%w: the input is empty", ntconv.ErrFormat))
 	case errors.Is(err, bin.ErrShort):
 		return f.at(err, ntconv.ErrTruncated)
+	case errors.Is(err, bin.ErrValue) && f.header.Version == wire.V3: // it does not begin with wire.Magic
+		return &ntconv.FormatError{Format: f.format, Offset: start,
+			Err: fmt.Errorf("%w: not a nettrace or netperf stream", ntconv.ErrFormat)}
 	case errors.Is(err, bin.ErrValue):
 		return f.at(err, ntconv.ErrFormat)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
@@ -137,7 +138,7 @@ func (in *input) skip(n int) {
 }
 
 // unpack replaces the stream by its decompressed content if it begins as gzip or zstd data do.
-func (in *input) unpack() error {
+func (in *input) unpack(limits ntconv.DecompressionLimits) error {
 	b := in.peek(4)
 	packed := len(b) >= 3 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 ||
 		len(b) >= 4 && (string(b[:4]) == "\x28\xb5\x2f\xfd" || b[0]&0xf0 == 0x50 && string(b[1:4]) == "\x2a\x4d\x18")
@@ -148,7 +149,7 @@ func (in *input) unpack() error {
 	if !in.memory { // buf is used again
 		head = bytes.Clone(b)
 	}
-	src, err := iox.FromReader("input", &replay{head: head, r: in.r, err: in.err}, iox.InputOptions{})
+	src, err := iox.FromReader("input", &replay{head: head, r: in.r, err: in.err}, iox.InputOptions{Limits: iox.LimitsOf(limits)})
 	if err != nil {
 		return err
 	}

@@ -9,47 +9,51 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/members"
 	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
 var seed = maphash.MakeSeed()
 
-// digest is the content of one event as a number. Everything that an event says is in it.
+// digest is the content of one event as a number. Everything that an event refers to is in it but the identity of
+// pointers; TestDigest changes every member of the model.
 func digest(e *ntconv.Event) uint64 {
 	var d digester
 	d.h.SetSeed(seed)
 	d.num(uint64(e.Kind), uint64(e.Flags), uint64(e.CPU), uint64(e.Seq), uint64(e.Lost), uint64(e.Time), uint64(e.Offset))
-	if t := e.Type; t != nil {
-		d.text(t.Provider, t.Name, t.Message, t.Description, string(t.Extra))
-		d.num(uint64(t.ID), uint64(t.Version), uint64(t.Level), uint64(t.Opcode), t.Keywords, uint64(len(t.Fields)), uint64(len(t.Attrs)))
-		d.h.Write(t.GUID[:])
-	}
+	d.typ(e.Type)
 	d.thread(e.Thread)
 	d.thread(e.Capture)
-	if e.Stack != nil {
-		d.num(e.Stack.PCs...)
-	}
-	if e.Labels != nil {
-		for i := range e.Labels.List() {
-			l := &e.Labels.List()[i]
-			d.num(uint64(l.Kind), uint64(l.Num))
-			d.text(l.Key, l.Str, l.Unit, string(l.ID[:]))
+	if s := e.Stack; s != nil {
+		d.num(uint64(len(s.PCs)), uint64(len(s.Frames)))
+		d.num(s.PCs...)
+		for i := range s.Frames {
+			d.frame(&s.Frames[i])
 		}
 	}
+	for i := range e.Labels.List() {
+		l := &e.Labels.List()[i]
+		d.num(uint64(l.Kind), uint64(l.Num))
+		d.text(l.Key, l.Str, l.Unit, string(l.ID[:]))
+	}
 	if m := e.Mark; m != nil {
-		d.num(uint64(m.Kind), uint64(m.Flags))
+		d.num(uint64(m.Kind), uint64(m.Flags), uint64(len(m.Threads)))
 		for _, ts := range m.Threads {
 			d.thread(ts.Thread)
 			d.num(uint64(ts.Seq))
 		}
 	}
+	d.num(uint64(len(e.Payload)))
 	d.h.Write(e.Payload)
 	return d.h.Sum64()
 }
@@ -71,15 +75,79 @@ func (d *digester) text(v ...string) {
 	}
 }
 
-func (d *digester) thread(t *ntconv.Thread) {
-	if t == nil {
-		d.num(0)
+// has notes whether there is a value.
+func (d *digester) has(is bool) bool {
+	if is {
+		d.h.WriteByte(1)
+	} else {
+		d.h.WriteByte(0)
+	}
+	return is
+}
+
+func (d *digester) attrs(list ntconv.Attrs) {
+	d.num(uint64(len(list)))
+	for _, a := range list {
+		d.text(a.Key, a.Value)
+	}
+}
+
+func (d *digester) typ(t *ntconv.Type) {
+	if !d.has(t != nil) {
 		return
 	}
-	d.num(t.TID, t.Process.PID, uint64(t.Process.PointerSize))
-	d.text(t.Name, t.Process.Name, t.Process.Host)
-	for _, a := range t.Attrs {
-		d.text(a.Key, a.Value)
+	d.text(t.Provider, t.Name, t.Message, t.Description, string(t.Extra), string(t.OptionalExtra), string(t.GUID[:]))
+	d.num(uint64(t.ID), uint64(t.Version), uint64(t.Level), uint64(t.Opcode), t.Keywords)
+	d.has(t.HasOpcode)
+	d.fields(t.Fields)
+	d.attrs(t.Attrs)
+}
+
+func (d *digester) fields(list []ntconv.Field) {
+	d.num(uint64(len(list)))
+	for i := range list {
+		d.text(list[i].Name, string(list[i].Extra))
+		d.fieldType(&list[i].Type)
+	}
+}
+
+func (d *digester) fieldType(t *ntconv.FieldType) {
+	for ; d.has(t != nil); t = t.Elem {
+		d.num(uint64(t.Code), uint64(t.Count))
+		d.fields(t.Fields)
+	}
+}
+
+func (d *digester) thread(t *ntconv.Thread) {
+	if !d.has(t != nil) {
+		return
+	}
+	d.num(t.TID)
+	d.text(t.Name)
+	d.attrs(t.Attrs)
+	if p := t.Process; d.has(p != nil) {
+		d.num(p.PID, uint64(p.PointerSize), uint64(len(p.Mappings)))
+		d.text(p.Name, p.Host)
+		d.attrs(p.Attrs)
+		for _, m := range p.Mappings {
+			d.mapping(m)
+		}
+	}
+}
+
+func (d *digester) frame(f *ntconv.Frame) {
+	d.num(f.PC, uint64(f.Line), uint64(f.Column), uint64(f.Flags))
+	d.mapping(f.Mapping)
+	if d.has(f.Func != nil) {
+		d.text(f.Func.Name, f.Func.SystemName, f.Func.File)
+		d.num(uint64(f.Func.StartLine))
+	}
+}
+
+func (d *digester) mapping(m *ntconv.Mapping) {
+	if d.has(m != nil) {
+		d.num(m.Start, m.Limit, m.Offset, uint64(m.Flags))
+		d.text(m.File, m.BuildID)
 	}
 }
 
@@ -129,12 +197,17 @@ func checkPrefix(t *testing.T, data []byte, n int, whole []uint64) (events int) 
 	return events
 }
 
-// TestPrefixes: every prefix of a small trace gives, in file order, a prefix of its events, and no fewer than a shorter
-// one.
+// TestPrefixes reads every prefix of traces of up to smallTrace bytes, and somePrefixes of traces of up to mediumTrace
+// bytes, so that the bytes it reads grow linearly with the trace.
+const (
+	smallTrace, mediumTrace = 4 << 10, 256 << 10
+	somePrefixes            = 1 << 10
+)
+
+// TestPrefixes: a prefix of a trace gives, in file order, a prefix of its events, and no fewer than a shorter one.
 func TestPrefixes(t *testing.T) {
-	files := corpus.Traces(t)
-	for _, f := range files {
-		if len(f.Data) > 30<<10 {
+	for _, f := range corpus.Traces(t) {
+		if len(f.Data) > mediumTrace {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -143,11 +216,8 @@ func TestPrefixes(t *testing.T) {
 			if err != nil && !errors.Is(err, ntconv.ErrTruncated) {
 				t.Fatal(err)
 			}
-			least, step := 0, 1
-			if testing.Short() {
-				step = 29
-			}
-			for n := 0; n < len(f.Data); n += step {
+			least := 0
+			for _, n := range prefixLengths(len(f.Data), testing.Short()) {
 				got := checkPrefix(t, f.Data, n, whole)
 				if got < least {
 					t.Fatalf("the first %d bytes give %d events, a shorter prefix gave %d", n, got, least)
@@ -155,6 +225,43 @@ func TestPrefixes(t *testing.T) {
 				least = got
 			}
 		})
+	}
+}
+
+// prefixLengths returns the lengths of the prefixes to read of a trace of size bytes, in ascending order: all, or one at
+// random of each of equal parts. Short mode reads a 29th.
+func prefixLengths(size int, short bool) (list []int) {
+	r := rand.New(rand.NewPCG(uint64(size), 0))
+	parts := size
+	if size > smallTrace {
+		parts = somePrefixes
+	}
+	if short {
+		parts = max(1, parts/29)
+	}
+	for i := range parts {
+		from, to := size*i/parts, size*(i+1)/parts
+		if to > from {
+			list = append(list, from+r.IntN(to-from))
+		}
+	}
+	return list
+}
+
+// TestPrefixLengths: all prefixes of small traces are read, and of others no more than a multiple of the size in bytes.
+func TestPrefixLengths(t *testing.T) {
+	for _, size := range []int{0, 1, 100, smallTrace, smallTrace + 1, 30 << 10, mediumTrace} {
+		list := prefixLengths(size, false)
+		if size <= smallTrace && len(list) != size {
+			t.Errorf("%d bytes: %d prefixes", size, len(list))
+		}
+		read := 0
+		for _, n := range list {
+			read += n
+		}
+		if !slices.IsSorted(list) || len(list) < min(size, somePrefixes) || read > size*smallTrace {
+			t.Errorf("%d bytes: %d prefixes, %d bytes", size, len(list), read)
+		}
 	}
 }
 
@@ -175,7 +282,7 @@ func TestPrefixesAtBlockEdges(t *testing.T) {
 
 func edgesOf(t *testing.T, files []corpus.File) {
 	for _, f := range files {
-		if len(f.Data) <= 30<<10 || f.Name == "perfview-prerelease-v4" {
+		if len(f.Data) <= smallTrace || f.Name == "perfview-prerelease-v4" {
 			continue
 		}
 		whole, err := digests(bytes.NewReader(f.Data), &Options{Order: FileOrder})
@@ -410,4 +517,34 @@ func (g *gated) Read(p []byte) (int, error) {
 	p[0] = g.data[g.furthest]
 	g.furthest++
 	return 1, nil
+}
+
+// TestDigest: a change of any member that an event refers to changes its digest.
+func TestDigest(t *testing.T) {
+	digestsOfAll := func(tr *ntconvtest.Trace) (list []uint64) {
+		for _, e := range tr.Events {
+			list = append(list, digest(e))
+		}
+		return list
+	}
+	tested := 0
+	for i, m := range members.Of(members.Trace()) {
+		switch {
+		case m.IsStruct() || strings.HasPrefix(m.Path, "Info"):
+			continue
+		case m.Name == "Type.layout" || strings.HasPrefix(m.Name, "Labels.") && m.Name != "Labels.list":
+			continue // made from other members
+		case m.Value.Kind() == reflect.Pointer && m.Value.IsNil():
+			continue // a stack or label list may be missing or empty
+		}
+		tested++
+		changed := members.Trace()
+		members.Change(members.Of(changed)[i])
+		if slices.Equal(digestsOfAll(changed), digestsOfAll(members.Trace())) {
+			t.Errorf("%s (%s): a change is not seen", m.Path, m.Name)
+		}
+	}
+	if tested < 100 {
+		t.Errorf("only %d members", tested)
+	}
 }

@@ -24,6 +24,8 @@ type Options struct {
 	Strict bool           // accept and refuse as Microsoft's reader does
 	Report *ntconv.Report // counts what is lost, skipped or odd; may be nil
 	Limits Limits
+	// Decompression has the limits for input that is compressed with gzip or zstd.
+	Decompression ntconv.DecompressionLimits
 	// AllowPrerelease reads files of pre-release runtimes, whose event headers have no processor number. Without it
 	// they are refused.
 	AllowPrerelease bool
@@ -73,12 +75,10 @@ const (
 	LimitLabelLists = "label lists"    // Limits.LabelLists
 	LimitTableBytes = "tables"         // Limits.TableBytes, in bytes
 
-	// Compressed input has limits that no member of Limits changes: 200 decompressed bytes per compressed byte beyond
-	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 128 MiB. A caller who wants others decompresses the
-	// input.
-	LimitRatio  = iox.LimitRatio  // "decompression ratio"
-	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
-	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
+	// The limits of compressed input are those of Options.Decompression.
+	LimitRatio  = iox.LimitRatio  // DecompressionLimits.Ratio: "decompression ratio"
+	LimitOutput = iox.LimitOutput // DecompressionLimits.Bytes, in bytes: "decompressed data"
+	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
 func (l Limits) withDefaults() Limits {

@@ -90,7 +90,7 @@ func open(in *input, opts *Options) (*Reader, error) {
 	r.limits = r.opts.Limits.withDefaults()
 	r.report = r.opts.Report
 	r.frame = framer{in: r.in, limit: r.limits.BlockBytes}
-	if err := r.frame.open(); err != nil {
+	if err := r.frame.open(r.opts.Decompression); err != nil {
 		return nil, err
 	}
 	r.legacy = r.frame.header.Objects()

@@ -9,7 +9,7 @@ import (
 )
 
 // A spelling is what the texts of a managed method come to.
-type spelling struct{ raw, pretty string } // pretty is empty if names are raw
+type spelling struct{ raw, display string } // display is empty if names are raw
 
 // A speller makes names of texts. Several may work on one table at the same time while nothing changes it.
 type speller struct {
@@ -30,8 +30,12 @@ func (s *speller) method(m *method) (n spelling) {
 			texts.get(m.namespace),
 		), Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param)),
 	}
-	if n.raw = d.Raw(); !s.t.raw {
-		n.pretty = d.Pretty()
+	n.raw = d.Raw()
+	switch s.t.names {
+	case NamesPretty:
+		n.display = d.Pretty()
+	case NamesShort:
+		n.display = d.Short()
 	}
 	return n
 }

@@ -287,8 +287,11 @@ func (t *Table) nameSymbol(p *process, name text) named {
 		return named{fn: t.function(ntconv.Function{Name: s})}
 	}
 	n := spelling{raw: sym.Raw()}
-	if !t.raw {
-		n.pretty = sym.Pretty()
+	switch t.names {
+	case NamesPretty:
+		n.display = sym.Pretty()
+	case NamesShort:
+		n.display = sym.Short()
 	}
 	return named{
 		fn:      t.managed(n, sym.Module),
@@ -300,10 +303,10 @@ func (t *Table) nameSymbol(p *process, name text) named {
 // managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a
 // function whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
 func (t *Table) managed(n spelling, module string) *ntconv.Function {
-	if t.raw {
+	if t.names == NamesRaw {
 		return t.function(ntconv.Function{Name: n.raw})
 	}
-	f := ntconv.Function{Name: n.pretty, SystemName: n.raw}
+	f := ntconv.Function{Name: n.display, SystemName: n.raw}
 	if f.Name == "" { // there is text that nothing is left of
 		f.Name = n.raw
 	}

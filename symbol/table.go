@@ -19,6 +19,9 @@ const (
 	// NamesRaw: as Microsoft's tools show them, Namespace.Type.Method(parameters), or Type::Method(parameters) where
 	// they come from a perf map.
 	NamesRaw
+	// NamesShort means the names of NamesPretty without the namespace and without type arguments: List.Add(int).
+	// Different methods may have the same name. Function.SystemName is as for NamesPretty.
+	NamesShort
 )
 
 // Options of a Table. The zero value is the default.
@@ -36,7 +39,7 @@ type Options struct {
 //
 // A Table must not be used by several goroutines at once.
 type Table struct {
-	raw    bool
+	names  Names
 	report *ntconv.Report
 
 	dull     [4]*ntconv.Type // types of no interest that came last: most events stop there
@@ -61,6 +64,7 @@ type Table struct {
 	missed  int  // addresses that were wanted too late
 	omitted int  // addresses whose inlined functions are not in all stacks
 	late    bool // a module came after one that is newer
+	rundown bool // a type describes methods at the end of the recording
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved intern.Cache[unresolvedKey, *ntconv.Function] // recent placeholders: few addresses make up most stacks
@@ -80,7 +84,7 @@ func New(opts *Options) *Table {
 		opts = &Options{}
 	}
 	t := &Table{
-		raw:        opts.Names == NamesRaw,
+		names:      opts.Names,
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
 		processes:  make(map[processKey]*process),
@@ -124,6 +128,7 @@ func (t *Table) Observe(e *ntconv.Event) {
 	if !ok {
 		learn = learnerOf(e.Type)
 		t.learners[e.Type] = learn
+		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
 	}
 	if learn == nil {
 		t.dull[t.dulls%uint(len(t.dull))] = e.Type
@@ -133,6 +138,9 @@ func (t *Table) Observe(e *ntconv.Event) {
 	t.version++
 	learn(t, e)
 }
+
+// HasRundown implements ntconv.RundownReporter.
+func (t *Table) HasRundown() bool { return t.rundown }
 
 func learnerOf(typ *ntconv.Type) learner {
 	switch clr.ClassOf(typ) {

@@ -9,8 +9,9 @@ import (
 )
 
 var (
-	_ ntconv.AddressWanter = (*Table)(nil)
-	_ ntconv.EpochSettler  = (*Table)(nil)
+	_ ntconv.AddressWanter   = (*Table)(nil)
+	_ ntconv.EpochSettler    = (*Table)(nil)
+	_ ntconv.RundownReporter = (*Table)(nil)
 )
 
 // wanted is what a consumer has told about the addresses that it will ask for, of one process. A rundown, which comes

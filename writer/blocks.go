@@ -98,11 +98,14 @@ type eventBlock struct {
 	min, max uint64 // times, in the order of signed numbers
 	capture  uint64 // thread of the last event
 
-	// sorted are the events in buf that are flagged as sorted, by time and position; an event that is earlier than
-	// one of them shows that the flag is wrong, and it is taken back.
+	// asRecorded means that flags are those of the input and stay, even if an earlier event follows: readers then deliver
+	// the events as they do those of the input.
+	asRecorded bool
+	// sorted are the events in buf that this writer has flagged as sorted, by time and position. An event that is earlier
+	// than one of them shows that the flag is wrong, and takeBack removes it.
 	sorted  []sortedEvent
 	taken   bool  // flags in buf have been taken back
-	flushed int64 // time of the latest sorted event in a block that is written
+	flushed int64 // latest time of the sorted events whose flags stay: they are written, or asRecorded
 	claimed bool  // flushed means something
 }
 
@@ -119,10 +122,15 @@ func (b *eventBlock) reset() {
 	b.clear()
 	b.sealed, b.heads, b.taken = 0, [2]wire.EventHeader{}, false
 	if n := len(b.sorted); n > 0 {
-		if t := b.sorted[n-1].time; !b.claimed || t > b.flushed {
-			b.flushed, b.claimed = t, true
-		}
+		b.claim(b.sorted[n-1].time)
 		b.sorted = b.sorted[:0]
+	}
+}
+
+// claim notes that the flag of a sorted event stays.
+func (b *eventBlock) claim(t int64) {
+	if !b.claimed || t > b.flushed {
+		b.flushed, b.claimed = t, true
 	}
 }
 
@@ -202,19 +210,24 @@ func (b *eventBlock) divide() error {
 // next returns the header of the next event, to be filled in before append.
 func (b *eventBlock) next() *wire.EventHeader { return &b.heads[1-b.last] }
 
-// takeBack clears the flags that an event of time t proves wrong. See divide for what follows from it.
-func (b *eventBlock) takeBack(t int64) {
+// takeBack clears the flags that an event of time t proves wrong, and reports whether there are any. See divide for what
+// follows from it.
+func (b *eventBlock) takeBack(t int64) (late bool) {
 	for n := len(b.sorted); n > 0 && t < b.sorted[n-1].time; n-- {
 		b.buf[b.sorted[n-1].pos] &^= wire.IsSorted
-		b.sorted, b.taken = b.sorted[:n-1], true
+		b.sorted, b.taken, late = b.sorted[:n-1], true, true
 	}
+	return late
 }
 
 // append adds the event whose header next has returned.
 func (b *eventBlock) append(payload []byte) {
 	prev, h := &b.heads[b.last], &b.heads[1-b.last]
 	t := int64(h.Time)
-	if h.Sorted {
+	switch {
+	case h.Sorted && b.asRecorded:
+		b.claim(t)
+	case h.Sorted:
 		b.sorted = append(b.sorted, sortedEvent{t, len(b.buf)})
 	}
 	b.capture = h.CaptureThread
@@ -267,7 +280,7 @@ func (w *Writer) event(e *ntconv.Event) error {
 		return err
 	}
 	sorted := w.sorted(e)
-	b.takeBack(int64(e.Time))
+	late := b.takeBack(int64(e.Time))
 	if err := b.beginTurn(uint64(capture.id), sorted); err != nil {
 		return err
 	}
@@ -280,7 +293,7 @@ func (w *Writer) event(e *ntconv.Event) error {
 	h.Time, h.CPU, h.PayloadSize = uint64(e.Time), uint32(e.CPU), uint32(len(e.Payload))
 	h.Sequence = capture.next(e, &w.opts)
 	h.Sorted = sorted
-	w.checkOrder(e)
+	w.checkOrder(e, late)
 	b.append(e.Payload)
 	if !w.full() {
 		return nil
@@ -302,14 +315,21 @@ func (w *Writer) sorted(e *ntconv.Event) bool {
 	return e.Flags&ntconv.FlagSorted != 0
 }
 
-// checkOrder notes where an event belies what was written already.
-func (w *Writer) checkOrder(e *ntconv.Event) {
+// checkOrder counts an event that is earlier than the flags or barriers before it allow. late means that flags have been
+// taken back for it. A source that delivers an event with FlagLate has counted it.
+func (w *Writer) checkOrder(e *ntconv.Event, late bool) {
 	t := int64(e.Time)
 	w.latest = max(w.latest, t)
-	if b := &w.events; b.claimed && t < b.flushed || t < w.inserted {
-		w.opts.Report.Add(ntconv.CodeOutOfOrder, 1, e.Offset)
-		w.unordered = w.unordered || t < w.inserted
+	w.unordered = w.unordered || t < w.inserted
+	b := &w.events
+	if e.Flags&ntconv.FlagLate != 0 || !late && t >= w.inserted && (!b.claimed || t >= b.flushed) {
+		return
 	}
+	detail := ""
+	if b.asRecorded {
+		detail = "an event before it has the flag that none earlier follows; both are written as recorded"
+	}
+	w.opts.Report.Note(ntconv.CodeOutOfOrder, 1, e.Offset, detail)
 }
 
 // appendWord appends an address of the trace's size.

@@ -103,7 +103,7 @@ func checkRewriting(data []byte, opts *writer.Options) error {
 	case !was.namesakes && !bytes.Equal(again, once): // where types share a name, definitions may move up with each writing
 		return errors.New("written again it has other bytes")
 	}
-	if err := equalIn(reader.FileOrder, data, once, &streameq.Options{Sorted: was.moved}); err != nil {
+	if err := equalIn(reader.FileOrder, data, once, nil); err != nil {
 		return fmt.Errorf("in file order: %w", err)
 	}
 	timed := *opts

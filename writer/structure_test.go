@@ -328,22 +328,43 @@ func TestThreadsTakeTurns(t *testing.T) {
 	}
 }
 
-func TestSortedIsTakenBack(t *testing.T) {
+// TestFalseFlagsOfTheInput: flags that an input sets wrongly stay as they are, so that readers deliver the same, and each
+// event that one of them excludes is counted.
+func TestFalseFlagsOfTheInput(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(6, ntconv.FlagSorted))
 	events[3].Time = 1001 // not before event 1, but before event 2
-	var report ntconv.Report
-	r := parse(t, write(t, ntconvtest.NewSource(nil, events...), &writer.Options{Report: &report}))
-	for i, want := range []bool{true, true, false, true, true, true} {
-		if r.events[i].Sorted != want {
-			t.Errorf("event %d: sorted %v", i, r.events[i].Sorted)
+	events[4].Time = 1001
+	for _, n := range []int{0, 3} { // events per block
+		var report ntconv.Report
+		b := write(t, ntconvtest.NewSource(nil, events...), &writer.Options{BlockEvents: n, Report: &report})
+		if report.Count(ntconv.CodeOutOfOrder) != 2 || len(report.Entries()) != 1 || report.Entries()[0].Detail == "" {
+			t.Errorf("%d per block: report: %v", n, report.Entries())
+		}
+		if err := ntconvtest.EqualStreams(ntconvtest.NewSource(nil, events...), read(t, b), nil); err != nil {
+			t.Errorf("%d per block: %v", n, err)
 		}
 	}
-	if n := len(report.Entries()); n != 0 {
-		t.Errorf("report: %v", report.Entries())
-	}
-	parse(t, write(t, ntconvtest.NewSource(nil, events...), &writer.Options{BlockEvents: 3, Report: &report}))
-	if report.Count(ntconv.CodeOutOfOrder) != 1 {
-		t.Errorf("a flag that could not be taken back: %v", report.Entries())
+}
+
+// TestSortedIsTakenBack: flags that the writer set itself are taken back while the block is not written, and each event
+// that shows that one was wrong is counted, unless its source has counted it.
+func TestSortedIsTakenBack(t *testing.T) {
+	events, _ := ntconvtest.Record(ticks(6, 0))
+	events[3].Time = 1001 // not before event 1, but before event 2
+	for _, counted := range []bool{false, true} {
+		if counted {
+			events[3].Flags |= ntconv.FlagLate
+		}
+		var report ntconv.Report
+		r := parse(t, write(t, ntconvtest.NewSource(nil, events...), &writer.Options{Ordered: true, Report: &report}))
+		for i, want := range []bool{true, true, false, false, false, false} {
+			if r.events[i].Sorted != want {
+				t.Errorf("event %d: sorted %v", i, r.events[i].Sorted)
+			}
+		}
+		if n := report.Count(ntconv.CodeOutOfOrder); (n == 0) != counted || n > 1 {
+			t.Errorf("counted %v: report: %v", counted, report.Entries())
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 		wr.opts = *opts
 	}
 	wr.opts = wr.opts.withDefaults()
+	wr.events.asRecorded = !wr.opts.Ordered
 	wr.events.reset()
 	wr.types.init()
 	wr.threads.init()

@@ -100,8 +100,8 @@ func TestNextStepOfTypes(t *testing.T) {
 		{fmt.Errorf("%s: %w", words, ntconv.ErrUnsupported), false, "a newer release of ntconv may read it"},
 		{fmt.Errorf("%s: %w: %w", words, ntconv.ErrUnsupported, reader.ErrPrerelease), false, "or try --allow-prerelease"},
 		{&ntconv.AdviceError{Err: ntconv.ErrUnsupported, Advice: "wait"}, false, ""},
-		{fmt.Errorf("%s: %w", words, ntconv.ErrCorrupt), true, "without --strict what can be read is read"},
-		{fmt.Errorf("%s: %w", words, fs.ErrNotExist), false, "check its name"},
+		{fmt.Errorf("%s: %w", words, ntconv.ErrCorrupt), true, "without --strict the valid part is read"},
+		{fmt.Errorf("%s: %w", words, fs.ErrNotExist), false, ""},
 		{errors.New(words), false, ""},
 	} {
 		if got := nextStep(c.err, c.strict); got != c.want {

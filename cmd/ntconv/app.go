@@ -93,8 +93,9 @@ func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ntconv",
 		Short: "Convert and inspect .NET traces",
-		Long: "ntconv reads .NET traces and writes what other tools understand.\n\n" + formatsHelp() + "\n" +
-			"An input may be packed with gzip or zstd, and - is standard input.\n\n" + exitCodes,
+		Long: "ntconv reads .NET traces (nettrace, netperf), pprof profiles and other formats, and writes what other tools\n" +
+			"understand. An input may be compressed with gzip or zstd, and - is standard input. In the usage of a command, IN\n" +
+			"is the name of an input.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
 			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
@@ -120,7 +121,7 @@ func (a *app) command(args []string) *cobra.Command {
 	}
 	root.SetOut(&a.help)
 	root.SetErr(a.stderr)
-	root.SetUsageFunc(usage)
+	root.SetHelpFunc(showHelp)
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(
 		a.convertCmd(),
@@ -134,11 +135,14 @@ func (a *app) command(args []string) *cobra.Command {
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),
-		whereTopic(),
 		versionCmd(a),
 	)
+	root.AddCommand(topics()...)
 	addStandardCommands(root)
 	addSuggestions(root)
+	if isCompletion(args) {
+		prepareCompletion(root)
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
 	return root
 }

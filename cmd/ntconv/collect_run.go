@@ -294,7 +294,8 @@ func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
 	t.app.sum = &summary.Summary{Input: result.Input, To: c.to.Name}
 	d := t.app.delivery(p, &c, result.Input)
-	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs(&t.app.quota) }
+	limits := iox.OutputOptions{Check: t.app.memory.Check, Quota: &t.app.quota}
+	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs(limits) }
 	err := t.app.deliver(p, d)
 	if !t.app.sum.Done {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
@@ -23,8 +24,9 @@ func (a *app) convertCmd() *cobra.Command {
 		Short: "Convert a trace or a profile; the format follows from the name of the output",
 		Long: "Convert a trace or a profile. The format is that of OUT's extension, or the one that --to names:\n" +
 			formatLines(table) +
-			"Without OUT the output is called as the input, in the current directory, with the extension of the format.\n" +
-			"Formats have flags of their own, which are not taken here: ntconv to FORMAT takes them.",
+			"Without OUT the output is named after the input, in the current directory, with the extension of the format.\n" +
+			"If .gz or .zst follows the extension, the output is compressed.\n" +
+			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{
@@ -86,18 +88,8 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
 	}
-	if f, packed := formats.ByOutput(out); f != nil && f.Out != nil && packed != "" {
-		if f.Compresses(packed) {
-			return f, nil
-		}
-		rest, _ := formats.CutCompression(out)
-		return nil, fmt.Errorf(
-			"%s: the output is not packed as %s says; call it %s, or give --to %s",
-			out,
-			packed,
-			rest,
-			f.Name,
-		)
+	if f, compression := formats.ByOutput(out); f != nil && f.Out != nil && compression != "" {
+		return f, nil
 	}
 	return nil, fmt.Errorf(
 		"%s: the name does not tell the format; give --to, or one of these extensions: %s",
@@ -133,6 +125,8 @@ type conversion struct {
 	names   *symbol.Options // nil if the format needs none
 	trace   *formats.Trace  // nil if the output is not part of a dataset
 	when    formats.Names   // when it needs them
+	symbols bool            // with a selection, events that symbolize it are written, too; see formats.Out.Subset
+	part    *subset.Filter  // what is written of a selection, nil for what is selected
 	byName  bool            // the name of the output decides whether it is a directory
 }
 
@@ -141,6 +135,14 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 	c.creator = c.to.Out.Bind(flags)
 	if c.to.Out.Names != formats.NoNames {
 		c.names = formats.NamesFlag(flags)
+	}
+	if c.to.Out.Subset {
+		flags.BoolVar(
+			&c.symbols,
+			"keep-symbols",
+			true,
+			"with a selection: keep method, module and symbol events of the selected processes",
+		)
 	}
 }
 
@@ -159,6 +161,9 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	if err := checkOutput(outName, inputs...); err != nil {
 		return err
 	}
+	if err := checkCompression(c.to, outName); err != nil {
+		return err
+	}
 	if to, _ := c.creator.Destination(); to == formats.ToDir && a.force {
 		if err := checkReplaced(c.to, outName, inputs...); err != nil {
 			return err
@@ -170,7 +175,16 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	a.sum.Naming = misnamed(c.to, outName)
 	c.plan(plan)
 	plan.Check = isStdout(outName) || outName == "" // what goes there cannot be taken back
-	return a.over(inputs, plan, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
+	part := c.subset(plan)
+	in, err := a.open(inputs, plan.NeedsAgain() || part != nil && part.NeedsLearn())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if part == nil {
+		return a.follow(plan, in, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
+	}
+	return a.convertSubset(c, plan, in, outName, part)
 }
 
 // plan asks for the symbols that the format needs.
@@ -184,22 +198,29 @@ func (c *conversion) plan(plan *pass.Plan) {
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	var sink formats.Sink
 	to, _ := c.creator.Destination()
-	return &delivery{
+	d := &delivery{
 		name: name,
 		to:   to,
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			t := target(p)
 			t.Trace = c.trace
+			if c.part != nil {
+				t.Kept = c.part.KeepsProcess
+			}
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
 		},
-		empty: func() string {
-			a.sum.Result = sink.Result()
-			a.spans.describe(a.sum)
-			return a.sum.Result.Empty()
-		},
 		advice: c.to.Out.Advice,
 	}
+	d.empty = func() string {
+		a.sum.Result = sink.Result()
+		a.spans.describe(a.sum)
+		if r, ok := a.sum.Result.(formats.FlagEmptied); ok && r.EmptiedByFlag() {
+			d.advice = ""
+		}
+		return a.sum.Result.Empty()
+	}
+	return d
 }
 
 // checkTerminal refuses to write a binary format to a terminal.

@@ -105,12 +105,18 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 	if what := d.empty(); what != "" {
 		return errors.Join(a.nothing(p, what, d.advice), a.abort(out))
 	}
-	a.onInterrupt("")
+	own := !a.several && d.to != formats.ToNothing // other runs state what is kept of them
+	if own && out.Atomic() {
+		a.onInterrupt("interrupted while the output was being completed: it is complete, or as it was before")
+	}
 	if !a.several {
 		a.memory.Stop()
 	}
 	if err := out.Commit(); err != nil {
 		return outputFailure(err)
+	}
+	if own {
+		a.onInterrupt("interrupted after the output was completed")
 	}
 	return partial
 }

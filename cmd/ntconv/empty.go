@@ -12,15 +12,19 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead.
+// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead. advice
+// says how to record something, for inputs that tools of .NET record; "" means that recording again does not help.
 func (a *app) nothing(p *pass.Pass, what, advice string) error {
-	sel := p.Plan.Selection
+	sel, format := p.Plan.Selection, p.Input.Format.In
+	if advice != "" && !format.Recorded {
+		advice = format.NoEvents.Next
+	}
 	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
 	switch {
 	case p.Total == 0:
-		text, advice = p.Input.Format.In.NoEvents.Text, p.Input.Format.In.NoEvents.Next
+		text, advice = format.NoEvents.Text, format.NoEvents.Next
 	case !sel.Empty():
-		text = fmt.Sprintf("no %s left by %s, of %s", what, sel, message.Count(p.Total, "event"))
+		text = fmt.Sprintf("no %s match %s (%s read)", what, sel, message.Count(p.Total, "event"))
 		if _, _, known := p.Recorded(); known && sel.Timed() {
 			text += "; " + times(p)
 		}
@@ -28,9 +32,10 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 	case p.Input.Again():
 		has, use := a.content(p)
 		text += " (" + has + ")"
-		if use != "" {
-			advice += "; " + use
+		if advice != "" && use != "" {
+			advice += "; "
 		}
+		advice += use
 	}
 	if p.Cause != nil {
 		text += "; the trace is incomplete: " + p.Cause.Error()
@@ -45,8 +50,8 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 func times(p *pass.Pass) string {
 	c := p.Info.Clock
 	first, last, _ := p.Recorded()
-	after := func(t ntconv.Ticks) string { return message.Duration(time.Duration(c.Nanos(t))) }
-	s := fmt.Sprintf("its events are from %s to %s after the start", after(first), after(last))
+	s := fmt.Sprintf("its events are %s after the start",
+		message.Range(time.Duration(c.Nanos(first)), time.Duration(c.Nanos(last))))
 	if !c.Wall.IsZero() {
 		s += ", " + message.Time(c.Wall)
 	}

@@ -25,8 +25,7 @@ const (
 )
 
 // exitCodes is the text of the codes for the help.
-const exitCodes = `Exit codes:
-  0  complete
+const exitCodes = `  0  complete
   1  wrong usage
   2  the input cannot be read: not found, unknown format or version, damaged from the start
   3  converted, but incomplete: the input is truncated or damaged (or --fail-on-loss, and events were lost); verify: the traces differ

@@ -10,29 +10,22 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/subset"
-	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// A filtering is a request to write a part of a trace.
-type filtering struct {
-	conversion
-	symbols bool
-}
-
 func (a *app) filterCmd() *cobra.Command {
-	f := filtering{conversion: conversion{to: formats.Nettrace()}}
+	f := conversion{to: formats.Nettrace()}
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
-		Short: "Write the part of a trace that is wanted, as a trace",
-		Long: "Write the selected events of a trace as nettrace 6. OUT, which may be given with -o too, may be - for standard output.\n\n" +
-			"Events that give names to addresses stay whether or not they are selected, or else the new trace could not be read by people:\n" +
-			"methods, modules, mappings, symbols, rundowns and what tells of processes, of those processes of which something is selected.\n" +
-			"To know them the input is read twice, and standard input is copied to a temporary file for that; not so with\n" +
-			"--keep-symbols=false.\n\n" +
-			"The events of each thread are numbered anew: what is left out does not look lost, and what the recorder lost still does.\n" +
-			"Types and threads that no event uses any more are left out. With nothing selected all is kept, as ntconv to nettrace does.",
+		Short: "Write the selected events of a trace as a trace",
+		Long: "Write the selected events of a trace as nettrace 6, as ntconv to nettrace does. OUT, which -o can also name, may be - for\n" +
+			"standard output.\n\n" +
+			"filter also keeps the method, module and symbol events of the processes with a selected event, so that stacks in the\n" +
+			"output can be resolved; --keep-symbols=false drops them. To find these processes it reads the input twice, and copies\n" +
+			"standard input to a temporary file.\n\n" +
+			"Events are renumbered: filtered events do not count as lost, and events that the recorder lost still do. Types and\n" +
+			"threads without an event are dropped. Without a selection filter keeps everything.",
 		Example: examples(
 			formats.Example{
 				Remark: "one process of a machine-wide trace",
@@ -43,11 +36,11 @@ func (a *app) filterCmd() *cobra.Command {
 				Line:   "ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace",
 			},
 			formats.Example{
-				Remark: "large allocations, with names for their stacks",
+				Remark: "large allocations, with symbols for their stacks",
 				Line:   "ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace",
 			},
 			formats.Example{
-				Remark: "nothing but what is selected",
+				Remark: "only the selected events",
 				Line:   "ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace",
 			},
 		),
@@ -70,11 +63,10 @@ func (a *app) filterCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.filter(&f, plan)
+			return a.convert(&f, plan)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&f.symbols, "keep-symbols", true, "keep what gives names to addresses of the selected processes")
 		f.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		f.bind(flags)
@@ -85,32 +77,28 @@ func (a *app) filterCmd() *cobra.Command {
 	return cmd
 }
 
-// filter reads an input and writes a part of it.
-func (a *app) filter(f *filtering, plan *pass.Plan) error {
-	a.begin(&summary.Summary{Input: f.in, To: f.to.Name, Naming: misnamed(f.to, f.out), Flags: a.openers.Notes})
-	if err := a.checkTerminal(f.to.Name, f.to.Out.Binary, f.out); err != nil {
-		return err
+// subset returns what is written of a selection, nil for what is selected, or if nothing is.
+func (c *conversion) subset(plan *pass.Plan) *subset.Filter {
+	if !c.to.Out.Subset || plan.Selection.Empty() {
+		return nil
 	}
-	if err := checkOutput(f.out, f.in); err != nil {
-		return err
-	}
-	in, err := a.open([]string{f.in}, plan.NeedsAgain() || f.symbols && !plan.Selection.Empty())
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	part := subset.New(subset.Options{All: plan.Selection.Empty(), Symbols: f.symbols})
+	return subset.New(subset.Options{Symbols: c.symbols})
+}
+
+// convertSubset writes a selection of an input, and the events that the result needs so that its stacks can be
+// symbolized.
+func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, name string, part *subset.Filter) error {
 	if part.NeedsLearn() {
 		if err := a.learn(in, plan, part); err != nil {
 			return err
 		}
 	}
-	plan.Keep, plan.Check = part.Keep, isStdout(f.out)
+	c.part, plan.Keep = part, part.Keep
 	plan.After = append(
 		[]pass.Stage{func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return part.Source(src) }},
 		plan.After...)
 	return a.follow(plan, in, func(p *pass.Pass) error {
-		d := a.delivery(p, &f.conversion, f.out)
+		d := a.delivery(p, c, name)
 		empty := d.empty
 		d.empty = func() string {
 			empty()
@@ -126,8 +114,8 @@ func (a *app) filter(f *filtering, plan *pass.Plan) error {
 	})
 }
 
-// learn reads an input once to find the processes of which the selection keeps something. An error of an input that can
-// be read in part is left to the reading that follows.
+// learn reads an input once to find the processes with a selected event. It ignores errors after which an input can be
+// read in part, because the reading that follows reports them.
 func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
@@ -139,17 +127,17 @@ func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error
 	})
 }
 
-// subsetDetail describes what was kept or omitted in addition to the selected events.
+// subsetDetail describes what a subset holds in addition to the selected events, and what it omits.
 func subsetDetail(c subset.Counts) string {
 	s := ""
 	if c.Symbols > 0 {
-		s = message.Count(c.Symbols, "more event was", "more events were") + " kept for the names of addresses"
+		s = message.Count(c.Symbols, "more event") + " kept for symbols"
 	}
 	if c.Opaque > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += fmt.Sprintf("%s of unknown kind left out", message.Count(c.Opaque, "block"))
+		s += message.Count(c.Opaque, "block") + " of an unknown kind omitted"
 	}
 	return s
 }

@@ -53,23 +53,27 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 			"summary as a line of text or as a JSON object",
 		)
 	})
-	addGroup(cmd, groupLimits, func(flags *pflag.FlagSet) {
-		a.read.BindLimits(flags)
-		formats.SizeFlag(
-			flags,
-			&a.memory.Max,
-			formats.FlagMemory,
-			"memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any",
-		)
-		formats.BindCompression(flags, &a.limits)
-		formats.BindQuota(flags, &a.quota)
-	})
+	addGroup(cmd, groupLimits, a.bindLimits)
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
+	completeNames(cmd)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if choices := formats.Choices(f); choices != nil {
 			complete(cmd, f.Name, choices)
 		}
 	})
+}
+
+// bindLimits defines the flags of the limits, which have a topic of their own in the help.
+func (a *app) bindLimits(flags *pflag.FlagSet) {
+	a.read.BindLimits(flags)
+	formats.SizeFlag(
+		flags,
+		&a.memory.Max,
+		formats.FlagMemory,
+		"memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any",
+	)
+	formats.BindCompression(flags, &a.limits)
+	formats.BindQuota(flags, &a.quota)
 }
 
 // addFormatFlags adds the flags of formats whose inputs may need them, unless the command has those of its formats
@@ -93,12 +97,6 @@ func (a *app) addFormatFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 
 // showOrder makes the help of a verb tell the order of events that is its default.
 func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").DefValue = order }
-
-func complete(cmd *cobra.Command, flag string, values []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was not defined, or twice: a mistake in this package
-	}
-}
 
 // A momentFlag is a flag that takes a time.
 type momentFlag selection.Moment
@@ -190,12 +188,4 @@ func (p *pickFlags) options() (*selection.Options, error) {
 		o.Where = append(o.Where, x)
 	}
 	return &o, nil
-}
-
-// inputCompletion completes file names that have an extension of the table.
-func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return formats.InputExts(formats.Readable()), cobra.ShellCompDirectiveFilterFileExt
 }

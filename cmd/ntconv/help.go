@@ -3,48 +3,108 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// usage prints what follows the description of a verb, with the flags in groups.
-func usage(cmd *cobra.Command) error {
+// helpWidth is the length of lines of help, which are wrapped if they are longer.
+const helpWidth = 120
+
+// showHelp prints the help of a command: what it does in one line, usage and examples, then the description and the
+// flags in groups. Of the limits it only says where they are described. Topics have a description and examples alone.
+func showHelp(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", cmd.Short)
+	if cmd.IsAdditionalHelpTopicCommand() {
+		fmt.Fprintf(&b, "\n%s\n\nExamples:\n%s\n", reflow(cmd.Long, helpWidth), cmd.Example)
+	} else {
+		b.WriteByte('\n')
+		usageLines(&b, cmd)
+		if cmd.Long != "" && cmd.Long != cmd.Short {
+			fmt.Fprintf(&b, "\n%s\n", reflow(cmd.Long, helpWidth))
+		}
+		subcommands(&b, cmd)
+		flagGroups(&b, cmd)
+	}
+	fmt.Fprint(cmd.OutOrStdout(), b.String()) // the root command's writer keeps the error
+}
+
+// reflow returns text in lines of at most a width. Lines that begin with a blank stay as they are, and so do empty lines;
+// the lines between them are a paragraph.
+func reflow(text string, width int) string {
+	var b strings.Builder
+	column := 0 // of the current paragraph
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == ' ' || line[0] == '\t' {
+			if column > 0 {
+				b.WriteByte('\n')
+				column = 0
+			}
+			b.WriteString(line + "\n")
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case column > 0 && column+1+n > width:
+				b.WriteByte('\n')
+				column = 0
+			case column > 0:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += n
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// usageLines writes how a command is used, and examples.
+func usageLines(b *strings.Builder, cmd *cobra.Command) {
 	b.WriteString("Usage:\n")
-	if cmd.Runnable() && (!cmd.HasAvailableSubCommands() || !cmd.HasParent()) {
-		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(b, "  %s\n", cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+		fmt.Fprintf(b, "  %s COMMAND\n", cmd.CommandPath())
 	}
 	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\nCommands:\n")
+}
+
+// subcommands writes the commands below a command, and the topics of help.
+func subcommands(b *strings.Builder, cmd *cobra.Command) {
+	list := func(heading string, wanted func(*cobra.Command) bool) {
 		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), c.Name(), c.Short)
+			if wanted(c) {
+				b.WriteString(heading)
+				heading = ""
+				fmt.Fprintf(b, "  %-*s %s\n", cmd.NamePadding(), c.Name(), c.Short)
 			}
 		}
 	}
-	if cmd.HasHelpSubCommands() {
-		b.WriteString("\nHelp on other things:\n")
-		for _, c := range cmd.Commands() {
-			if c.IsAdditionalHelpTopicCommand() {
-				fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), c.Name(), c.Short)
-			}
-		}
-	}
+	list("\nCommands:\n", (*cobra.Command).IsAvailableCommand)
+	list("\nTopics, shown by ntconv help TOPIC:\n", (*cobra.Command).IsAdditionalHelpTopicCommand)
+}
+
+// flagGroups writes the flags of a command in groups, and where the limits are described.
+func flagGroups(b *strings.Builder, cmd *cobra.Command) {
 	for _, group := range groups {
-		if set := flagsOf(cmd, group); set.HasAvailableFlags() {
-			fmt.Fprintf(&b, "\n%s:\n%s", group, set.FlagUsages())
+		set := flagsOf(cmd, group)
+		switch {
+		case !set.HasAvailableFlags():
+		case group == groupLimits:
+			b.WriteString("\nLimits: see ntconv help limits\n")
+		default:
+			fmt.Fprintf(b, "\n%s:\n%s", group, set.FlagUsagesWrapped(helpWidth))
 		}
 	}
-	_, err := fmt.Fprint(cmd.OutOrStderr(), b.String())
-	return err
 }
 
 // flagsOf returns the flags of a verb that belong to a group.
@@ -75,79 +135,6 @@ func examples(list ...formats.Example) string {
 	return b.String()
 }
 
-// formatsHelp describes the table of formats.
-func formatsHelp() string {
-	return "Reads:\n" + readLines(formats.Readable()) + "Writes:\n" + formatLines(formats.Writable())
-}
-
-// readLines describes formats as inputs, one per line.
-func readLines(table []*formats.Format) string {
-	var b strings.Builder
-	for _, f := range table {
-		fmt.Fprintf(&b, "  %-10s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
-	}
-	return b.String()
-}
-
-// whereTopic is the help on expressions.
-func whereTopic() *cobra.Command {
-	return &cobra.Command{
-		Use:   "where",
-		Short: "The expressions of --where and --during",
-		Long: `--where 'EXPRESSION' selects events by what stands in them, beside the other flags of a selection. It may be given more than
-once: all must hold.
-
-A comparison has a field or a property on its left and a value on its right:
-
-  Size, Payload.Mean          a field of the payload, as ntconv print shows it; of an object in it
-  "field with spaces"         the same, quoted
-  $time                       since the start of the trace: 1.5s, 200ms, or "2026-11-21T06:52:53.5Z"
-  $tid $pid $cpu              thread, process, processor: numbers
-  $provider $event            names
-  $level $opcode $keywords $id $version $size   numbers; $size is that of the payload in bytes
-  $activity_id $related_activity_id $trace_id $span_id   ids as text
-  $label.KEY                  a label of the event
-
-  == != < <= > >=             numbers (15, 0xff, 1.5e3), texts in quotes, durations, true, false
-  =~                          a regular expression that fits some part of the text
-  in (a, b, c)                one of several values
-  has(Field)                  whether there is a value
-  && || ! ( )                 and, or, not
-
-Text is compared with ids, dates, and names of the runtime's numbers too: Type == "Managed". A comparison with something that
-an event does not have is false, != too. Of a list, one element must fit. If a comparison could not hold for any event, as for
-a field that no event has, the summary says so.
-
---during 'EXPRESSION' selects events that were recorded while a span was active for which the expression holds, or a descendant of
-such a span. The operators are the same; the properties are those of spans:
-
-  span.name span.scope        strings; the scope is the ActivitySource or event source that recorded the span
-  span.kind                   internal, server, client, producer or consumer
-  span.status                 unset, ok or error
-  span.duration               100ms, 1.5s
-  span.start                  since the start of the trace, or a date and time
-  span.trace_id span.span_id span.parent_id   IDs in hexadecimal
-  span.attributes.KEY         an attribute: a string, a number, true or false; a key may contain dots, or be quoted
-
-A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end. --span-link
-chooses the evidence: labels of the event, activity IDs, threads.`,
-		Example: examples(
-			formats.Example{
-				Remark: "large objects of some types",
-				Line:   "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "methods that ran in slow requests",
-				Line:   "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "the first five seconds of two threads",
-				Line:   "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace",
-			},
-		),
-	}
-}
-
 // addStandardCommands adds the library's own commands now, so that they get examples as every verb has.
 func addStandardCommands(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
@@ -155,7 +142,14 @@ func addStandardCommands(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
-			c.Example = examples(formats.Example{Remark: "the same as ntconv top --help", Line: "ntconv help top"})
+			c.Short = "Show the help of a command or of a topic"
+			c.Long = "Show the help of a command, as its flag --help does, or of a topic. ntconv --help lists both."
+			c.Use = "help [COMMAND | TOPIC]"
+			c.Example = examples(
+				formats.Example{Remark: "the same as ntconv top --help", Line: "ntconv help top"},
+				formats.Example{Remark: "the limits on memory and sizes, and their flags", Line: "ntconv help limits"},
+			)
+			c.ValidArgsFunction = completeHelp(root)
 			show := c.Run
 			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
 				// The library would show the help of what it found up to a word that it does not know.
@@ -178,7 +172,13 @@ func addStandardCommands(root *cobra.Command) {
 				}
 				return nil
 			}
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // without it, arguments are not checked
+			// Without RunE the library does not check the arguments.
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			c.Short = "Print a script that makes a shell complete commands, flags and file names"
+			c.Long = "Print a script that makes a shell complete commands, flags and file names. " +
+				"The help of each shell says where to install it.\n\n" +
+				"In bash the script needs the package bash-completion (apt-get install bash-completion). " +
+				"Without that package, completion fails: \"_get_comp_words_by_ref: command not found\"."
 			for _, shell := range c.Commands() {
 				shell.Example = examples(
 					formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()},

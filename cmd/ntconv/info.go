@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,12 +33,18 @@ func (a *app) infoCmd() *cobra.Command {
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.info(args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("order") {
+				a.read.Order = reader.FileOrder // counts do not depend on it, and no window is held
+			}
+			return a.info(args[0], asJSON)
+		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(reader.FileOrder))
 	return cmd
 }
 
@@ -53,11 +61,16 @@ func (a *app) info(name string, asJSON bool) error {
 		if fatal != nil {
 			return fatal
 		}
+		if late := v.Late(); p.Order == reader.FileOrder {
+			p.Report.Add(ntconv.CodeOutOfOrder, late.Events, late.Offset)
+		}
 		a.sum.Read(p)
 		d := describe(p, v, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
 		var b bytes.Buffer
 		if !asJSON {
-			b.Write(d.Text(&inventory.Page{File: d.File, Size: d.Size, Notes: d.Notes, Report: p.Report}))
+			b.Write(d.Text(&inventory.Page{
+				File: d.File, Size: d.Size, Notes: d.Notes, Report: p.Report, LossNotes: d.Losses,
+			}))
 		} else if err := writeJSON(&b, d); err != nil {
 			return fail(exitOutput, err)
 		}
@@ -75,6 +88,7 @@ type description struct {
 	Size int64  `json:"size,omitempty"` // as stored; absent for a pipe
 	inventory.Description
 	Notes  []string        `json:"notes,omitempty"` // on the command line, in view of the contents of the trace
+	Losses []string        `json:"loss_notes,omitempty"`
 	Report []summary.Entry `json:"report"`
 }
 
@@ -85,6 +99,7 @@ func describe(p *pass.Pass, v *inventory.Sink, words string) *description {
 		Size:        max(0, p.Input.Size()),
 		Description: *v.Describe(p.Info, p.Namer, words),
 		Notes:       p.Selector.Notes(),
+		Losses:      summary.LossNotes(p.Losses()),
 		Report:      summary.Entries(p.Report),
 	}
 }

@@ -166,7 +166,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "losses of the recorder", args: []string{"info", trace(t, "stress-drop")}},
 
 		{name: "no input", args: []string{"to", "pprof"}, code: 1, stderr: []string{"no input given", "ntconv to pprof --help"}},
-		{name: "two inputs", args: []string{"info", "a", "b"}, code: 1, stderr: []string{"one input at a time"}},
+		{name: "two inputs", args: []string{"info", "a", "b"}, code: 1, stderr: []string{"ntconv info reads one input, got 2 (a b); to merge them, run: ntconv to nettrace a b -o both.nettrace"}},
 		{name: "unknown verb", args: []string{"explode"}, code: 1, stderr: []string{"explode", "--help"}},
 		{name: "unknown flag", args: []string{"info", "--nope", cpu}, code: 1, stderr: []string{"--nope"}},
 		{name: "unknown format", args: []string{"to", "mp3", cpu}, code: 1, stderr: []string{"mp3", "pprof (.pb.gz"}},
@@ -195,7 +195,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "nothing selected", args: []string{"to", "pprof", "--pid", "1", cpu}, code: 4, stderr: []string{"--pid 1", "ntconv info"}},
 		{name: "no events selected", args: []string{"print", "--event", "Nope", cpu}, code: 4, stderr: []string{"--event Nope"}},
 		{name: "nothing to rank", args: []string{"top", trace(t, "empty")}, code: 4, stderr: []string{"no samples"}},
-		{name: "focus on nothing", args: []string{"top", "--focus", "NoSuchName", cpu}, code: 4, stderr: []string{"no samples"}},
+		{name: "focus on nothing", args: []string{"top", "--focus", "NoSuchName", cpu}, code: 4, stderr: []string{"no sample matches", "-n 0"}},
 
 		{name: "limit", args: []string{"to", "pprof", "--max-types", "3", cpu}, code: 5, stderr: []string{"too many event types: limit 3, got 4; raise --max-types\n"}},
 		{name: "limit on names", args: []string{"to", "pprof", "--max-name", "20", cpu}, code: 5, stderr: []string{"name length too large: limit 20 UTF-16 units, got 31; raise --max-name\n"}},
@@ -507,7 +507,12 @@ func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"to|": writable[0], "from|": readable[0], "from|pprof|to|": writable[0], "convert|--to|": strings.Join(formats.NamesOf(formats.Writable()), "\n"),
 		"info|--from|": strings.Join(formats.NamesOf(formats.Readable()), "\n"), "print|--order|": "time\nfile", "to|pprof|--kind|": "auto\nwall\ncpu",
-		"top|": "nettrace",
+		"top|": "nettrace", "help|": "completion\t", "help|to|": writable[0], "help|wh": "where\t", "help|li": "limits\t",
+		"verify|--ignore|": "marks", "verify|--ignore|damage,ma": "damage,marks", "verify|--ignore|damage,dam": ":",
+		"top|--provider|System.Net.H": "System.Net.Http\n", "top|--provider|System.Runtime,System.Net.H": "System.Runtime,System.Net.Http\n",
+		"print|--event|ExceptionTh": "ExceptionThrown", "top|--where|": ":4", "top|--tid|": ":4", "top|--focus|": ":4",
+		"to|pprof|--span-link|label,": "label,activity\nlabel,thread\n:", "top|--base|": "nettrace", "to|pprof|-o|": ":0",
+		"top|--max-thr": "--max-threads\t", "top|--names|": "pretty\nshort\nraw",
 	} {
 		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Split(args, "|")...)...)
 		if r.code != exitOK || !strings.HasPrefix(r.stdout, want) {
@@ -545,7 +550,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%d commands", n)
 	}
 	for verb, order := range map[string]string{
-		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "time", "top": "time", "verify": "time",
+		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "file", "top": "time", "verify": "time",
 		"convert": ordersOf(formats.Writable()), "to folded": "time", "from pprof to nettrace": "file",
 	} {
 		c, _, err := root.Find(strings.Fields(verb))
@@ -553,7 +558,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s: the default of --order is not said to be %s: %v", verb, order, err)
 		}
 	}
-	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {}, {"to"}} {
+	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {"help", "limits"}, {}, {"to"}} {
 		r := invoke(t, t.TempDir(), nil, args...)
 		if len(args) == 1 && args[0] == "to" {
 			if r.code != exitUsage {

@@ -26,16 +26,14 @@ func nextStep(err error, strict bool) string {
 		) + " lists the directories of its traces, each of which is an input"
 	case errors.Is(err, reader.ErrPrerelease):
 		return "or try --allow-prerelease"
-	case errors.As(err, &advised), formats.IsUnknown(err):
+	case errors.As(err, &advised), formats.IsUnknown(err), errors.Is(err, fs.ErrNotExist):
 		return ""
-	case errors.Is(err, fs.ErrNotExist):
-		return "check its name"
 	case errors.Is(err, fs.ErrPermission):
-		return "ask its owner for the right to read it"
+		return "make it readable for your user"
 	case errors.Is(err, syscall.EISDIR):
 		return "name a file in it"
 	case damaged && strict:
-		return "without --strict what can be read is read"
+		return "without --strict the valid part is read"
 	case damaged:
 		return "copy the file again, or record again"
 	case errors.Is(err, ntconv.ErrFormat):

@@ -126,6 +126,16 @@ func misnamed(to *formats.Format, out string) string {
 	return to.Mismatch(out)
 }
 
+// checkCompression refuses the name of an output that states the format and a compression that its outputs do not have.
+func checkCompression(to *formats.Format, out string) error {
+	named, compression := formats.ByOutput(out)
+	if named == nil || named.Name != to.Name || compression == "" || to.Compresses(compression) {
+		return nil
+	}
+	rest, _ := formats.CutCompression(out)
+	return failf(exitUsage, "%s: %s is not compressed as a whole; name the output %s", out, to.Name, rest)
+}
+
 // checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a
 // recording cannot be made again. It refuses one in a folder that does not exist, too.
 func checkOutput(out string, inputs ...string) error {

@@ -277,23 +277,24 @@ func TestEmptyNames(t *testing.T) {
 	}
 }
 
-// An output whose name says something else than it is gets a note; convert, which goes by the name, says why it does
-// not take it.
+// An output whose name states another format gets a note. A name that states a compression that the format does not have
+// is refused.
 func TestMisnamedOutput(t *testing.T) {
 	in := trace(t, "cpu-env")
-	const packed = "says that it is packed"
+	const packed = "says that it is compressed"
 	for _, c := range []struct {
 		args []string
 		note string // none if empty
 	}{
-		{[]string{"to", "nettrace", in, "-o", "z.nettrace.zst"}, packed},
-		{[]string{"to", "nettrace", in, "-o", "z.GZ"}, packed},
+		{[]string{"to", "parquet", in, "-o", "z.gz"}, packed},
+		{[]string{"to", "nettrace", in, "-o", "z.nettrace.zst"}, ""},
+		{[]string{"to", "nettrace", in, "-o", "z.GZ"}, ""},
 		{[]string{"to", "nettrace", in, "-o", "x.pb.gz"}, "the name x.pb.gz says pprof, but this is nettrace"},
 		{[]string{"to", "nettrace", in, "-o", "x.netperf"}, "says netperf, but this is nettrace"},
 		{[]string{"to", "pprof", in, "-o", "z.nettrace"}, "the name z.nettrace says nettrace, but this is pprof"},
 		{[]string{"to", "pprof", in, "-o", "z.nettrace.gz"}, "says nettrace, but this is pprof"},
-		{[]string{"to", "pprof", in, "-o", "z.pb.gz.zst"}, packed},
-		{[]string{"convert", "--to", "nettrace", in, "z.nettrace.gz"}, packed},
+		{[]string{"to", "pprof", in, "-o", "z.pb.gz.zst"}, ""},
+		{[]string{"convert", "--to", "nettrace", in, "z.nettrace.gz"}, ""},
 		{[]string{"filter", in, "z.pprof"}, "says pprof, but this is nettrace"},
 		{[]string{"to", "nettrace", in, "-o", "z.nettrace"}, ""},
 		{[]string{"to", "nettrace", in, "-o", "z"}, ""},
@@ -306,11 +307,11 @@ func TestMisnamedOutput(t *testing.T) {
 			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
 		}
 	}
-	for _, name := range []string{"y.nettrace.gz", "y.pb.gz.zst"} {
+	for _, args := range [][]string{{"convert"}, {"convert", "--to", "parquet"}, {"to", "parquet"}} {
 		dir := t.TempDir()
-		r := invoke(t, dir, nil, "convert", in, name)
-		if rest, ext := formats.CutCompression(name); r.code != exitUsage || !strings.Contains(r.stderr, "not packed as "+ext+" says; call it "+rest+", ") {
-			t.Errorf("%s: code %d: %s", name, r.code, r.stderr)
+		r := invoke(t, dir, nil, append(args, in, "-o", "y.parquet.gz")...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, "parquet is not compressed as a whole; name the output y.parquet") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
 		}
 		if got := files(t, dir); len(got) > 0 {
 			t.Errorf("files %q", got)

@@ -85,10 +85,12 @@ func (a *app) notOpened(err error) error {
 	var of *input.Error
 	if errors.As(err, &of) {
 		switch {
+		case errors.Is(err, input.ErrSameFile):
+			return fail(exitUsage, err)
 		case errors.Is(err, input.ErrNoName):
 			return failf(exitUsage, "%w; name a trace, or - for standard input", err)
 		case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), of.Name) != nil:
-			return failf(exitInput, "%w; to write %s, say: ntconv to %s IN", err, of.Name, of.Name)
+			return failf(exitInput, "%w; to write %s, run: ntconv to %s IN", err, of.Name, of.Name)
 		}
 	}
 	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) && !isLimit(err) {
@@ -142,15 +144,18 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	case fatal != nil:
 		return fatal, nil
 	case errors.As(partial, &src):
+		a.states(stated(p.Report, src)...)
 		return nil, failf(
 			exitIncomplete,
 			"%w; what came before that was kept",
 			&input.Error{Name: p.Input.Name(), Err: src.Err},
 		)
 	case partial != nil:
+		a.states(stated(p.Report, partial)...)
 		return nil, failf(exitIncomplete, "%s: %w", p.Input.Name(), partial)
 	}
 	if n := p.Report.Count(ntconv.CodeEventsLost); a.failOnLoss && n > 0 {
+		a.states(ntconv.CodeEventsLost)
 		partial = failf(
 			exitIncomplete,
 			"%s: %s lost by the recorder (--fail-on-loss); record with a larger buffer or fewer providers",
@@ -159,4 +164,29 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 		)
 	}
 	return nil, partial
+}
+
+// stated returns the codes of which the error of an incomplete input states all that the report does.
+func stated(r *ntconv.Report, partial error) (codes []ntconv.Code) {
+	if loss := (*pass.LossError)(nil); errors.As(partial, &loss) {
+		for _, e := range loss.Entries {
+			codes = append(codes, e.Code)
+		}
+		return codes
+	}
+	code := ntconv.CodeCorrupt
+	if errors.Is(partial, ntconv.ErrTruncated) {
+		code = ntconv.CodeTruncated
+	}
+	if r.Count(code) == 1 {
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+// states keeps the summary line from repeating what the error line states.
+func (a *app) states(codes ...ntconv.Code) {
+	if a.sum != nil {
+		a.sum.Stated = append(a.sum.Stated, codes...)
+	}
 }

@@ -29,10 +29,11 @@ func (a *app) printCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "print IN",
 		Short: "Print events as text or as JSON lines",
-		Long: "Print the events of a trace, one a line: the time since the start, process/thread, processor, provider/event and fields.\n" +
+		Long: "Print the events of a trace, one per line: the time since the start, process/thread, CPU, provider/event and fields.\n" +
 			"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
 			"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
-			"Names of addresses usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
+			"Times count from the start of the recording. Timelines (chrome, perfetto, firefox, speedscope) count from their first item.\n\n" +
+			"Symbols usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
 			"temporary file for that.",
 		Example: examples(
 			formats.Example{

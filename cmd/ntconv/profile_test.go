@@ -174,7 +174,7 @@ func TestDeepStacks(t *testing.T) {
 		want string // at the end of the summary
 		deep int
 	}{
-		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack was deeper than the limit and lost its outermost frames; --allow-large keeps more than 8190", 8190},
+		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack exceeded the depth limit and lost its outermost frames (first at byte 13)\n", 8190},
 		{[]string{"convert", "a.pb.gz", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
 		{[]string{"to", "nettrace", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
 		{[]string{"to", "nettrace", "--max-stack", "10", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 10},
@@ -264,6 +264,11 @@ func TestMessagesOfSeveralInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "cut.nettrace", head)
+	again, err := os.ReadFile(filepath.Join(dir, "cpu.pb.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "again.pb.gz", again)
 	for _, c := range []struct {
 		args []string
 		code int
@@ -272,7 +277,10 @@ func TestMessagesOfSeveralInputs(t *testing.T) {
 		{[]string{"cpu.pb.gz", "heap.pb.gz"}, exitOK, []string{
 			"4 events of cpu.pb.gz and 1 more", "weights are milliseconds in cpu.pb.gz, bytes in heap.pb.gz", "milliseconds and bytes, which PerfView calls ms",
 		}},
-		{[]string{"heap.pb.gz", "cpu.pb.gz", "cpu.pb.gz"}, exitOK, []string{"heap.pb.gz and 2 more", "milliseconds in cpu.pb.gz and cpu.pb.gz"}},
+		{[]string{"heap.pb.gz", "cpu.pb.gz", "again.pb.gz"}, exitOK, []string{
+			"heap.pb.gz and 2 more", "milliseconds in cpu.pb.gz and again.pb.gz", "cpu.pb.gz and again.pb.gz hold the same events",
+		}},
+		{[]string{"heap.pb.gz", "./heap.pb.gz"}, exitUsage, []string{"ntconv: ./heap.pb.gz: same file as heap.pb.gz; name each input once\n"}},
 		{[]string{"--report", "json", "cpu.pb.gz", "heap.pb.gz"}, exitOK, []string{`"inputs":["cpu.pb.gz","heap.pb.gz"]`}},
 		{[]string{"cpu.pb.gz", "cut.nettrace"}, exitIncomplete, []string{"ntconv: cut.nettrace: "}},
 		{[]string{"cut.nettrace", "cpu.pb.gz"}, exitIncomplete, []string{"ntconv: cut.nettrace: "}},

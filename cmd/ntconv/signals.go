@@ -62,7 +62,7 @@ func (a *app) end(code int, say func()) {
 
 // lastWords writes a message to standard error, where a progress bar or ^C may be on the line.
 func (a *app) lastWords(text string) {
-	text = "ntconv: " + text
+	text = "ntconv: " + message.Shorten(text)
 	if terminal(a.stderr) {
 		text = "\n" + text
 	}

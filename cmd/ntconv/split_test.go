@@ -70,7 +70,7 @@ func TestSplitOutput(t *testing.T) {
 		{"-o parts", "-f overwrites it", exitOutput},
 		{"-f -o parts/", "parts/: 1 file", exitOK},
 		{"", "1 file, 1,786 events", exitOK},
-		{"--pid 1 -o none/", "no events left by --pid 1", exitEmpty},
+		{"--pid 1 -o none/", "no events match --pid 1", exitEmpty},
 	} {
 		r := invoke(t, dir, nil, append([]string{"to", "nettrace", "--split-by", "process", in}, strings.Fields(c.args)...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) {

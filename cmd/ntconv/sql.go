@@ -245,11 +245,16 @@ func (a *app) ask(program string, q *question, views string) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
+		missing := ""
+		if bytes.Contains(messages.Bytes(), []byte("Catalog Error: Table with name ")) {
+			missing = "; tables of event types are only in inputs that were converted with ntconv to parquet --typed"
+		}
 		return failf(
 			exitUsage,
-			"the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one",
+			"the query failed: %s ended with %w; ntconv sql 'SHOW TABLES' TRACE lists the tables, 'DESCRIBE samples' the columns of one%s",
 			filepath.Base(program),
 			err,
+			missing,
 		)
 	case err != nil:
 		return failf(exitOutput, "%s: %w", program, err)

@@ -57,11 +57,11 @@ func isFile(name string) bool {
 // noVerb is the error of a word in place of a verb.
 func noVerb(root *cobra.Command, word string) error {
 	if f := formats.ByName(formats.Writable(), word); f != nil {
-		return fmt.Errorf("%q is a format and no command; say: ntconv to %s IN", word, word)
+		return fmt.Errorf("%q is a format, not a command; run: ntconv to %s IN", word, word)
 	}
 	if isFile(word) {
 		return fmt.Errorf(
-			"%s is a file, and what to do with it is missing; ntconv info %s shows what it holds",
+			"missing command before %s; to describe the file, run: ntconv info %s",
 			word,
 			message.ShellWord(word),
 		)
@@ -127,7 +127,9 @@ func wanted(err *pflag.InvalidValueError) error {
 	want := ""
 	switch kind := err.GetFlag().Value.Type(); {
 	case errors.As(cause, &list):
-		want = "want names with commas between them; a quote must stand at both ends of a name"
+		want = "want names with commas between them; a quotation mark must open and close a name"
+	case kind == "duration":
+		want = "want a number with a unit, as 1ms, 2.5s or 1m30s"
 	case !errors.As(cause, &number):
 		return err
 	case errors.Is(number, strconv.ErrRange):
@@ -195,7 +197,7 @@ func oneInput(cmd *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	}
-	err := fmt.Errorf("one input at a time, not %d: %s", len(args), strings.Join(args, " "))
+	err := fmt.Errorf("%s reads one input, got %d (%s)", cmd.CommandPath(), len(args), strings.Join(args, " "))
 	if last := args[len(args)-1]; len(args) == 2 && cmd.Flag("output") != nil && meantAsOutput(cmd, last) {
 		return fmt.Errorf("%w; if %s is the output, say -o %s", err, last, message.ShellWord(last))
 	}
@@ -209,7 +211,7 @@ func wayForSeveral(cmd *cobra.Command, args []string) string {
 		in.WriteString(message.ShellWord(name) + " ")
 	}
 	return fmt.Sprintf(
-		"to make one of them: ntconv to nettrace %s-o both.nettrace && %s both.nettrace",
+		"to merge them, run: ntconv to nettrace %s-o both.nettrace && %s both.nettrace",
 		in.String(),
 		cmd.CommandPath(),
 	)

@@ -21,9 +21,9 @@ func TestSuggestions(t *testing.T) {
 		{"diff T T", "did you mean verify?", ""},
 		{"dump", "did you mean print?", ""},
 		{"explode", `no such command: "explode"` + "\n", "did you mean"},
-		{"pprof T", `"pprof" is a format and no command; say: ntconv to pprof IN`, ""},
-		{"pprof -o x T", "say: ntconv to pprof IN", "unknown"},
-		{"T", "T is a file, and what to do with it is missing; ntconv info T shows", ""},
+		{"pprof T", `"pprof" is a format, not a command; run: ntconv to pprof IN`, ""},
+		{"pprof -o x T", "run: ntconv to pprof IN", "unknown"},
+		{"T", "missing command before T; to describe the file, run: ntconv info T", ""},
 		{"to prof T", "prof: no such format; these can be written: " + formats.List(formats.Writable()) + "; did you mean pprof?\n", ""},
 		{"to prof -f T", "; did you mean pprof?\n", "unknown"},
 		{"to T", "the format goes before it: ntconv to pprof T", ""},
@@ -50,7 +50,7 @@ func TestSuggestions(t *testing.T) {
 			t.Errorf("%s: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
 		}
 	}
-	if r := invoke(t, dir, nil, "my trace"); !strings.Contains(r.stderr, "ntconv info 'my trace' shows") {
+	if r := invoke(t, dir, nil, "my trace"); !strings.Contains(r.stderr, "run: ntconv info 'my trace'\n") {
 		t.Errorf("a file in place of a verb: %s", r.stderr)
 	}
 	for _, args := range []string{"help", "help to pprof", "help where", "help top", "help completion", "completion"} {

@@ -60,9 +60,14 @@ func refusesTerminal(t *testing.T, args ...string) {
 // Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show. It leaves nothing
 // before what the command says in the end; TestProgressEnds has more of that.
 func TestProgress(t *testing.T) {
-	shown := strings.ReplaceAll(progressOf(t, "to", "nettrace", "-o", "out", "-"), "\r\n", "\n")
-	if last := shown[strings.LastIndex(shown, "\r")+1:]; !strings.HasPrefix(last, "ntconv: ") {
-		t.Errorf("%q, want only messages behind the progress", last)
+	for what, args := range map[string][]string{
+		"reading": {"to", "nettrace", "-o", "out", "-"},
+		"copying": {"print", "--symbols", "-o", "out", "-"}, // a pipe is copied to be read twice
+	} {
+		shown := strings.ReplaceAll(progressOf(t, what, args...), "\r\n", "\n")
+		if last := shown[strings.LastIndex(shown, "\r")+1:]; !strings.HasPrefix(last, "ntconv: ") {
+			t.Errorf("%q: %q, want only messages after the progress", args, last)
+		}
 	}
 }
 
@@ -105,8 +110,9 @@ func TestUploadProgress(t *testing.T) {
 	}
 }
 
-// progressOf returns what a terminal shows of a command that waits in the middle of its input, which is cut.
-func progressOf(t *testing.T, args ...string) string {
+// progressOf returns what a terminal shows of a command that waits in the middle of its input, which is truncated, until
+// its progress says what.
+func progressOf(t *testing.T, what string, args ...string) string {
 	t.Helper()
 	master, slave := openTerminal(t)
 	cmd := command(t, t.TempDir(), args...)
@@ -123,7 +129,7 @@ func progressOf(t *testing.T, args ...string) string {
 		t.Fatal(err)
 	}
 	seen := ""
-	for b := make([]byte, 1000); !strings.Contains(seen, "reading"); {
+	for b := make([]byte, 1000); !strings.Contains(seen, what); {
 		n, err := master.Read(b)
 		if err != nil {
 			t.Fatalf("%v after %q", err, seen)

@@ -20,7 +20,7 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "to",
 		Short: "Convert a trace or a profile to a format, with that format's own flags",
-		Long:  "Convert a trace or a profile to a format:\n" + formatLines(table),
+		Long:  "Each format has flags of its own: ntconv to FORMAT --help describes them.",
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"},
 		),
@@ -135,14 +135,19 @@ func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) err
 // longHelp returns the description of the conversion to a format.
 func longHelp(f *formats.Format) string {
 	return fmt.Sprintf(
-		"Convert to %s: %s.\n\nWithout -o the output is called as the input, in the current directory, with the extension %s;\n"+
-			"what is read from standard input goes to standard output.",
-		f.Name,
-		f.Out.Doc,
-		f.Exts[0],
-	) + ownHelp(
-		f.Out,
-	)
+		"Convert to %s: %s.\n\nWithout -o the output is named after the input, in the current directory, with the extension %s;\n"+
+			"standard input is converted to standard output.%s",
+		f.Name, f.Out.Doc, f.Exts[0], compressionHelp(f),
+	) + ownHelp(f.Out)
+}
+
+// compressionHelp returns which names of outputs ask for compression.
+func compressionHelp(f *formats.Format) string {
+	if len(f.Out.Compressions) == 0 {
+		return ""
+	}
+	names := strings.NewReplacer(".gz", "gzip", ".zst", "zstd").Replace(strings.Join(f.Out.Compressions, " or "))
+	return fmt.Sprintf("\nA file whose name ends in %s is compressed with %s.", strings.Join(f.Out.Compressions, " or "), names)
 }
 
 // ownHelp returns what the help of a format says in addition.

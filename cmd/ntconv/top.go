@@ -2,60 +2,32 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"math"
+	"time"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pprofview"
-	"github.com/ntconv/ntconv/internal/summary"
-	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// A ranking is a request for the functions that take most.
-type ranking struct {
-	in      string
-	profile *formats.Profile
-	labels  bool // labels of samples are shown
-	names   *symbol.Options
-	plan    *pass.Plan
-	options pprofview.TopOptions
-}
-
 func (a *app) topCmd() *cobra.Command {
 	var r ranking
+	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "top IN",
 		Short: "List the functions that take most of the samples",
 		Long: "List the functions that take most of the samples of a trace or of a pprof profile, as go tool pprof -top does:\n" +
-			"flat is what a function takes itself, cum what it takes with everything that it calls.",
-		Example: examples(
-			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{
-				Remark: "with what is called from there, the first 50",
-				Line:   "ntconv top --cum -n 50 trace.nettrace",
-			},
-			formats.Example{
-				Remark: "only stacks with a function whose name fits",
-				Line:   "ntconv top --focus 'Serializ' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "only what ran in some requests",
-				Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
-			},
-			formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
-		),
+			"flat is what a function takes itself, cum what it takes with everything that it calls.\n\n" + topDetails,
+		Example:           topExamples(),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.take(a, cmd, args); err != nil {
-				return err
-			}
-			return a.top(&r)
+			r.in = args[0]
+			return a.top(cmd, &r, asJSON)
 		},
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
@@ -67,6 +39,7 @@ func (a *app) topCmd() *cobra.Command {
 			"",
 			"only samples with a function that fits this regular `expression`",
 		)
+		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with exact values")
 		flags.StringVar(
 			&r.options.SampleType,
 			"sample-type",
@@ -74,43 +47,69 @@ func (a *app) topCmd() *cobra.Command {
 			"`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)",
 		)
 		r.bind(flags)
-		flags.Lookup(formats.FlagSpanName).Hidden = true // the report shows no labels
 	})
 	a.addInputFlags(cmd)
 	return cmd
 }
 
-// bind defines the flags that choose what the profile holds.
-func (r *ranking) bind(flags *pflag.FlagSet) {
-	r.profile, r.names = formats.BindProfile(flags), formats.NamesFlag(flags)
+func topExamples() string {
+	return examples(
+		formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
+		formats.Example{
+			Remark: "with what is called from there, the first 50",
+			Line:   "ntconv top --cum -n 50 trace.nettrace",
+		},
+		formats.Example{
+			Remark: "only stacks with a function whose name fits",
+			Line:   "ntconv top --focus 'Serializ' trace.nettrace",
+		},
+		formats.Example{
+			Remark: "only what ran in some requests",
+			Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
+		},
+		formats.Example{
+			Remark: "what changed since an earlier recording, in percent of that",
+			Line:   "ntconv top --diff-base old.nettrace new.nettrace",
+		},
+		formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
+	)
 }
 
-// take takes the argument IN, and plans how it is read.
-func (r *ranking) take(a *app, cmd *cobra.Command, args []string) (err error) {
-	r.in = args[0]
-	if r.plan, err = a.plan(); err != nil {
-		return err
-	}
-	r.plan.AnyOrder, r.plan.Names = !cmd.Flags().Changed("order"), r.names
-	if err := a.linkSpans(r.plan, r.profile.SpanLabels(), r.labels); err != nil {
-		return fail(exitUsage, err)
-	}
-	return nil
-}
+// topDetails is what the help says about differences and JSON.
+const topDetails = `Percentages are of all samples, including those that --focus, --tagfocus and --tagignore drop.
 
-func (a *app) top(r *ranking) error {
-	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
+--diff-base OLD subtracts the profile of another trace or profile. Functions that take more than in OLD have positive
+values, those that take less have negative ones, and percentages are of the total of OLD, without a sign. --base OLD is
+for profiles of one process that continue each other: samples with equal stacks and labels are subtracted first, and
+percentages are of the rest of both. Both work as in pprof. All flags apply to both inputs, and each input has its own
+summary on standard error.
+
+--json prints one object:
+
+  input, base        names of the inputs; base only with --base or --diff-base
+  kind               wall, cpu or imported
+  sample_type, unit  of all values, such as wall and nanoseconds
+  time               start of the recording in RFC 3339; absent if unknown
+  duration_ns        of the recording; absent if unknown
+  total              the value that is 100%
+  functions          number of functions in the selected samples
+  rows               at most --count objects, sorted as in the report: function, flat, flat_percent, cum, cum_percent,
+                     where a percentage has the sign of its value`
+
+func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 	if n := r.options.Count; n < 0 {
 		return failf(exitUsage, "-n %d: want a number of functions", n)
 	}
-	p, partial, err := a.profileOf(r)
+	p, partial, err := a.profileOf(cmd, r)
 	if err != nil {
 		return err
 	}
-	report, err := pprofview.Top(p, &r.options)
+	known := learnNames(p, r.options.UsesLabels())
+	report, unmatched, err := r.report(p, formats.ProfileKind(a.sum.Result), asJSON)
 	if err != nil {
-		return reportFailure(err)
+		return r.reportFailure(err, cmd.Name(), known)
 	}
+	a.noteUnmatched(r, unmatched, known)
 	a.memory.Stop()
 	if err := a.show(report); err != nil {
 		return err
@@ -119,49 +118,64 @@ func (a *app) top(r *ranking) error {
 	return partial
 }
 
-// profileOf returns the profile of the input. partial is an error of an input that could be read in part.
-func (a *app) profileOf(r *ranking) (made *profile.Profile, partial, err error) {
-	err = a.over([]string{r.in}, r.plan, func(p *pass.Pass) error {
-		made, partial, err = a.profile(p, r)
-		return err
-	})
-	if err == nil && len(made.Sample) == 0 {
-		err = failf(exitEmpty, "%s: the profile has no samples", input.NameOf(r.in, 0))
+// report returns a profile of a kind as text or as JSON.
+func (r *ranking) report(p *profile.Profile, kind string, asJSON bool) (text string, unmatched []string, err error) {
+	if !asJSON {
+		return pprofview.Top(p, &r.options)
 	}
-	return made, partial, err
+	object := rankingJSON{Input: r.in, Base: r.base + r.diffBase, Kind: kind, Duration: p.DurationNanos}
+	if p.TimeNanos != 0 {
+		object.Time = time.Unix(0, p.TimeNanos).UTC().Format(time.RFC3339Nano)
+	}
+	ranked, unmatched, err := pprofview.Rank(p, &r.options)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err = object.encode(ranked)
+	return text, unmatched, err
 }
 
-// profile returns the profile of a pass.
-func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial, err error) {
+// rankingJSON is what top --json prints. The help of top describes it.
+type rankingJSON struct {
+	Input      string    `json:"input"`
+	Base       string    `json:"base,omitempty"`
+	Kind       string    `json:"kind"`
+	SampleType string    `json:"sample_type"`
+	Unit       string    `json:"unit"`
+	Time       string    `json:"time,omitempty"`
+	Duration   int64     `json:"duration_ns,omitempty"`
+	Total      int64     `json:"total"`
+	Functions  int       `json:"functions"`
+	Rows       []rowJSON `json:"rows"`
+}
+
+type rowJSON struct {
+	Function    string  `json:"function"`
+	Flat        int64   `json:"flat"`
+	FlatPercent float64 `json:"flat_percent"`
+	Cum         int64   `json:"cum"`
+	CumPercent  float64 `json:"cum_percent"`
+}
+
+// encode adds a ranking to the object and returns it as JSON.
+func (o *rankingJSON) encode(ranked *pprofview.Ranking) (string, error) {
+	o.SampleType, o.Unit = ranked.SampleType.Type, ranked.SampleType.Unit
+	o.Total, o.Functions, o.Rows = ranked.Total, ranked.Functions, []rowJSON{}
+	percent := func(value int64) float64 {
+		if o.Total == 0 {
+			return 0
+		}
+		return math.Round(1e6*float64(value)/float64(o.Total)) / 1e4
+	}
+	for _, r := range ranked.Rows {
+		o.Rows = append(o.Rows, rowJSON{r.Function, r.Flat, percent(r.Flat), r.Cum, percent(r.Cum)})
+	}
 	var b bytes.Buffer
-	t := target(p)
-	t.Comments = nil // pprof would show them
-	sink := r.profile.Create(a.memory.Writer(&b), p.Info, t)
-	fatal, partial := a.drain(p, sink)
-	if fatal != nil {
-		return nil, nil, fatal
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(o); err != nil {
+		return "", err
 	}
-	a.sum.Result = sink.Result()
-	a.spans.describe(a.sum)
-	a.sum.Read(p)
-	if what := a.sum.Result.Empty(); what != "" {
-		return nil, nil, a.nothing(p, what, r.profile.Advice())
-	}
-	made, err = pprofview.Parse(b.Bytes())
-	return made, partial, err
-}
-
-// reportFailure is an error of pprof's report.
-func reportFailure(err error) error {
-	var missing *pprofview.SampleTypeError
-	var warning *pprofview.Warning
-	switch {
-	case errors.As(err, &missing):
-		err = formats.MissingSampleType(missing.Name, missing.Has)
-	case errors.As(err, &warning):
-		return fail(exitEmpty, err)
-	default:
-		err = fmt.Errorf("top: %w", err)
-	}
-	return fail(exitUsage, err)
+	return string(message.JSON(b.Bytes())), nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -49,8 +50,9 @@ func (a *app) verifyCmd() *cobra.Command {
 			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
 			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
 			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
-			"A pprof profile is not equal to the trace that was made of it, which has other events: compare it with the profile that\n" +
-			"ntconv to pprof makes of that trace.\n\n" +
+			"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
+			"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
+			"with the profile that ntconv to pprof writes of that trace.\n\n" +
 			"--ignore overlooks:\n" + list.String(),
 		Example: examples(
 			formats.Example{
@@ -129,9 +131,15 @@ func (a *app) verify(v *verification) error {
 		}
 		defer sides[i].close()
 	}
-	stop := a.progress(sides[0].in, "comparing")
-	equal, err := streameq.Streams(sides[0].src, sides[1].src, opts)
-	stop()
+	opts.Profiles = sides[0].profile() && sides[1].profile()
+	equal, err := a.compare(&sides, opts)
+	order := ""
+	if plan.Read.Order == reader.ByTime && isDifference(err) {
+		n, again := a.compareFiles(v, plan, &sides)
+		if again == nil {
+			equal, err, order = n, nil, " in file order; flags of the trace are wrong about time order"
+		}
+	}
 	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
 	a.sum.Report = summary.Entries(&sides[0].report)
 	for _, s := range sides {
@@ -140,16 +148,11 @@ func (a *app) verify(v *verification) error {
 		}
 	}
 	if err != nil {
-		if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
-			err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
-		}
-		return failf(
-			exitDifferent,
-			"%s and %s differ: %w",
-			message.Line(sides[0].in.Name()),
-			message.Line(sides[1].in.Name()),
-			err,
-		)
+		return differs(&sides, err)
+	}
+	unit := "event"
+	if opts.Profiles {
+		unit = "distinct sample"
 	}
 	if !slices.Contains(v.ignore, "damage") {
 		for _, s := range sides {
@@ -157,7 +160,7 @@ func (a *app) verify(v *verification) error {
 				return failf(
 					exitIncomplete,
 					"%s equal as far as they can be read, but %w",
-					message.Count(equal, "event is", "events are"),
+					message.Count(equal, unit+" is", unit+"s are"),
 					err,
 				)
 			}
@@ -166,7 +169,66 @@ func (a *app) verify(v *verification) error {
 	if a.quiet {
 		return nil
 	}
-	return a.show(fmt.Sprintf("equal: %s\n", message.Count(equal, "event")))
+	return a.show(fmt.Sprintf("equal: %s%s\n", message.Count(equal, unit), order))
+}
+
+// compare reads the sources of both sides.
+func (a *app) compare(sides *[2]*side, opts *streameq.Options) (equal int64, err error) {
+	stop := a.progress(sides[0].in, "comparing")
+	defer stop()
+	return streameq.Streams(sides[0].src, sides[1].src, opts)
+}
+
+// compareFiles compares the sides again in file order, where flags that are wrong about time order have no effect: with
+// such flags, the order by time depends on how a file is divided into blocks. It returns an error unless the traces are
+// equal and have such flags.
+func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (equal int64, err error) {
+	files := *plan
+	files.Read.Order = reader.FileOrder
+	opts, err := v.options(reader.FileOrder)
+	if err != nil {
+		return 0, err
+	}
+	var again [2]*side
+	for i, s := range sides {
+		if !s.in.Again() || s.in.Format.In.Ordered {
+			return 0, errors.ErrUnsupported
+		}
+		again[i] = &side{in: s.in}
+		if err := again[i].start(&files); err != nil {
+			return 0, err
+		}
+		defer again[i].stream.Close()
+	}
+	equal, err = a.compare(&again, opts)
+	if err == nil && again[0].excluded == 0 {
+		err = errors.New("no flag is wrong")
+	}
+	if err == nil {
+		for i, s := range again {
+			sides[i].failed = s.failed
+		}
+	}
+	return equal, err
+}
+
+func isDifference(err error) bool {
+	_, is := errors.AsType[*streameq.Difference](err)
+	return is
+}
+
+// differs returns the error of traces that differ.
+func differs(sides *[2]*side, err error) error {
+	if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
+		err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
+	}
+	return failf(
+		exitDifferent,
+		"%s and %s differ: %w",
+		message.Line(sides[0].in.Name()),
+		message.Line(sides[1].in.Name()),
+		err,
+	)
 }
 
 // A side is one of the traces that are compared.
@@ -176,15 +238,27 @@ type side struct {
 	stream input.Ending
 	report ntconv.Report
 	failed error // of src
+	// excluded counts events that are earlier than an event before them with FlagSorted.
+	excluded int64
 }
 
-// openSide opens a trace with the selection of the command line. What it could not do it has closed.
+// openSide opens a trace with the selection of the command line.
 func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	s := &side{}
 	if s.in, err = a.open([]string{name}, plan.NeedsAgain()); err != nil {
 		return nil, err
 	}
+	if err := s.start(plan); err != nil {
+		s.in.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// start begins a reading of the input. If it fails, nothing but the input has to be closed.
+func (s *side) start(plan *pass.Plan) error {
 	var last ntconv.Ticks
+	var err error
 	if plan.Selection.NeedsEnd() {
 		last, err = plan.Last(s.in)
 	}
@@ -195,19 +269,24 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 		src, s.stream, err = s.in.Source(&o)
 	}
 	if err != nil {
-		s.in.Close()
-		return nil, inputFailure(err, false)
+		return inputFailure(err, false)
 	}
 	keep, err := plan.Selection.Compile(src.Info().Clock, last)
 	if err != nil {
-		s.close()
-		return nil, fail(exitUsage, err)
+		s.stream.Close()
+		return fail(exitUsage, err)
 	}
 	if !plan.Selection.Empty() {
 		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
 	}
-	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s}, keep)
-	return s, nil
+	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s, sorted: math.MinInt64}, keep)
+	return nil
+}
+
+// profile reports whether the input is a profile, whose samples may be added up.
+func (s *side) profile() bool {
+	is := s.in.Format.In.Profile
+	return is != nil && is(s.src.Info())
 }
 
 func (s *side) close() {
@@ -231,6 +310,7 @@ type errorRecorder struct {
 	ntconv.Source
 	side   *side
 	events int64
+	sorted ntconv.Ticks // time of the latest event with FlagSorted
 	ended  bool
 }
 
@@ -241,6 +321,11 @@ func (e *errorRecorder) Next() (*ntconv.Event, error) {
 	case err == nil:
 		if ev.Kind == ntconv.KindEvent {
 			e.events++
+			if ev.Time < e.sorted {
+				e.side.excluded++
+			} else if ev.Flags&ntconv.FlagSorted != 0 {
+				e.sorted = ev.Time
+			}
 		}
 		return ev, nil
 	case err != io.EOF:

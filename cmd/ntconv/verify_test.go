@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
+	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -177,5 +180,60 @@ func TestVerify(t *testing.T) {
 				t.Errorf("on the other stream: %s", other)
 			}
 		})
+	}
+}
+
+// disordered returns a trace with flags that events after them belie, in blocks of random sizes.
+func disordered(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var b bytes.Buffer
+	s := wirestream.New(&b, wire.V6)
+	s.Threads(wire.Thread{Index: 1, TID: 1, PID: 1})
+	s.Types(wirestream.Type{ID: 1, Provider: "Prov", Event: 1, Name: "E"})
+	block := s.Events()
+	for i := range 40 {
+		if r.IntN(4) == 0 {
+			block.Flush()
+		}
+		block.Add(&wire.EventHeader{
+			MetadataID: 1, CaptureThread: 1, Thread: 1, Sequence: uint32(i + 1), Time: uint64(1000 + 10*i + r.IntN(60)), Sorted: r.IntN(3) == 0,
+		}, nil)
+	}
+	block.Flush()
+	s.End()
+	return b.Bytes()
+}
+
+// TestFalseFlags: a trace with flags that are wrong about the order of events is rewritten as it is, which is said, and
+// verify finds both equal, in either order.
+func TestFalseFlags(t *testing.T) {
+	dir, otherwise := t.TempDir(), 0
+	for seed := range uint64(30) {
+		in, out := write(t, dir, "in.nettrace", disordered(seed)), filepath.Join(dir, "out.nettrace")
+		r := invoke(t, dir, nil, "to", "nettrace", in, "-o", out, "--force")
+		if r.code != exitOK || !strings.Contains(r.stderr, "out-of-order") || !strings.Contains(r.stderr, "flag") {
+			t.Errorf("%d: code %d, nothing is said of the flags: %s", seed, r.code, r.stderr)
+		}
+		for _, order := range []string{"file", "time"} {
+			r := invoke(t, dir, nil, "verify", "--order", order, in, out)
+			if r.code != exitOK || !strings.HasPrefix(r.stdout, "equal: 40 events") {
+				t.Errorf("%d: by %s: code %d: %s%s", seed, order, r.code, r.stdout, r.stderr)
+			}
+			if strings.Contains(r.stdout, "in file order") {
+				otherwise++
+			}
+		}
+		changed := disordered(seed)
+		changed[bytes.Index(changed, []byte("Prov"))] = 'Q'
+		if r := invoke(t, dir, changed, "verify", in, "-"); r.code != exitDifferent {
+			t.Errorf("%d: another provider: code %d: %s%s", seed, r.code, r.stdout, r.stderr)
+		}
+		again := write(t, dir, "changed.nettrace", changed)
+		if r := invoke(t, dir, nil, "verify", in, again); r.code != exitDifferent || !strings.Contains(r.stderr, "provider") {
+			t.Errorf("%d: another provider: code %d: %s%s", seed, r.code, r.stdout, r.stderr)
+		}
+	}
+	if otherwise == 0 {
+		t.Error("no comparison by time found another order")
 	}
 }

@@ -76,6 +76,7 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 	var wrong string
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	formats.BindProfile(own)
+	new(ranking).bindFilter(own)
 	own.Bool(flagSource, false, "")
 	own.Bool(flagGraph, false, "")
 	own.VisitAll(func(f *pflag.Flag) {

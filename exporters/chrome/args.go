@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Members of args that are labels of the event. No field of an event has such a name.
+// Members of args that show labels of the event. No field of an event has a name that starts with "$".
 const (
 	argActivity        = `"$activity_id":`
 	argRelatedActivity = `"$related_activity_id":`
@@ -20,16 +20,17 @@ const (
 	argSpanID          = `"$span_id":`
 )
 
-// An argEncoder makes args: JSON objects. It is called while events are written.
+// An argEncoder encodes args as JSON objects. The timeline calls it during Write, so its counts are complete before the
+// first item is encoded.
 type argEncoder struct {
 	table    schema.Table
 	payloads payload.Encoder
-	wide     map[*schema.Schema]bool // has integers that may be larger than maxInt
+	wide     map[*schema.Schema]bool // wide[s]: events of schema s may have integers larger than maxInt
 	scratch  []byte
-	invalid  int64 // strings that are not Unicode
+	invalid  int64 // strings that are not valid UTF-8
 }
 
-// append appends what an item's args are made of as a JSON object, and nothing if there are no args.
+// append appends the args of an item as a JSON object. It appends nothing if the item has no args.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	switch {
 	case s.Event != nil:
@@ -42,7 +43,7 @@ func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	return dst
 }
 
-// event appends the payload and the labels of an event.
+// event appends the payload and the labels of an event as one object. It appends nothing if both are empty.
 func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 	start := len(dst)
 	if len(e.Payload) > 0 {
@@ -64,6 +65,8 @@ func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 	return append(dst, '}')
 }
 
+// payload appends the payload as JSON. It counts payloads with invalid UTF-8, and converts integers that Perfetto
+// cannot read to strings.
 func (a *argEncoder) payload(dst []byte, e *ntconv.Event) []byte {
 	s := a.table.Of(e)
 	start := len(dst)
@@ -77,7 +80,8 @@ func (a *argEncoder) payload(dst []byte, e *ntconv.Event) []byte {
 	return dst
 }
 
-// mayBeLarge reports whether events of a schema may have integers that are larger than maxInt.
+// mayBeLarge reports whether events with this schema may have integers larger than maxInt. It caches the answer, so
+// that most payloads are not searched for such integers.
 func (a *argEncoder) mayBeLarge(s *schema.Schema) bool {
 	large, ok := a.wide[s]
 	if !ok {
@@ -90,7 +94,7 @@ func (a *argEncoder) mayBeLarge(s *schema.Schema) bool {
 	return large
 }
 
-// hasUnsigned reports whether a field may have 64 bits without a sign.
+// hasUnsigned reports whether one of the fields, or a field within it, may hold an unsigned 64-bit integer.
 func hasUnsigned(fields []ntconv.Field) bool {
 	for i := range fields {
 		t := &fields[i].Type
@@ -109,8 +113,8 @@ func hasUnsigned(fields []ntconv.Field) bool {
 	return false
 }
 
-// label appends a member for a label that says what an event belongs to. Labels that override a property of the type
-// have none.
+// label appends a member for a label that relates the event to something else (an activity, a span, a key). It appends
+// nothing for labels that override a property of the event's type.
 func (a *argEncoder) label(dst []byte, l *ntconv.Label) []byte {
 	switch l.Kind {
 	case ntconv.LabelActivityID:
@@ -131,12 +135,13 @@ func (a *argEncoder) label(dst []byte, l *ntconv.Label) []byte {
 	return dst
 }
 
-// labelName appends the name of a label with a key.
+// labelName appends the member name for the label with this key, and a colon.
 func (a *argEncoder) labelName(dst []byte, key string) []byte {
 	return append(a.text(appendName(dst, ""), "$label."+key), ':')
 }
 
-// appendName appends the name of a member, with its colon, and what separates it from the member before.
+// appendName appends a comma unless the member is the first of its object, and name, which ends with a colon or is
+// empty.
 func appendName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -152,7 +157,7 @@ func appendGUID(dst []byte, l *ntconv.Label) []byte {
 	return append(append(append(dst, '"'), ntconv.GUID(l.ID).String()...), '"')
 }
 
-// text appends a string and counts it if it is not Unicode.
+// text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (a *argEncoder) text(dst []byte, s string) []byte {
 	dst, valid := appendString(dst, s)
 	if !valid {
@@ -161,7 +166,7 @@ func (a *argEncoder) text(dst []byte, s string) []byte {
 	return dst
 }
 
-// values appends args with names.
+// values appends an object with one member per value.
 func (a *argEncoder) values(dst []byte, values []timeline.Value) []byte {
 	dst = append(dst, '{')
 	for i := range values {
@@ -179,8 +184,8 @@ func (a *argEncoder) values(dst []byte, values []timeline.Value) []byte {
 	return append(dst, '}')
 }
 
-// span appends the IDs of a span, its kind, source and status where it has them, and its attributes, events and links.
-// Those are members of their own, so that a key cannot be mistaken for one of the others.
+// span appends an object with the IDs, kind, source, status, attributes, events and links that the span has. The
+// attributes are an object of their own, so that an attribute key cannot collide with another member.
 func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	dst = append(dst, '{')
 	if !s.MadeID {
@@ -249,7 +254,7 @@ func (a *argEncoder) lists(dst []byte, s *span.Span) []byte {
 	return dst
 }
 
-// kindName returns the name of a kind of spans as OpenTelemetry spells it, "" for those that say nothing.
+// kindName returns the name that OpenTelemetry gives a kind of spans. It returns "" for internal and unspecified spans.
 func kindName(k span.Kind) string {
 	switch k {
 	case span.KindServer:
@@ -274,7 +279,7 @@ func statusName(s span.StatusCode) string {
 	return strconv.Itoa(int(s))
 }
 
-// attributes appends an object. Of equal keys the last one counts for viewers.
+// attributes appends an object with one member per attribute. If a key repeats, viewers show its last value.
 func (a *argEncoder) attributes(dst []byte, list []span.Attribute) []byte {
 	dst = append(dst, '{')
 	for i := range list {
@@ -284,7 +289,7 @@ func (a *argEncoder) attributes(dst []byte, list []span.Attribute) []byte {
 	return append(dst, '}')
 }
 
-// value appends a value of an attribute with at most depth levels.
+// value appends an attribute value. It writes null for values nested deeper than depth levels.
 func (a *argEncoder) value(dst []byte, v *span.Value, depth int) []byte {
 	if depth == 0 {
 		return append(dst, "null"...)

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// countsOf arranges a source and returns what it holds.
+// countsOf runs a timeline over a source and returns its counts.
 func countsOf(t *testing.T, src ntconv.Source) timeline.Counts {
 	t.Helper()
 	names := symbol.New(nil)
@@ -30,8 +30,8 @@ func countsOf(t *testing.T, src ntconv.Source) timeline.Counts {
 	return tl.Counts()
 }
 
-// TestExportedArrows: a trace that is read from this package's output has the slices and arrows of the trace that was
-// exported.
+// TestExportedArrows: a trace that was imported from this package's output has the slices and arrows of the exported
+// trace.
 func TestExportedArrows(t *testing.T) {
 	arrows := int64(0)
 	traces(t, func(t *testing.T, data []byte) {

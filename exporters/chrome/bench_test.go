@@ -61,12 +61,12 @@ func newFakeTrace(n int) *fakeTrace {
 	return f
 }
 
-// discard is an output that keeps nothing.
+// discard is an output that discards everything.
 func discard() *output {
 	return &output{create: func(int) (io.WriteCloser, error) { return nopCloser{io.Discard}, nil }}
 }
 
-// kinds are items for benchmarks: n of one kind.
+// kinds are the benchmark inputs: n items of one kind each.
 func benchItems(kind timeline.Kind, n int) *fakeTrace {
 	f := newFakeTrace(100)
 	args := []byte(`{"ClrInstanceID":9,"HeapNumber":0,"AllocationAmount":106648,"TypeName":"System.Byte[]","Address":140123456789012}`)
@@ -112,7 +112,7 @@ func BenchmarkEncoder(b *testing.B) {
 	}
 }
 
-// TestAllocations: encoding allocates for threads, stacks and buffers, and nothing per item.
+// TestAllocations: encoding allocates for threads, stacks and buffers, but not per item.
 func TestAllocations(t *testing.T) {
 	for _, kind := range []timeline.Kind{timeline.Instant, timeline.Counter, timeline.Sample, timeline.SliceBegin} {
 		few, many := benchItems(kind, 5000), benchItems(kind, 50_000)

@@ -40,7 +40,7 @@ type sample struct {
 	Weight float64
 }
 
-// at returns nanoseconds of microseconds in decimal, exactly.
+// at converts decimal microseconds to nanoseconds exactly.
 func at(t testing.TB, n json.Number) int64 {
 	t.Helper()
 	whole, frac, _ := bytes.Cut([]byte(n), []byte("."))
@@ -80,7 +80,7 @@ func parse(t testing.TB, data []byte) *document {
 	return d
 }
 
-// found is what a document has.
+// found summarizes the contents of a document.
 type found struct {
 	slices, lanes, instants, counters, flows, samples, losses int64
 	continued, markers, unfinished                            int64
@@ -109,7 +109,7 @@ type node struct {
 	name   string
 }
 
-// A checker checks the properties of the events of a document that do not depend on the trace.
+// A checker checks properties of the events of a document that hold for every trace.
 type checker struct {
 	t        testing.TB
 	found    found

@@ -1,9 +1,9 @@
 // Package chrome writes a trace in Chrome's trace event format, the JSON that Perfetto, chrome://tracing, DevTools,
-// speedscope and the Firefox Profiler open. docs/chrome.md specifies what is written.
+// speedscope and the Firefox Profiler open. docs/chrome.md specifies the output.
 //
-// The sink collects the trace in temporary files and writes it in Close in time order, because a slice is known when it
-// ends and names come last. Memory depends on the number of threads, of distinct stacks and of slices that are open at
-// a time, and not on the number of events. Equal events give equal output.
+// The sink collects the trace in temporary files and writes the output in Close, in time order: the duration of a slice
+// is known only at its end, and .NET traces write symbols last. Its memory grows with the number of threads, distinct
+// stacks and concurrently open slices, not with the number of events. Equal events give equal output.
 package chrome
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A Sink writes a trace in Chrome's format. It is not safe for concurrent use. Close or Abort must be called, also
-// after an error: they remove the temporary files.
+// A Sink writes a trace in Chrome's format. It is not safe for concurrent use. Call Close or Abort even after an error,
+// because they remove the temporary files.
 type Sink struct {
 	o        Options
 	lines    *timeline.Timeline
@@ -29,16 +29,17 @@ type Sink struct {
 
 var _ ntconv.Watcher = (*Sink)(nil)
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the names that
-// stacks carry themselves. o may be nil.
+// New returns a sink that writes one file to w in Close. The sink does not close w. info is read during the call and
+// must not be nil. A nil namer resolves only stacks that carry their frames. A nil o selects the defaults.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	create := func(int) (io.WriteCloser, error) { return nopCloser{w}, nil }
 	return newSink(create, 0, info, namer, o)
 }
 
-// NewSplit returns a sink that writes parts of about size bytes, which viewers can open one by one. create is called
-// with the number of each part, from 1, in Close; the sink closes the parts. A slice that lasts beyond the end of a
-// part appears in the next part again, with the arg continued.
+// NewSplit returns a sink that writes several files of about size bytes each, which viewers can open one by one. Close
+// calls create once per part, with 1 for the first part, and closes each writer before it calls create again. A slice
+// that continues past the end of a part appears again in the next part, with the arg "continued". The other parameters
+// are those of New.
 func NewSplit(
 	create func(part int) (io.WriteCloser, error),
 	size int64,
@@ -49,6 +50,7 @@ func NewSplit(
 	return newSink(create, max(size, 1), info, namer, o)
 }
 
+// newSink returns a sink whose parts have about limit bytes; 0 means one file.
 func newSink(
 	create func(part int) (io.WriteCloser, error),
 	limit int64,
@@ -68,8 +70,8 @@ func newSink(
 		MinDuration: s.o.MinDuration,
 	}
 	s.imported = newImportedEvents(s.o.Report)
-	if s.o.Tracks == 0 && s.o.MinDuration == 0 &&
-		!s.o.NoArgs { // they select among what a timeline shows, which events as they were are not
+	if s.o.Tracks == 0 && s.o.MinDuration == 0 && !s.o.NoArgs {
+		// These options select parts of a timeline. Imported events with their original members are not parts of it.
 		t.Raw = s.imported.append
 	}
 	t.Show(timeline.Tracks(s.o.Tracks))
@@ -80,19 +82,24 @@ func newSink(
 	return s
 }
 
-// Write adds an event, which it borrows. It fails if temporary files cannot be written.
+// Write adds an event. The sink does not keep e or its payload. Write returns an error if a temporary file cannot be
+// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp. Do not call Write after Close or
+// Abort.
 func (s *Sink) Write(e *ntconv.Event) error { return s.lines.Write(e) }
 
-// Watch notes an event that a selection may omit, as the next sample of a thread. It implements ntconv.Watcher.
+// Watch observes an event that a selection may omit: the duration of a sample ends at the next sample of its thread,
+// selected or not. It implements ntconv.Watcher.
 func (s *Sink) Watch(e *ntconv.Event) { s.lines.Watch(e) }
 
-// errForm is the error of options that need the object form.
+// errForm means that the options need the object form, but Options.Array is set.
 var errForm = errors.New("chrome: the array form has no place for stacks of events and for the samples of StackFrames")
 
-// errSplit is the error of options that need a single file.
+// errSplit means that the options need a single file, but the sink was made by NewSplit.
 var errSplit = errors.New("chrome: the samples of StackFrames cannot be split")
 
-// Close writes everything and removes the temporary files. After Close and Abort it does nothing.
+// Close writes the output and removes the temporary files. It returns an error if the options contradict each
+// other, or if a temporary file or the output fails. After Close or Abort it does
+// nothing and returns nil.
 func (s *Sink) Close() error {
 	if s.ended {
 		return nil
@@ -101,6 +108,7 @@ func (s *Sink) Close() error {
 	return errors.Join(s.write(), s.out.abort(), s.lines.Close())
 }
 
+// write writes all parts. It validates the options first, so that invalid options create no file.
 func (s *Sink) write() error {
 	if s.o.Array && (s.o.Stacks || s.o.Samples == StackFrames) {
 		return errForm
@@ -125,8 +133,8 @@ func (s *Sink) write() error {
 	return err
 }
 
-// Abort gives up in place of Close: it closes the part that is open, and removes the temporary files. After Close it
-// does nothing.
+// Abort discards the trace: it closes the open part, if any, and removes the temporary files. It does nothing after
+// Close.
 func (s *Sink) Abort() error {
 	if s.ended {
 		return nil
@@ -135,5 +143,5 @@ func (s *Sink) Abort() error {
 	return errors.Join(s.out.abort(), s.lines.Close())
 }
 
-// Summary returns what was written. It is valid after Close.
+// Summary returns counts of what Close wrote. It is the zero value before Close.
 func (s *Sink) Summary() Summary { return s.done }

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A trace is what an encoder reads of a timeline.
+// A trace is the part of timeline.Timeline that an encoder reads.
 type trace interface {
 	Each(emit func(*timeline.Item) error) error
 	Start() time.Time
@@ -19,25 +19,27 @@ type trace interface {
 	Frame(frame uint32) ntconv.Frame
 }
 
-// An encoder writes the items of a trace.
+// An encoder writes the items of a trace. Its state belongs to the whole output, except: frames and stackless, which
+// end clears for each part.
 type encoder struct {
 	o     *Options
 	trace trace
 	out   *output
 	now   int64 // time of the latest item
-	// imported are the members of an imported file, whole means that the trace is nothing else, and shift is what its
-	// times have in addition to those of the timeline, in nanoseconds.
+	// imported holds the members of an imported file. whole means that the trace consists of that file only; raw events
+	// then keep their original times, and shift is the difference between times in the file and times of the timeline,
+	// in nanoseconds.
 	imported   *importedEvents
 	whole      bool
-	hasSamples bool // samples are written as profiles of V8
+	hasSamples bool // samples are written as V8 profiles
 	shift      int64
 	tracks     map[*timeline.Track]*track
-	list       []*track // in the order of their first slices
+	list       []*track // in the order of first use
 	last       *track
 	held       heldSlice
 	samples    sampler
-	frames     nodeSet // nodes that the part refers to with sf
-	// stackless means that a sample refers to the frame of samples without a stack.
+	frames     nodeSet // nodes that the current part refers to with the member sf
+	// stackless means that a sample of this part has no stack and refers to the frame noStackName.
 	stackless bool
 	scratch   []timeline.Node
 
@@ -45,14 +47,14 @@ type encoder struct {
 	err                            error
 }
 
-// A track is a track with the slices that are open on it.
+// A track extends a timeline track with the slices that are open on it.
 type track struct {
 	*timeline.Track
-	where []byte // pid and tid as members, up to the value of ts
-	open  []openSlice
+	where []byte      // the members pid and tid, up to the value of ts
+	open  []openSlice // the innermost last
 }
 
-// A sliceForm is how a slice is written.
+// A sliceForm is the phase of the event that begins a slice.
 type sliceForm byte
 
 const (
@@ -60,28 +62,30 @@ const (
 	async    sliceForm = 'b'
 )
 
-// An openSlice is a slice that has begun. Slices of one track nest.
+// An openSlice is a slice that has begun and not ended. Slices of one track nest.
 type openSlice struct {
 	id             uint64
 	name, category string
 	end            int64
-	tid            uint32 // of async
+	tid            uint32 // set if form is async
 	form           sliceForm
 }
 
-// A sampler writes samples in one of the forms.
+// A sampler writes samples in one of the forms of Samples. The encoder calls its methods in time order.
 type sampler interface {
-	// sample takes a sample.
+	// sample adds a sample. It must not keep the item.
 	sample(*timeline.Item)
-	// advance writes what ends before a time.
+	// advance writes all ends before now. The encoder calls it before each item.
 	advance(now int64)
-	// cut ends the part at a time. What lasts beyond it is begun again by resume.
+	// cut closes everything that is open at the end of a part; resume opens it again in the next part.
 	cut(now int64)
 	resume(now int64)
-	// finish writes the rest.
+	// finish writes everything that is pending, at the end of the last part.
 	finish()
 }
 
+// newEncoder returns an encoder for items without imported events. The caller sets imported, whole, hasSamples and
+// shift before write.
 func newEncoder(o *Options, t trace, out *output) *encoder {
 	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*track{}, imported: &importedEvents{}}
 	switch o.Samples {
@@ -95,7 +99,7 @@ func newEncoder(o *Options, t trace, out *output) *encoder {
 	return e
 }
 
-// noSampler omits samples, or leaves them to a later reading.
+// noSampler omits samples. With StackFrames, sampleList reads the timeline again to write them.
 type noSampler struct{}
 
 func (noSampler) sample(*timeline.Item) {}
@@ -104,7 +108,7 @@ func (noSampler) cut(int64)             {}
 func (noSampler) resume(int64)          {}
 func (noSampler) finish()               {}
 
-// write writes all parts.
+// write writes all parts and closes them.
 func (e *encoder) write() error {
 	if err := e.begin(); err != nil {
 		return err
@@ -121,7 +125,7 @@ func (e *encoder) write() error {
 	return e.out.close()
 }
 
-// begin begins a part: everything up to its first item.
+// begin opens a part and writes everything that precedes its first item.
 func (e *encoder) begin() error {
 	if err := e.out.open(); err != nil {
 		return err
@@ -140,13 +144,14 @@ func (e *encoder) begin() error {
 	return e.out.drain()
 }
 
-// needsNames reports whether all names are written: an imported file has them among its events. speedscope needs a
-// first event with certain members to find samples.
+// needsNames reports whether the part must name its processes and threads. An imported file has the names among its own
+// events. speedscope finds samples only if the first event has certain members, so they are written if the imported one
+// lacks them.
 func (e *encoder) needsNames() bool {
 	return !e.whole || e.out.limit > 0 || e.hasSamples && !e.imported.complete
 }
 
-// header writes the beginning of the object form.
+// header writes the members of the object form that precede traceEvents.
 func (e *encoder) header() {
 	e.out.buf = append(e.out.buf, '{')
 	if e.whole {
@@ -161,7 +166,7 @@ func (e *encoder) header() {
 	e.out.buf = append(e.out.buf, `,"traceEvents":[`...)
 }
 
-// member returns the buffer, ready for a member of the outermost object.
+// member returns the output buffer with a comma, if one is needed before the next member of the outermost object.
 func (e *encoder) member() []byte {
 	if b := e.out.buf; b[len(b)-1] != '{' {
 		return append(b, ',')
@@ -169,7 +174,7 @@ func (e *encoder) member() []byte {
 	return e.out.buf
 }
 
-// metadata writes the member of that name.
+// metadata writes the member metadata.
 func (e *encoder) metadata() {
 	b := append(e.member(), `"metadata":{"exporter":"ntconv`...)
 	if e.o.Version != "" {
@@ -181,7 +186,7 @@ func (e *encoder) metadata() {
 		b = e.text(append(b, `,"source":`...), e.o.Source)
 	}
 	if start := e.trace.Start(); !start.IsZero() && !e.whole {
-		// A string, because a float64 does not hold it.
+		// A string, because a float64 cannot hold a Unix time in nanoseconds.
 		b = strconv.AppendInt(append(b, `,"ntconv.trace_start_unix_ns":"`...), start.UnixNano(), 10)
 		b = append(b, '"')
 	}
@@ -191,7 +196,7 @@ func (e *encoder) metadata() {
 	e.out.buf = append(b, '}')
 }
 
-// end ends a part.
+// end completes a part and clears the state that belongs to it.
 func (e *encoder) end() {
 	e.out.buf = append(e.out.buf, '\n', ']')
 	if e.o.Array {
@@ -208,7 +213,8 @@ func (e *encoder) end() {
 	e.frames = nodeSet{}
 }
 
-// item writes an item.
+// item writes an item. Parts end only between items of different times, and not before a slice end, so that slices
+// which end there do not continue into the next part.
 func (e *encoder) item(it *timeline.Item) error {
 	if e.out.full() && it.Kind != timeline.SliceEnd && it.Time > e.now {
 		if err := e.cut(it.Time); err != nil {
@@ -244,7 +250,7 @@ func (e *encoder) item(it *timeline.Item) error {
 	return e.out.drain()
 }
 
-// trackOf returns the state of a track.
+// trackOf returns the state of a track and creates it on first use.
 func (e *encoder) trackOf(t *timeline.Track) *track {
 	if e.last != nil && e.last.Track == t {
 		return e.last
@@ -259,14 +265,14 @@ func (e *encoder) trackOf(t *timeline.Track) *track {
 	return s
 }
 
-// appendWhere appends pid and tid, up to the value of ts.
+// appendWhere appends the members pid and tid, up to the value of ts.
 func appendWhere(b []byte, pid, tid uint32) []byte {
 	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(pid), 10)
 	b = strconv.AppendUint(append(b, `,"tid":`...), uint64(tid), 10)
 	return append(b, `,"ts":`...)
 }
 
-// text appends a string and counts it if it is not Unicode.
+// text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (e *encoder) text(b []byte, s string) []byte {
 	b, valid := appendString(b, s)
 	if !valid {
@@ -275,14 +281,14 @@ func (e *encoder) text(b []byte, s string) []byte {
 	return b
 }
 
-// head appends the beginning of an event up to its category.
+// head appends the beginning of an event: phase, name and category.
 func (e *encoder) head(phase byte, name, category string) []byte {
 	b := append(e.out.next(), `{"ph":"`...)
 	b = e.text(append(b, phase, '"', ',', '"', 'n', 'a', 'm', 'e', '"', ':'), name)
 	return e.text(append(b, `,"cat":`...), category)
 }
 
-// instant writes an instant of a thread or a process.
+// instant writes an instant event. Its scope is the process (p) or a thread (t).
 func (e *encoder) instant(it *timeline.Item) {
 	b := e.head('i', it.Name, it.Category)
 	scope := byte('t')
@@ -306,7 +312,7 @@ func (e *encoder) instant(it *timeline.Item) {
 	e.out.buf = append(b, '}')
 }
 
-// stack appends the member sf.
+// stack appends the member sf, which refers to an entry of stackFrames. It appends nothing for an item without a stack.
 func (e *encoder) stack(b []byte, node timeline.Node) []byte {
 	if node == timeline.NoStack {
 		return b
@@ -315,7 +321,8 @@ func (e *encoder) stack(b []byte, node timeline.Node) []byte {
 	return append(strconv.AppendUint(append(b, `,"sf":"`...), uint64(node), 10), '"')
 }
 
-// startTrack returns the track of the thread on which something on a lane began: b and e must have the same tid.
+// startTrack returns the track whose tid an asynchronous slice uses: the thread on which it started, or else the track
+// of the process. The events b and e of a slice must have the same tid.
 func (e *encoder) startTrack(it *timeline.Item) *timeline.Track {
 	if it.Thread != nil {
 		return it.Thread
@@ -326,7 +333,7 @@ func (e *encoder) startTrack(it *timeline.Item) *timeline.Track {
 	return it.Track
 }
 
-// counter writes a value of a counter. Viewers show its name and that of the arg.
+// counter writes a counter value. Viewers display the counter name together with the name of the arg.
 func (e *encoder) counter(it *timeline.Item) {
 	if it.Value != it.Value || it.Value-it.Value != 0 {
 		e.notNumbers++
@@ -343,13 +350,13 @@ func (e *encoder) counter(it *timeline.Item) {
 		b = append(e.inner(b, unit), ')', '"')
 	}
 	b = e.text(append(b, `,"cat":`...), it.Category)
-	// The main thread: a counter belongs to the process.
+	// The tid is the PID, the main thread, because a counter belongs to the process.
 	b = appendMicros(appendWhere(b, it.Track.Process.PID, it.Track.Process.PID), it.Time)
 	b = appendNumber(append(b, `,"args":{"value":`...), it.Value)
 	e.out.buf = append(b, '}', '}')
 }
 
-// inner appends the characters of a string without quotes.
+// inner appends a JSON string without its quotes.
 func (e *encoder) inner(b []byte, s string) []byte {
 	at := len(b)
 	b = e.text(b, s)
@@ -357,7 +364,8 @@ func (e *encoder) inner(b []byte, s string) []byte {
 	return b[:len(b)-2]
 }
 
-// cut ends the part and begins another one. What is open is closed, and begun again.
+// cut completes the current part and begins the next one. It closes open slices and samples, innermost first, and opens
+// them again in the next part.
 func (e *encoder) cut(now int64) error {
 	e.release()
 	e.samples.advance(now)

@@ -7,26 +7,28 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Arrows exist in two forms, and neither fits all slices. Flow events (s and f) lead to the slices of threads that
-// enclose them, and all viewers know them. Perfetto takes bind_id, flow_in and flow_out of any slice, also of
-// asynchronous ones; chrome://tracing takes them of complete slices only, and ignores them elsewhere. So an arrow
-// between threads is a pair of flow events. Any other arrow begins in a slice without duration within the slice that it
-// leads from, and ends at an asynchronous slice with flow_in, or in a slice without duration within a slice of a
-// thread: flow_in needs an event B there, because chrome://tracing warns of it at X, and speedscope warns of slices
-// whose B has args and whose E has none.
+// The format has two ways to write arrows, and neither fits all slices. Flow events (s and f) attach to the enclosing
+// slice of a thread, and all viewers support them. The members bind_id, flow_in and flow_out attach to their own event:
+// Perfetto reads them from any slice, chrome://tracing from complete slices only (it ignores the others).
+//
+// The encoder writes an arrow between threads as a pair of flow events. Any other arrow starts at a slice of zero
+// duration inside the slice that it leaves, and ends at an asynchronous slice with flow_in, or at a slice of zero
+// duration inside a slice of a thread. There flow_in needs a B event: chrome://tracing warns about flow_in at an X
+// event, and speedscope warns if B has args and E has none.
 
-// bindBase is added to the IDs of arrows that are written as bind_id, because Perfetto numbers flow events from 0.
+// bindBase is added to arrow IDs in bind_id, because Perfetto numbers flow events from 0 in the same space.
 const bindBase = 1 << 40
 
-// isThread reports whether slices of a track are written as slices of a thread.
+// isThread reports whether slices of the track are written as slices of a thread.
 func isThread(t *timeline.Track) bool { return t.Kind != timeline.LaneTrack }
 
-// flowBegin takes the beginning of an arrow. It waits for the end, which comes next and decides about the form.
+// flowBegin holds the beginning of an arrow: the next item is its end, which determines the form of both.
 func (e *encoder) flowBegin(it *timeline.Item) {
 	e.held.active, e.held.hasFlow, e.held.flow = true, true, *it
 }
 
-// flowEnd writes an arrow.
+// flowEnd writes both ends of an arrow in the form that fits their tracks. It counts an arrow without a place in
+// lostFlows.
 func (e *encoder) flowEnd(it *timeline.Item) {
 	h := &e.held
 	if !h.hasFlow || h.flow.ID != it.ID {
@@ -54,10 +56,10 @@ func (e *encoder) flowEnd(it *timeline.Item) {
 	}
 }
 
-// flowName is the name of all flow events: viewers match the events of an arrow by name, category and ID.
+// flowName is the name of all flow events: viewers match the two events of an arrow by name, category and ID.
 const flowName = chromeevent.ArrowName
 
-// flowEvent writes an end of an arrow between slices of threads.
+// flowEvent writes one end of an arrow between slices of threads.
 func (e *encoder) flowEvent(phase byte, it *timeline.Item) {
 	b := e.head(phase, flowName, timeline.CategoryFlow)
 	b = strconv.AppendUint(append(b, `,"id":"0x`...), it.ID, 16)
@@ -68,13 +70,13 @@ func (e *encoder) flowEvent(phase byte, it *timeline.Item) {
 	e.out.buf = append(b, '}')
 }
 
-// bound writes an end of an arrow as a slice without duration: on a lane an asynchronous instant with the name of the
-// slice that it belongs to, because Perfetto has a track per name. It returns false if no slice is open there.
+// bound writes one end of an arrow as a slice of zero duration. On a lane this is an asynchronous instant with the name
+// of its slice, because Perfetto has one track per name. bound returns false if no slice is open on the track.
 func (e *encoder) bound(it *timeline.Item, member string) bool {
 	t := e.trackOf(it.Track)
 	n := len(t.open)
 	if n > 0 && e.held.hasSlice && t.open[n-1].id == e.held.slice.ID {
-		n-- // it has not been written
+		n-- // not written yet
 	}
 	if n == 0 {
 		return false

@@ -134,7 +134,7 @@ func TestSampleSlices(t *testing.T) {
 	}
 }
 
-// TestOptions: what options omit is not there.
+// TestOptions: the output does not contain what options omit.
 func TestOptions(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	for _, c := range []struct {

@@ -6,25 +6,25 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// metadataCategory is the category that Chrome gives events of metadata. Without one in the first event of a file,
-// speedscope does not find profiles.
+// metadataCategory is the category that Chrome gives metadata events. speedscope finds profiles only if the first event
+// of a file has a category.
 const metadataCategory = `"cat":"__metadata"`
 
-// Sort indexes of the tracks of a process that are not threads: they come first. That of thread n is 2n, and that of
-// its samples 2n+1.
+// Sort indexes of process tracks that are not threads; they come first. Thread n has the index 2n, its track of samples
+// 2n+1.
 const (
 	sortGC = iota - 3
 	sortCollections
 	sortLosses
 )
 
-// Names of the events that name processes and threads.
+// Names of the metadata events that name processes and threads.
 const (
 	processName = "process_name"
 	threadName  = "thread_name"
 )
 
-// writeNames writes the events that name processes and threads and sort them.
+// writeNames writes the metadata events that name and sort processes and threads.
 func (e *encoder) writeNames() {
 	for i, p := range e.trace.Processes() {
 		if p.Name != "" {
@@ -56,7 +56,7 @@ func (e *encoder) writeNames() {
 	}
 }
 
-// writeMissingNames writes the names that no event of an imported file states, because a selection omits it.
+// writeMissingNames writes the names that an imported file had, but whose events a selection omitted.
 func (e *encoder) writeMissingNames() {
 	for _, p := range e.trace.Processes() {
 		if p.Name != "" && !e.imported.names(processName, p.PID, 0) {
@@ -70,8 +70,8 @@ func (e *encoder) writeMissingNames() {
 	}
 }
 
-// nameOf returns the name of a track. A thread without one gets its number: speedscope gives the profiles of threads
-// without a name that of the file.
+// nameOf returns the name of a track. A thread without a name is named by its TID: otherwise speedscope shows the file
+// name.
 func nameOf(t *timeline.Track) string {
 	if t.Name == "" && t.Kind == timeline.ThreadTrack {
 		return "Thread " + strconv.FormatUint(uint64(tidOf(t)), 10)
@@ -86,7 +86,7 @@ func (e *encoder) nameThread(pid, tid uint32, name string, order int) {
 	e.metaNumber(pid, tid, "thread_sort_index", order)
 }
 
-// tidOf returns the number of the thread that a track is shown as.
+// tidOf returns the tid that represents a track, the PID for tracks without a TID.
 func tidOf(t *timeline.Track) uint32 {
 	if t.TID == 0 {
 		return t.Process.PID
@@ -94,7 +94,7 @@ func tidOf(t *timeline.Track) uint32 {
 	return t.TID
 }
 
-// metaHead appends an event of metadata up to its args.
+// metaHead appends a metadata event up to its args.
 func (e *encoder) metaHead(pid, tid uint32, name string) []byte {
 	b := append(e.out.next(), `{"ph":"M",`+metadataCategory+`,"name":"`...)
 	b = append(append(b, name...), `","pid":`...)
@@ -113,13 +113,13 @@ func (e *encoder) metaNumber(pid, tid uint32, name string, n int) {
 	e.out.buf = append(b, '}', '}')
 }
 
-// A tidSet finds numbers that no track of a process has.
+// A tidSet finds TIDs that no track of a process uses.
 type tidSet struct {
 	used map[uint32]bool
 	next uint32
 }
 
-// tidSets returns the numbers that are in use, by process.
+// tidSets returns the TIDs in use, per process.
 func tidSets(tracks []*timeline.Track) map[*timeline.Process]*tidSet {
 	sets := map[*timeline.Process]*tidSet{}
 	for _, t := range tracks {
@@ -133,7 +133,7 @@ func tidSets(tracks []*timeline.Track) map[*timeline.Process]*tidSet {
 	return sets
 }
 
-// take returns an unused number.
+// take returns an unused TID and marks it as used.
 func (s *tidSet) take() uint32 {
 	for s.used[s.next] {
 		s.next++

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A nodeSet is a set of nodes of the tree of stacks. The callers of a node are in it, too. Its memory is a bit per node
-// in the neighborhood of those that it holds.
+// A nodeSet is a set of nodes of the stack tree. A set that contains a node also contains its callers, so addStack can
+// stop at the first known node. The set is a paged bitmap and needs one bit per node of the pages in use.
 type nodeSet struct{ pages [][]uint64 }
 
 const (
@@ -46,7 +46,7 @@ func (s *nodeSet) addStack(t trace, n timeline.Node, dst []timeline.Node) []time
 	return dst
 }
 
-// all returns the nodes in the order of their numbers: callers come first.
+// all returns the nodes in ascending order. Callers have smaller numbers, so they precede their callees.
 func (s *nodeSet) all() func(yield func(timeline.Node) bool) {
 	return func(yield func(timeline.Node) bool) {
 		for p, page := range s.pages {

@@ -2,41 +2,44 @@ package chrome
 
 import "github.com/ntconv/ntconv"
 
-// Tracks selects what is shown, as a bit set. Samples have an option of their own, and losses are always shown.
+// Tracks is a bit set that selects what a Sink writes. Samples have an option of their own, and losses are always
+// written.
 type Tracks uint16
 
 const (
-	// Spans are events with labels of spans, Activities, pairs of Start and Stop, and imported spans, as slices.
+	// Spans are events with span labels, Activities, pairs of Start and Stop events, and imported spans, as slices.
 	Spans Tracks = 1 << iota
-	// GC are garbage collections and the pauses for them.
+	// GC means garbage collections and their pauses.
 	GC
-	// JIT are compilations of methods.
+	// JIT means compilations of methods.
 	JIT
-	// Contention are waits for locks, Waits those for wait handles.
+	// Contention means waits for locks, Waits means waits for wait handles.
 	Contention
 	Waits
-	// Requests are work items in the queue of the thread pool, and requests that the runtime reports.
+	// Requests means work items in the queue of the thread pool, and requests that the runtime reports.
 	Requests
-	// Events are all other events, as instants; exceptions, too.
+	// Events means all other events, including exceptions, as instants.
 	Events
-	// Exceptions are exceptions, as instants.
+	// Exceptions means exceptions only, as instants.
 	Exceptions
-	// Counters are values of counters.
+	// Counters means counter values.
 	Counters
-	// Flows are arrows from the slice of a parent to that of its child.
+	// Flows means arrows from the slice of a parent to the slice of its child.
 	Flows
 )
 
-// Samples selects the form in which samples of stacks are written.
+// Samples is the form in which a Sink writes samples of stacks.
 type Samples uint8
 
 const (
-	// V8 writes the CPU profile of V8 in chunks (events Profile and ProfileChunk), one profile per thread and kind of
-	// samples. All viewers read it.
+	// V8 writes CPU profiles of V8 in chunks (events Profile and ProfileChunk), one profile per thread and sample kind.
+	// All viewers read them.
 	V8 Samples = iota
-	// StackFrames writes the members samples and stackFrames of the object form.
+	// StackFrames writes the members samples and stackFrames of the object form. It excludes Options.Array and
+	// NewSplit.
 	StackFrames
-	// Slices writes slices for what equal frames of consecutive samples have in common, on a track next to the thread.
+	// Slices writes a slice for each run of consecutive samples with the same frame at the same depth, on a track next
+	// to the thread.
 	Slices
 	// NoSamples omits samples.
 	NoSamples
@@ -44,60 +47,60 @@ const (
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	// Tracks selects what is shown; 0 means everything.
+	// Tracks selects what is written; 0 means everything.
 	Tracks  Tracks
 	Samples Samples
-	// Array writes the array form: an array of events and nothing else, which viewers can read although its end is
-	// missing. It has no place for metadata, for Stacks and for the samples of StackFrames.
+	// Array writes the array form, an array of events without metadata, which viewers can read even if its end is
+	// missing. Close fails if Stacks or the samples of StackFrames are requested, too.
 	Array bool
-	// NoArgs omits the args of instants and slices: payloads, labels, attributes.
+	// NoArgs omits the args of instants and slices: payloads, labels and attributes.
 	NoArgs bool
 	// Stacks adds the stacks of events (members sf and stackFrames). Only chrome://tracing shows them.
 	Stacks bool
 	// Rundown includes the events that only describe methods and modules.
 	Rundown bool
-	// MinDuration omits slices that are shorter, in nanoseconds.
+	// MinDuration omits slices that are shorter, in nanoseconds; 0 omits none.
 	MinDuration int64
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
-	// to first.
+	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
+	// first.
 	SpanIDReversed bool
-	// Source is the name of the input and Version that of the program, for the member metadata.
+	// Source is the name of the input and Version that of the program, both for the member metadata; "" omits them.
 	Source, Version string
 	// TempDir is the directory of temporary files; "" means os.TempDir().
 	TempDir string
 	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
 	// wraps ntconv.ErrLimit.
 	MaxTemp int64
-	// Report receives what could not be written as it is; it may be nil.
+	// Report receives the conditions that the conversion counts; nil discards them.
 	Report *ntconv.Report
 }
 
-// Counts is what the trace holds as a timeline. Not every format has a place for all of it.
+// Counts describes the trace as a timeline. An output format need not be able to represent all of it.
 type Counts struct {
-	Events                              int64 // written
+	Events                              int64 // events written
 	Slices, Instants, Counters, Samples int64
 	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: on lanes, which show operations that do not nest on a thread
-	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
-	Short                               int64 // slices that are shorter than the minimum, omitted
+	Lanes                               int64 // slices on lanes, which show operations that do not nest on a thread; included in Slices
+	Spans                               int64 // slices of spans, not of intervals of the runtime; included in Slices
+	Short                               int64 // slices shorter than MinDuration, omitted
 	Rundown                             int64 // events that only describe methods and modules, omitted
-	Unfinished                          int64 // slices that end with the trace, because it does not show their end
-	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64 // instants that state how many events are missing; they are not among Instants
-	Raw                                 int64 // events that a format writes as it once was read
-	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
+	Unfinished                          int64 // slices that end with the trace, because it does not contain their end
+	Renumbered                          int64 // threads and processes whose number differs from the recorded one
+	Losses                              int64 // instants that state how many events are missing; not included in Instants
+	Raw                                 int64 // imported events that are written with their original members
+	Moved                               int64 // slices with times far outside the recording, moved to its start or end
 }
 
-// Summary is what a Sink has written.
+// Summary counts what a Sink has written.
 type Summary struct {
 	Counts
-	// Invalid is the number of strings that are not Unicode. They have U+FFFD where they are not.
+	// Invalid is the number of strings that were not valid Unicode; their invalid parts were replaced by U+FFFD.
 	Invalid int64
-	// NotNumbers is the number of values of counters that are infinite or not a number, which JSON does not have. They
-	// are omitted.
+	// NotNumbers is the number of counter values that were omitted because they are infinite or not a number: JSON
+	// cannot represent them.
 	NotNumbers int64
-	// LostFlows is the number of arrows for which the format has no place. They are omitted.
+	// LostFlows is the number of arrows that were omitted because the format cannot represent them.
 	LostFlows int64
-	// Parts is the number of files.
+	// Parts is the number of files written.
 	Parts int
 }

@@ -6,27 +6,27 @@ import (
 	"io"
 )
 
-// flushBytes is the number of bytes from which they are written.
+// flushBytes is the size from which drain writes the buffer.
 const flushBytes = 256 << 10
 
-// An output is where events go: one file, or parts of limited size.
+// An output is the destination of events: one file, or parts of limited size.
 type output struct {
 	create func(part int) (io.WriteCloser, error) // from 1
-	limit  int64                                  // bytes of a part; 0 means no limit
+	limit  int64                                  // bytes per part; 0 means no limit
 	w      io.WriteCloser                         // nil if no part is open
 	parts  int
 	buf    []byte
-	size   int64 // bytes of the part that were flushed
+	size   int64 // bytes of the part written to w
 	head   int64 // bytes of the part before its first item
 	events bool  // the part has an event
 }
 
-// nopCloser is a writer that its owner closes.
+// A nopCloser is a writer whose owner closes it.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// open begins a part.
+// open begins a part. The buffer is empty then.
 func (o *output) open() error {
 	w, err := o.create(o.parts + 1)
 	if err != nil {
@@ -37,14 +37,14 @@ func (o *output) open() error {
 	return nil
 }
 
-// full reports whether the part has reached its size. Half of it is for items, also if names and what is continued take
-// more: otherwise there would be a part per item.
+// full reports whether the part has reached its size. At least half of the limit is left for items, even if names and
+// continued slices take more; otherwise each item could start a new part.
 func (o *output) full() bool { return o.limit > 0 && o.bytes() >= max(o.limit, o.head+o.limit/2) }
 
 // bytes returns the size of the part so far.
 func (o *output) bytes() int64 { return o.size + int64(len(o.buf)) }
 
-// next returns the buffer, ready for an event.
+// next returns the buffer, ready to append an event.
 func (o *output) next() []byte {
 	if !o.events {
 		o.events = true
@@ -53,7 +53,7 @@ func (o *output) next() []byte {
 	return append(o.buf, ',', '\n')
 }
 
-// drain writes the buffer if it is large.
+// drain writes the buffer if it has at least flushBytes.
 func (o *output) drain() error {
 	if len(o.buf) < flushBytes {
 		return nil
@@ -61,6 +61,7 @@ func (o *output) drain() error {
 	return o.flush()
 }
 
+// flush writes the buffer to the part. The size of the part includes only bytes that w has accepted.
 func (o *output) flush() error {
 	n, err := o.w.Write(o.buf)
 	o.size += int64(n)
@@ -71,7 +72,7 @@ func (o *output) flush() error {
 	return nil
 }
 
-// close ends a part.
+// close writes the rest of the part and closes it.
 func (o *output) close() error {
 	if o.w == nil {
 		return nil
@@ -81,7 +82,7 @@ func (o *output) close() error {
 	return err
 }
 
-// abort closes the part that is open without completing it.
+// abort closes the open part without completing it.
 func (o *output) abort() error {
 	if o.w == nil {
 		return nil

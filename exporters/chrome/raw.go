@@ -11,44 +11,44 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// An importedEvents recognizes events that were imported from this format, and encodes them as they were. It is called
-// while events are written.
+// An importedEvents recognizes events that were imported from this format and encodes their original members. The
+// timeline calls it during Write.
 //
-// What it encodes is a byte that says which time the event has, and all other members of its object in JSON, each after
-// a comma. Nothing is encoded of parts of events and of what is invalid.
+// The encoding of an event is one byte (noTime, eventTime or ownTime) and all other members of its object in JSON, each
+// after a comma. Continuations of split events and invalid events have an empty encoding.
 type importedEvents struct {
 	decoder *chromeevent.Decoder
-	known   map[*ntconv.Type]bool
+	known   map[*ntconv.Type]bool // whether the type describes imported events
 	last    *ntconv.Type
-	isLast  bool // last is a type of events that were imported
+	isLast  bool // known[last]
 
 	top      []topMember
 	topBytes int
 	omitted  int64        // members of the outermost object beyond maxTopBytes
-	seen     bool         // an event of the file has been encoded
-	first    ntconv.Ticks // when the first one was in the trace
-	complete bool         // the first one has the members by which speedscope recognizes the format
+	seen     bool         // an imported event has been encoded
+	first    ntconv.Ticks // time of the first encoded event
+	complete bool         // the first encoded event has the members by which speedscope recognizes the format
 	named    map[nameKey]bool
 }
 
-// A nameKey is what an imported event names: the event's name, and the numbers as they are in JSON. tid is "" for a
-// process.
+// A nameKey identifies a process or thread that a metadata event names: the event's name, pid and tid as they appear in
+// JSON. tid is "" for a process.
 type nameKey struct{ event, pid, tid string }
 
-// The times of events that were imported.
+// The first byte of an encoded event states which time it has.
 const (
 	noTime    = iota
-	eventTime // that of the event of the trace
-	ownTime   // nanoseconds in the file, as a varint: it is far before all other events, as that of metadata often is
+	eventTime // the time of the trace event
+	ownTime   // the file's time in nanoseconds as a varint: metadata events often have a time far before all others
 )
 
-// A topMember is a member of the outermost object of the file that was imported.
+// A topMember is a member of the outermost object of the imported file.
 type topMember struct {
 	name  string
 	value []byte
 }
 
-// maxTopBytes bounds the memory for members of the outermost object.
+// maxTopBytes limits the memory for members of the outermost object. Further members are counted in omitted.
 const maxTopBytes = 64 << 20
 
 func newImportedEvents(report *ntconv.Report) *importedEvents {
@@ -59,7 +59,7 @@ func newImportedEvents(report *ntconv.Report) *importedEvents {
 	}
 }
 
-// append is timeline.Options.Raw.
+// append implements timeline.Options.Raw. It returns false for events that were not imported from this format.
 func (r *importedEvents) append(dst []byte, e *ntconv.Event) (_ []byte, ok bool) {
 	if e.Type != r.last {
 		imported, known := r.known[e.Type]
@@ -99,7 +99,7 @@ func (r *importedEvents) append(dst []byte, e *ntconv.Event) (_ []byte, ok bool)
 	return appendMember(dst, `,"tid":`, c.TID), true
 }
 
-// note notes an event that names a process or a thread. Its memory follows those.
+// note records that an imported event names a process or a thread.
 func (r *importedEvents) note(c *chromeevent.Event) {
 	switch {
 	case c.Phase != chromeevent.PhaseMetadata:
@@ -110,7 +110,7 @@ func (r *importedEvents) note(c *chromeevent.Event) {
 	}
 }
 
-// names reports whether an imported event names a process, or a thread of it.
+// names reports whether an imported event of this name names the process, or the thread tid of it.
 func (r *importedEvents) names(event string, pid, tid uint32) bool {
 	key := nameKey{event, strconv.FormatUint(uint64(pid), 10), ""}
 	if event == threadName {
@@ -119,7 +119,7 @@ func (r *importedEvents) names(event string, pid, tid uint32) bool {
 	return r.named[key]
 }
 
-// appendMember appends a member whose value is JSON, if there is one.
+// appendMember appends a member whose value is JSON. It appends nothing for a nil value.
 func appendMember(dst []byte, name string, value []byte) []byte {
 	if value == nil {
 		return dst
@@ -127,6 +127,7 @@ func appendMember(dst []byte, name string, value []byte) []byte {
 	return append(append(dst, name...), value...)
 }
 
+// addTop stores a member of the outermost object of the imported file. It copies the value, because c is reused.
 func (r *importedEvents) addTop(c *chromeevent.Event) {
 	if r.topBytes += len(c.Name) + len(c.Args); r.topBytes > maxTopBytes {
 		r.omitted++
@@ -135,13 +136,13 @@ func (r *importedEvents) addTop(c *chromeevent.Event) {
 	r.top = append(r.top, topMember{c.Name, append([]byte(nil), c.Args...)})
 }
 
-// isWhole reports whether a timeline holds nothing but an imported file.
+// isWhole reports whether the timeline contains only events of an imported file.
 func (r *importedEvents) isWhole(c timeline.Counts) bool {
 	return c.Raw > 0 && c.Slices+c.Instants+c.Counters+c.Losses == 0
 }
 
-// shift returns what times of the file have in addition to those of a timeline that begins at start. The ticks of such
-// a file are nanoseconds.
+// shift returns the difference between times in the file and times of a timeline that begins at start, in nanoseconds.
+// It is 0 if the ticks of the trace are not nanoseconds, because the importer always writes nanoseconds.
 func (r *importedEvents) shift(clock *ntconv.Clock, start time.Time) int64 {
 	if start.IsZero() || clock.Freq != int64(time.Second) {
 		return 0
@@ -149,7 +150,8 @@ func (r *importedEvents) shift(clock *ntconv.Clock, start time.Time) int64 {
 	return int64(r.first) - int64(clock.Time(r.first).Sub(start))
 }
 
-// raw writes an event as it was. Its time is that of the timeline, or its own if the whole trace is an imported file.
+// raw writes an imported event with its original members. Its time is the time of the timeline, unless the whole trace
+// is an imported file: then an event with ownTime keeps the time of the file.
 func (e *encoder) raw(it *timeline.Item) {
 	if len(it.Encoded) < 2 {
 		return
@@ -175,16 +177,16 @@ func (e *encoder) raw(it *timeline.Item) {
 	e.out.buf = append(b, '}')
 }
 
-// time appends a time of the timeline.
+// time appends a time of the timeline as it appears in the file.
 func (e *encoder) time(b []byte, at int64) []byte { return appendMicros(b, at+e.shift) }
 
-// has reports whether an imported file has a member of the outermost object.
+// has reports whether the imported file has this member in its outermost object.
 func (r *importedEvents) has(name string) bool {
 	return slices.ContainsFunc(r.top, func(m topMember) bool { return m.name == name })
 }
 
-// importedHeader writes the members of the outermost object of an imported file. Stack frames and samples are not among
-// them.
+// importedHeader writes the members of the imported file's outermost object. The importer does not keep stackFrames and
+// samples among them.
 func (e *encoder) importedHeader() {
 	for _, m := range e.imported.top {
 		b := append(e.text(e.member(), m.name), ':')

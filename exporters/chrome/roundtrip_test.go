@@ -86,7 +86,7 @@ func eventsOf(t *testing.T, text []byte) (events []string, others map[string]any
 	return events, others
 }
 
-// normal spells numbers that are not integers in one way.
+// normal gives all numbers that are not integers the same form.
 func normal(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -105,8 +105,8 @@ func normal(v any) any {
 	return v
 }
 
-// TestRoundTrip: Chrome to Chrome, also through a nettrace file, keeps every event, its time and the other members of
-// the file.
+// TestRoundTrip: Chrome to Chrome, also through a nettrace file, preserves every event, its time and the other members
+// of the file.
 func TestRoundTrip(t *testing.T) {
 	want, others := eventsOf(t, []byte(phases))
 	slices.Sort(want)
@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestExportImport: what this package writes can be imported, and written again it is the same.
+// TestExportImport: the output of this package can be imported, and exporting it again yields the same file.
 func TestExportImport(t *testing.T) {
 	traces(t, func(t *testing.T, data []byte) {
 		if len(data) > 1<<20 {
@@ -179,7 +179,7 @@ func TestExportImport(t *testing.T) {
 	})
 }
 
-// withoutProfiles returns the events but those of profiles, which are made again, sorted.
+// withoutProfiles returns the events, sorted, without those of profiles, which every export builds again.
 func withoutProfiles(events []string) []string {
 	events = slices.DeleteFunc(slices.Clone(events), func(e string) bool { return strings.Contains(e, `"ph":"P"`) })
 	slices.Sort(events)

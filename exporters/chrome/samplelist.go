@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// sampleList writes the member samples, which takes another reading of the timeline: it follows the events.
+// sampleList writes the member samples. Because it follows the events, the encoder reads the timeline a second time.
 func (e *encoder) sampleList() {
 	e.out.buf = append(e.out.buf, `,"samples":[`...)
 	first := true
@@ -29,8 +29,8 @@ func (e *encoder) sampleList() {
 	e.out.buf = append(e.out.buf, ']')
 }
 
-// listedSample appends a sample. Its weight is that of its first value; a time is in microseconds, as all times of the
-// format.
+// listedSample appends a sample. Its weight is the time until Weight.Until in microseconds, or else its first value, or
+// else 1.
 func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 	track := it.Track
 	if it.Thread != nil {
@@ -56,8 +56,8 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 	return append(b, '}')
 }
 
-// sampleName returns the name of a sample. Readers see from it whether a weight is a time, so imported samples have the
-// name of that time.
+// sampleName returns the name of a sample. Readers recognize from the name whether the weight is a time, so an imported
+// sample with a time gets the name of that time.
 func sampleName(it *timeline.Item) string {
 	w := it.Weight
 	switch {
@@ -76,11 +76,11 @@ func sampleName(it *timeline.Item) string {
 	return profile.Imported.String()
 }
 
-// stacklessFrame is the ID of the frame of samples without a stack.
+// stacklessFrame returns the ID of the frame of samples without a stack: one more than any node.
 func (e *encoder) stacklessFrame() uint64 { return uint64(e.trace.Nodes()) + 1 }
 
-// stackFrames writes the member of that name: the frames of all nodes that the part refers to. IDs are the numbers of
-// nodes, none of which is 0: speedscope takes 0 for no parent.
+// stackFrames writes the member stackFrames: the frames of all nodes that the part refers to. The IDs are node numbers.
+// None is 0, which speedscope would read as "no parent".
 func (e *encoder) stackFrames() {
 	e.out.buf = append(e.out.buf, `,"stackFrames":{`...)
 	first := true

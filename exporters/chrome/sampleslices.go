@@ -6,31 +6,31 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A sliceSampler writes a slice for every run of samples of a thread with the same frame at the same depth, on a track
-// of its own next to the thread.
+// A sliceSampler writes a slice for every run of consecutive samples of a thread with the same frame at the same depth,
+// on a track of its own next to the thread.
 type sliceSampler struct {
 	e      *encoder
 	tids   map[*timeline.Process]*tidSet
 	tracks map[profileKey]*sampleTrack
-	own    map[*timeline.Track]uint32 // numbers of the tracks
-	named  map[*timeline.Track]bool   // their tracks are in use
+	own    map[*timeline.Track]uint32 // TIDs of the sample tracks
+	named  map[*timeline.Track]bool   // threads whose sample track has samples
 	list   []*sampleTrack
-	ends   []pendingEnd // heap by time
+	ends   []pendingEnd // heap by time, then by track; may contain obsolete entries
 	path   []timeline.Node
 }
 
-// A sampleTrack has the open slices of a thread: the frames of its latest sample.
+// A sampleTrack holds the open slices of one thread and sample kind: the frames of its latest sample.
 type sampleTrack struct {
 	number   int
 	where    []byte
 	category string
 	open     []timeline.Node // the outermost first
-	until    int64           // when the latest sample ends to count; 0 if that is unknown
+	until    int64           // time at which the latest sample ends; 0 if unknown
 	latest   int64           // time of the latest sample
 }
 
-// A pendingEnd is when the slices of a track end unless another sample comes. It is obsolete if the track has another
-// end.
+// A pendingEnd is the time at which the slices of a track end unless another sample arrives first. It is obsolete if
+// track.until differs from at.
 type pendingEnd struct {
 	at    int64
 	track *sampleTrack
@@ -52,7 +52,7 @@ func newSliceSampler(e *encoder) *sliceSampler {
 	return s
 }
 
-// tid returns the number of the track of a thread's samples.
+// tid returns the TID of the track with a thread's samples. The first call per thread allocates it.
 func (s *sliceSampler) tid(t *timeline.Track) uint32 {
 	tid, ok := s.own[t]
 	if !ok {
@@ -67,6 +67,8 @@ func (s *sliceSampler) tid(t *timeline.Track) uint32 {
 	return tid
 }
 
+// trackOf returns the track for a sample. The first sample kind of a thread uses the track that writeNames has named;
+// each further kind gets a track and name of its own.
 func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
 	key := profileKey{it.Track, it.Weight.Kind}
 	if it.Thread != nil {
@@ -91,6 +93,7 @@ func (s *sliceSampler) trackOf(it *timeline.Item) *sampleTrack {
 	return t
 }
 
+// sample ends the frames that the previous stack of the thread does not share with this one, and begins the others.
 func (s *sliceSampler) sample(it *timeline.Item) {
 	t := s.trackOf(it)
 	s.path = s.path[:0]
@@ -115,7 +118,7 @@ func (s *sliceSampler) sample(it *timeline.Item) {
 	}
 }
 
-// close ends the slices of a track but the outermost keep.
+// close ends the open slices of a track, except the outermost keep.
 func (s *sliceSampler) close(t *sampleTrack, keep int, at int64) {
 	for i := len(t.open) - 1; i >= keep; i-- {
 		s.write('E', t, t.open[i], at)
@@ -130,7 +133,7 @@ func (s *sliceSampler) write(phase byte, t *sampleTrack, n timeline.Node, at int
 	s.e.out.buf = append(s.e.time(b, at), '}')
 }
 
-// advance ends the slices of tracks that have had no other sample.
+// advance ends the slices of tracks whose latest sample ended before now.
 func (s *sliceSampler) advance(now int64) {
 	for len(s.ends) > 0 && s.ends[0].at < now {
 		end := s.remove()
@@ -141,6 +144,7 @@ func (s *sliceSampler) advance(now int64) {
 	}
 }
 
+// cut writes the ends of all open slices. They stay open for resume.
 func (s *sliceSampler) cut(now int64) {
 	for _, t := range s.list {
 		for i := len(t.open) - 1; i >= 0; i-- {
@@ -157,7 +161,7 @@ func (s *sliceSampler) resume(now int64) {
 	}
 }
 
-// finish ends all slices, those last that have no end of their own.
+// finish ends all slices. Slices whose end is unknown end with the trace.
 func (s *sliceSampler) finish() {
 	s.advance(1<<63 - 1)
 	for _, t := range s.list {
@@ -165,7 +169,7 @@ func (s *sliceSampler) finish() {
 	}
 }
 
-// add adds an end to the heap.
+// add pushes an end onto the heap.
 func (s *sliceSampler) add(end pendingEnd) {
 	s.ends = append(s.ends, end)
 	for i := len(s.ends) - 1; i > 0; {
@@ -178,7 +182,7 @@ func (s *sliceSampler) add(end pendingEnd) {
 	}
 }
 
-// remove removes the earliest end.
+// remove pops the earliest end.
 func (s *sliceSampler) remove() pendingEnd {
 	first := s.ends[0]
 	n := len(s.ends) - 1
@@ -200,7 +204,7 @@ func (s *sliceSampler) remove() pendingEnd {
 	}
 }
 
-// before orders ends by time and then by track, so that equal traces give equal output.
+// before compares by time, then by track number, so that equal traces give equal output.
 func (s *sliceSampler) before(i, j int) bool {
 	a, b := &s.ends[i], &s.ends[j]
 	return a.at < b.at || a.at == b.at && a.track.number < b.track.number

@@ -44,7 +44,7 @@ func names(t *testing.T, o *chrome.Options, omit string) (all []string, text str
 	return all, out.String()
 }
 
-// A selection that omits the events of names does not lose the names, and none is written twice.
+// A selection that omits metadata events does not lose the names that they state, and writes none of them twice.
 func TestNamesOfSelections(t *testing.T) {
 	for _, omit := range []string{"", "_name"} {
 		all, text := names(t, nil, omit)
@@ -59,7 +59,7 @@ func TestNamesOfSelections(t *testing.T) {
 	}
 }
 
-// Options that select what is shown apply to imported events, too.
+// Options that select part of the output apply to imported events, too.
 func TestOptionsApplyToImportedEvents(t *testing.T) {
 	if _, text := names(t, &chrome.Options{NoArgs: true}, ""); strings.Contains(text, "x.c") {
 		t.Errorf("NoArgs: %s", text)

@@ -6,24 +6,25 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A heldSlice is the latest slice, and the beginning of an arrow to it. They wait until the next item shows whether an
-// arrow ends at the slice, because that decides how it is written.
+// A heldSlice holds the latest slice and the beginning of an arrow, one or both. hold and flowBegin set them, release
+// writes and clears them: whether an arrow ends at the slice determines how the slice is written, and only the next
+// items show that.
 type heldSlice struct {
 	active   bool
 	hasSlice bool
 	slice    timeline.Item
-	args     []byte // of slice
+	args     []byte // copy of the slice's args, because an item is valid only during its call
 	hasFlow  bool
 	flow     timeline.Item
-	flowIn   uint64 // ID of an arrow that ends at the slice, 0 if there is none
+	flowIn   uint64 // ID of an arrow that ends at the slice; 0 means none
 }
 
-// joins reports whether an item may belong to what is held: the arrows to a slice follow it.
+// joins reports whether the item may belong to the held slice: the arrows to a slice directly follow it.
 func (h *heldSlice) joins(it *timeline.Item) bool {
 	return it.Kind == timeline.FlowBegin && !h.hasFlow || it.Kind == timeline.FlowEnd
 }
 
-// hold takes a slice, which is written by release.
+// hold stores a slice for release and marks it as open.
 func (e *encoder) hold(it *timeline.Item) {
 	h := &e.held
 	h.active, h.hasSlice, h.slice, h.flowIn = true, true, *it, 0
@@ -32,7 +33,7 @@ func (e *encoder) hold(it *timeline.Item) {
 	e.push(it)
 }
 
-// push notes that a slice is open.
+// push adds the slice to the open slices of its track.
 func (e *encoder) push(it *timeline.Item) {
 	t := e.trackOf(it.Track)
 	s := openSlice{id: it.ID, name: it.Name, category: it.Category, end: it.Time + it.Duration, form: complete}
@@ -42,7 +43,7 @@ func (e *encoder) push(it *timeline.Item) {
 	t.open = append(t.open, s)
 }
 
-// release writes what is held.
+// release writes the held slice and clears the state. It must precede every other write of an event.
 func (e *encoder) release() {
 	h := &e.held
 	if h.hasSlice {
@@ -54,8 +55,8 @@ func (e *encoder) release() {
 	h.active, h.hasSlice, h.hasFlow = false, false, false
 }
 
-// sliceBegin writes the beginning of a slice, or all of it. flowIn is the ID of an arrow that ends at it and that is
-// not a pair of flow events, or 0.
+// sliceBegin writes the beginning of a slice, or a complete slice. flowIn is the ID of an arrow that ends at it with
+// flow_in; 0 means none.
 func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	t := e.trackOf(it.Track)
 	s := &t.open[t.find(it.ID)]
@@ -78,7 +79,7 @@ func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	e.out.buf = append(sliceArgs(b, it), '}')
 }
 
-// sliceArgs appends the args of a slice.
+// sliceArgs appends the args of a slice, and the ones that the encoder adds: unfinished and end_thread.
 func sliceArgs(b []byte, it *timeline.Item) []byte {
 	if len(it.Encoded) == 0 && !it.Unfinished && it.EndThread == nil {
 		return b
@@ -98,14 +99,15 @@ func sliceArgs(b []byte, it *timeline.Item) []byte {
 	return append(b, '}')
 }
 
-// appendLane appends the ID of an asynchronous slice. Slices of a lane have the same one: viewers nest slices that do.
+// appendLane appends the ID of an asynchronous slice. All slices of a lane share it, because viewers nest slices with
+// equal IDs.
 func appendLane(b []byte, t *timeline.Track) []byte {
 	b = strconv.AppendUint(append(b, `,"id2":{"local":"0x`...), uint64(t.ID), 16)
 	return append(b, '"', '}')
 }
 
-// find returns the index of the open slice with an ID, -1 if there is none. It is one of the innermost ones, so the
-// search begins there.
+// find returns the index of the open slice with this ID, or -1. The search starts at the innermost slice, where the ID
+// usually is.
 func (t *track) find(id uint64) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].id == id {
@@ -115,7 +117,7 @@ func (t *track) find(id uint64) int {
 	return -1
 }
 
-// sliceEnd ends a slice. Complete slices have been written with their duration.
+// sliceEnd ends a slice. A complete slice was already written with its duration.
 func (e *encoder) sliceEnd(it *timeline.Item) {
 	t := e.trackOf(it.Track)
 	i := t.find(it.ID)
@@ -126,7 +128,7 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 	t.open = append(t.open[:i], t.open[i+1:]...)
 }
 
-// endOf writes the end of a slice, unless it has been written with its duration.
+// endOf writes the end event of an asynchronous slice. Complete slices have none.
 func (e *encoder) endOf(t *track, s *openSlice, now int64) {
 	if s.form == async {
 		b := appendLane(e.head('e', s.name, s.category), t.Track)
@@ -135,14 +137,15 @@ func (e *encoder) endOf(t *track, s *openSlice, now int64) {
 	}
 }
 
-// closeSlices ends the slices of a track that are open at the end of a part, the innermost first.
+// closeSlices writes the ends of the open slices at the end of a part, innermost first. They stay in t.open for
+// continueSlices.
 func (e *encoder) closeSlices(t *track, now int64) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		e.endOf(t, &t.open[i], now)
 	}
 }
 
-// continueSlices begins the slices of a track that are open at the beginning of a part.
+// continueSlices writes the open slices again at the beginning of a part.
 func (e *encoder) continueSlices(t *track, now int64) {
 	for i := range t.open {
 		s := &t.open[i]

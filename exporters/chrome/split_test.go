@@ -42,7 +42,7 @@ func split(t *testing.T, data []byte, size int64, o chrome.Options) ([]*part, ch
 	return parts, sink.Summary()
 }
 
-// TestSplit: each part stands alone, and together they hold what one file holds.
+// TestSplit: each part is complete in itself, and together they contain what one file contains.
 func TestSplit(t *testing.T) {
 	for _, form := range []chrome.Samples{chrome.V8, chrome.Slices} {
 		traces(t, func(t *testing.T, data []byte) {

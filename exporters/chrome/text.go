@@ -10,11 +10,11 @@ import (
 // replacement is U+FFFD in UTF-8.
 const replacement = "\uFFFD"
 
-// appendString appends a JSON string. It returns false if it replaced bytes that are not UTF-8 by U+FFFD. Surrogates
-// are such bytes.
+// appendString appends s as a JSON string. It replaces each byte that is not valid UTF-8 by U+FFFD, including encoded
+// surrogates, and then returns false.
 func appendString(dst []byte, s string) (_ []byte, valid bool) {
 	dst, valid = append(dst, '"'), true
-	from := 0 // s[from:i] is as it should be
+	from := 0 // s[from:i] needs no escape
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
@@ -37,7 +37,7 @@ func appendString(dst []byte, s string) (_ []byte, valid bool) {
 	return append(append(dst, s[from:]...), '"'), valid
 }
 
-// appendEscape appends a character that a JSON string cannot hold as it is.
+// appendEscape appends the escape of a quote, backslash or control character.
 func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
@@ -53,8 +53,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
-// appendMicros appends nanoseconds as microseconds with the decimals that they need, and without an exponent: viewers
-// parse it as a float64, which restores the nanosecond for 101 days.
+// appendMicros appends a time as microseconds with at most 3 decimals and no exponent. Viewers parse it as a float64,
+// which restores the nanosecond for 101 days.
 func appendMicros(dst []byte, ns int64) []byte {
 	if ns < 0 {
 		dst, ns = append(dst, '-'), -ns
@@ -75,7 +75,7 @@ func appendMicros(dst []byte, ns int64) []byte {
 	return append(dst, byte('0'+rest))
 }
 
-// appendNumber appends a finite number.
+// appendNumber appends a finite number. Integers up to 2^53 have no exponent.
 func appendNumber(dst []byte, f float64) []byte {
 	if i := int64(f); float64(i) == f && -1<<53 <= i && i <= 1<<53 {
 		return strconv.AppendInt(dst, i, 10)
@@ -83,7 +83,7 @@ func appendNumber(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
 
-// appendFloat appends a number, or a string for what JSON has no number for.
+// appendFloat appends a number, or a string for infinities and NaN, which JSON cannot represent.
 func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -96,11 +96,11 @@ func appendFloat(dst []byte, f float64) []byte {
 	return appendNumber(dst, f)
 }
 
-// maxInt is the largest integer that Perfetto reads: it loses larger ones.
+// maxInt is the largest integer that Perfetto reads.
 const maxInt = "9223372036854775807"
 
-// largeInteger returns the place of the first integer in b[from:] that is larger than maxInt, or len(b). b is JSON from
-// there on.
+// largeInteger returns the range of the first integer larger than maxInt in the JSON text b[from:], or len(b) twice if
+// there is none. from must not be inside a string.
 func largeInteger(b []byte, from int) (start, end int) {
 	for i := from; i < len(b); {
 		c := b[i]
@@ -123,8 +123,8 @@ func largeInteger(b []byte, from int) (start, end int) {
 	return len(b), len(b)
 }
 
-// quoteLarge makes strings of the integers in b[from:] that are larger than maxInt. b is JSON from there on. scratch is
-// a buffer that it uses.
+// quoteLarge converts the integers larger than maxInt in the JSON text b[from:] to strings. *scratch is a buffer that
+// it may grow.
 func quoteLarge(b []byte, from int, scratch *[]byte) []byte {
 	start, end := largeInteger(b, from)
 	if start == len(b) {
@@ -145,7 +145,8 @@ func quoteLarge(b []byte, from int, scratch *[]byte) []byte {
 	}
 }
 
-// isLarge reports whether the digits b[start:end] are a whole integer, without a sign, that is larger than maxInt.
+// isLarge reports whether the digits b[start:end] are an integer larger than maxInt, and not part of a negative or
+// fractional number.
 func isLarge(b []byte, start, end int) bool {
 	if end-start < len(maxInt) || end-start == len(maxInt) && bytes.Compare(b[start:end], []byte(maxInt)) <= 0 {
 		return false
@@ -162,7 +163,7 @@ func isLarge(b []byte, start, end int) bool {
 		after != 'E'
 }
 
-// endOfString returns the index after the string that begins at i.
+// endOfString returns the index after the JSON string that begins at b[i].
 func endOfString(b []byte, i int) int {
 	for i++; i < len(b); {
 		n := bytes.IndexByte(b[i:], '"')

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzText: every string is JSON that restores it, but for what is not Unicode.
+// FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "plain", "quote\" back\\ nul\x00 tab\t", "é漢😀", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd", "\u2028</script>"} {
 		f.Add(s)
@@ -89,7 +89,8 @@ func values(t *testing.T, s string) (list []json.Token) {
 	}
 }
 
-// TestMicros: a time has no exponent, no needless digits, and the float64 that viewers parse restores the nanosecond.
+// TestMicros: a time has no exponent and no superfluous digits, and the float64 that viewers parse restores the
+// nanosecond.
 func TestMicros(t *testing.T) {
 	for _, c := range []struct {
 		ns   int64
@@ -109,7 +110,7 @@ func TestMicros(t *testing.T) {
 	}
 }
 
-// TestNumbers: numbers are those of JSON and restore the value.
+// TestNumbers: numbers are valid JSON and restore the value.
 func TestNumbers(t *testing.T) {
 	for _, f := range []float64{0, 1, -1, 0.1, 1e21, 1e300, -5e-324, math.MaxFloat64, 1 << 53, 1<<53 + 2, math.Pi, -2.5} {
 		b := appendFloat(nil, f)

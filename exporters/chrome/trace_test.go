@@ -32,7 +32,7 @@ func traces(t *testing.T, f func(t *testing.T, data []byte)) {
 	}
 }
 
-// copyTo writes a trace to sinks, and closes them. What can be read of a damaged trace is written.
+// copyTo writes a trace to sinks and closes them. It writes the readable part of a corrupt trace.
 func copyTo(tb testing.TB, data []byte, create func(*ntconv.Info, ntconv.Namer) []ntconv.Sink) {
 	tb.Helper()
 	r, err := reader.NewBytes(data, nil)
@@ -79,7 +79,7 @@ func exported(tb testing.TB, data []byte, o chrome.Options) ([]byte, chrome.Summ
 	return out.Bytes(), sink.Summary()
 }
 
-// compare compares what a document has with what the sink says.
+// compare compares the contents of a document with the sink's summary.
 func compare(t testing.TB, f found, s chrome.Summary) {
 	t.Helper()
 	if f.slices != s.Slices || f.lanes != s.Lanes || f.instants != s.Instants || f.losses != s.Losses || f.unfinished != s.Unfinished {
@@ -90,8 +90,7 @@ func compare(t testing.TB, f found, s chrome.Summary) {
 	}
 }
 
-// TestTraces: the output for every real trace has the properties that viewers expect, and holds what the timeline
-// holds.
+// TestTraces: the output for every real trace has the properties that viewers expect, and the contents of the timeline.
 func TestTraces(t *testing.T) {
 	traces(t, func(t *testing.T, data []byte) {
 		out, s := exported(t, data, chrome.Options{})

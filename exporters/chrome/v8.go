@@ -10,40 +10,42 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// maxChunk is the number of samples of a chunk.
+// maxChunk is the maximum number of samples per chunk.
 const maxChunk = 1000
 
-// A v8Sampler writes samples as the profiler of V8 does in a trace: an event Profile per thread, then events
-// ProfileChunk. A node of the tree of stacks is sent once per profile. A sample lasts until the next one of its
-// profile, so a sample of the node (idle) follows one that ends well before the next.
+// A v8Sampler writes samples as V8's profiler does in a trace: one Profile event per thread, then ProfileChunk events.
+// Each profile sends a node of the stack tree once. In this format a sample lasts until the next sample of its profile,
+// so a sample with an earlier end is followed by a sample of the node (idle).
 type v8Sampler struct {
 	e        *encoder
 	profiles map[profileKey]*v8Profile
 	list     []*v8Profile
 	last     *v8Profile
-	due      []*v8Profile
+	due      []*v8Profile // profiles that still have unwritten samples in finish
 }
 
+// A profileKey identifies a V8 profile.
 type profileKey struct {
 	track *timeline.Track
 	kind  profile.Kind
 }
 
-// A v8Profile is the profile of a thread and a kind of samples.
+// A v8Profile is the profile of one thread and one sample kind. sample and push set the fields, chunk clears nodes,
+// samples and deltas, cut clears open, special and sent, because each part starts its profiles again.
 type v8Profile struct {
 	profileKey
 	id      int
-	open    bool // the event Profile of the part has been written
-	sent    nodeSet
+	open    bool            // the Profile event of this part has been written
+	sent    nodeSet         // nodes that were sent in this part, or are in nodes
 	nodes   []timeline.Node // to send with the next chunk, callers first
-	special bool            // nodes without a frame have been sent
-	samples []uint64        // numbers of nodes as V8 counts them
-	deltas  []int64         // microseconds since the sample before
+	special bool            // nodes without a frame have been sent in this part
+	samples []uint64        // node IDs as V8 numbers them
+	deltas  []int64         // microseconds since the previous sample
 	micros  int64           // of the latest sample
 	at      int64           // nanoseconds: time of the latest sample that is not idle
-	until   int64           // nanoseconds: when it ends to count
+	until   int64           // nanoseconds: end of that sample
 	timed   bool            // until is known
-	node    uint64          // of it
+	node    uint64          // node ID of that sample
 }
 
 func newV8Sampler(e *encoder) *v8Sampler {
@@ -53,15 +55,16 @@ func newV8Sampler(e *encoder) *v8Sampler {
 // noStackName is the name of the frame of samples without a stack.
 const noStackName = "(no stack)"
 
-// Numbers of nodes in a profile. Those with a frame follow rootNode.
+// rootNode is the ID of the root. Nodes with a frame follow it.
 const rootNode = 1
 
 func v8Node(n timeline.Node) uint64 { return uint64(n) + rootNode }
 
-// idleNode is that of samples that end others, stacklessNode that of samples without a stack.
+// idleNode is the ID of the node (idle), stacklessNode the ID of the node for samples without a stack.
 func (s *v8Sampler) idleNode() uint64      { return uint64(s.e.trace.Nodes()) + rootNode + 1 }
 func (s *v8Sampler) stacklessNode() uint64 { return uint64(s.e.trace.Nodes()) + rootNode + 2 }
 
+// profileOf returns the profile for a sample, and creates it on first use.
 func (s *v8Sampler) profileOf(it *timeline.Item) *v8Profile {
 	key := profileKey{it.Track, it.Weight.Kind}
 	if it.Thread != nil {
@@ -80,6 +83,8 @@ func (s *v8Sampler) profileOf(it *timeline.Item) *v8Profile {
 	return p
 }
 
+// sample ends the previous sample of the profile if necessary, and appends this one. A chunk is written one sample
+// early, so that an idle sample still fits.
 func (s *v8Sampler) sample(it *timeline.Item) {
 	p := s.profileOf(it)
 	s.end(p, it.Time)
@@ -95,8 +100,8 @@ func (s *v8Sampler) sample(it *timeline.Item) {
 	}
 }
 
-// end ends the latest sample of a profile if it ends well before now: a tenth of its time, as intervals of samplers
-// vary.
+// end adds an idle sample if the latest sample of the profile ended well before now: by more than a tenth of its
+// duration, because sampling intervals vary.
 func (s *v8Sampler) end(p *v8Profile, now int64) {
 	if p.timed && now-p.until > max((p.until-p.at)/10, 1000) {
 		s.push(p, s.idleNode(), p.until)
@@ -104,7 +109,7 @@ func (s *v8Sampler) end(p *v8Profile, now int64) {
 	p.timed = false
 }
 
-// push appends a sample. Times are rounded down to microseconds before they are subtracted, so that the deltas do not
+// push appends a sample. It rounds times down to microseconds before it subtracts them, so that the deltas do not
 // drift.
 func (s *v8Sampler) push(p *v8Profile, node uint64, at int64) {
 	micros := floorMicros(at + s.e.shift)
@@ -117,7 +122,7 @@ func (s *v8Sampler) push(p *v8Profile, node uint64, at int64) {
 	p.micros = micros
 }
 
-// floorMicros rounds down, also before 0.
+// floorMicros rounds down to microseconds, also for negative times.
 func floorMicros(ns int64) int64 {
 	if ns < 0 {
 		return -((-ns + 999) / 1000)
@@ -128,7 +133,7 @@ func floorMicros(ns int64) int64 {
 // profileCategory is the category of the events of V8's profiler.
 const profileCategory = `"cat":"disabled-by-default-v8.cpu_profiler"`
 
-// eventHead appends the beginning of an event of a profile up to the value of data.
+// eventHead appends a profile event up to the members of data.
 func (s *v8Sampler) eventHead(p *v8Profile, name string, at int64) []byte {
 	b := append(append(s.e.out.next(), `{"ph":"P","name":"`...), name...)
 	b = strconv.AppendInt(append(b, `",`+profileCategory+`,"id":"0x`...), int64(p.id), 16)
@@ -136,14 +141,14 @@ func (s *v8Sampler) eventHead(p *v8Profile, name string, at int64) []byte {
 	return append(s.e.time(b, at), `,"args":{"data":{`...)
 }
 
-// profile writes the event that begins a profile.
+// profile writes the Profile event.
 func (s *v8Sampler) profile(p *v8Profile, at int64) {
 	b := append(s.eventHead(p, "Profile", at), `"startTime":`...)
 	b = strconv.AppendInt(b, floorMicros(at+s.e.shift), 10)
 	s.e.out.buf = append(b, '}', '}', '}')
 }
 
-// chunk writes the samples that wait.
+// chunk writes the buffered samples and the new nodes as a ProfileChunk event.
 func (s *v8Sampler) chunk(p *v8Profile, at int64) {
 	b := append(s.eventHead(p, "ProfileChunk", at), `"cpuProfile":{`...)
 	if len(p.nodes) > 0 || !p.special {
@@ -167,7 +172,7 @@ func (s *v8Sampler) chunk(p *v8Profile, at int64) {
 	p.nodes, p.samples, p.deltas = p.nodes[:0], p.samples[:0], p.deltas[:0]
 }
 
-// nodes appends the nodes that were not sent yet.
+// nodes appends the nodes that have not been sent yet.
 func (s *v8Sampler) nodes(b []byte, p *v8Profile) []byte {
 	start := len(b)
 	if !p.special {
@@ -199,7 +204,7 @@ func appendSpecial(b []byte, id uint64, name string) []byte {
 	return append(b, `","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}`...)
 }
 
-// callFrame appends a frame. V8 counts lines and columns from 0; -1 means unknown.
+// callFrame appends a frame. V8 numbers lines and columns from 0; -1 means unknown.
 func (e *encoder) callFrame(b []byte, f *ntconv.Frame) []byte {
 	b = e.text(append(b, `{"functionName":`...), functionName(f))
 	url := moduleOf(f)
@@ -220,7 +225,7 @@ func functionName(f *ntconv.Frame) string {
 	return f.Func.Name
 }
 
-// moduleOf returns the file that the code of a frame is in, "" if unknown.
+// moduleOf returns the file of the frame's mapping, "" if unknown.
 func moduleOf(f *ntconv.Frame) string {
 	if f.Mapping == nil {
 		return ""
@@ -230,7 +235,7 @@ func moduleOf(f *ntconv.Frame) string {
 
 func (s *v8Sampler) advance(int64) {}
 
-// cut ends all profiles of a part.
+// cut ends all profiles of a part. Samples that continue keep timed, for resume.
 func (s *v8Sampler) cut(now int64) {
 	for _, p := range s.list {
 		if !p.open {
@@ -247,7 +252,7 @@ func (s *v8Sampler) cut(now int64) {
 	}
 }
 
-// resume begins the samples again that last beyond the cut.
+// resume adds the samples that continue past the cut to the profiles of the next part.
 func (s *v8Sampler) resume(now int64) {
 	for _, p := range s.list {
 		if !p.timed || p.until <= now {
@@ -262,7 +267,7 @@ func (s *v8Sampler) resume(now int64) {
 	}
 }
 
-// finish ends all profiles with the trace, in the order of their last samples.
+// finish ends all profiles, in the order of their last samples.
 func (s *v8Sampler) finish() {
 	for _, p := range s.list {
 		if p.open && p.timed {

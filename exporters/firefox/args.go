@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A format is how the Firefox Profiler formats a field of a marker (MarkerFormatType in its src/types/markers.ts).
+// A format states how the Firefox Profiler formats a field of a marker (MarkerFormatType in its src/types/markers.ts).
 type format uint8
 
 const (
@@ -28,33 +28,34 @@ const (
 
 var formatNames = [numFormats]string{"string", "integer", "decimal", "hexadecimal", "list"}
 
-// A field is a key of the data of markers with a format. Fields are numbered.
+// A field is a key of marker data together with a format. Its ID is its index in argEncoder.fields.
 type field struct {
 	key    uint32
 	format format
 }
 
-// A key is a member of the data of a marker.
+// A key is a member name of marker data. Its ID is its index in argEncoder.keys. If an object has several members of
+// the same name, each later member uses a replacement key, whose name differs.
 type key struct {
 	text string
-	json []byte             // with the colon
-	ids  [numFormats]uint32 // number of the field plus 1, 0 if there is none
-	mark uint64             // the object that was the last one with the key
-	next uint32             // the key that takes its place in an object that has it already, 0 if there is none yet
-	// The key was made to take the place of other keys: base is the first of them and copies the number of them, 0 for
-	// names of members.
+	json []byte             // the quoted text and a colon
+	ids  [numFormats]uint32 // ID of the field with each format plus 1; 0 means none
+	mark uint64             // the last object with this key
+	next uint32             // ID of the key that replaces this one if an object already has it; 0 means not known yet
+	// For a key that replaces others, base is the first of them and copies their number. copies is 0 for names of
+	// members.
 	base   string
 	copies int
-	// In the object jumpMark, all keys that would take this key's place are in use up to jump.
+	// In the object jumpMark, all replacements of this key before jump are in use.
 	jump     uint32
 	jumpMark uint64
 }
 
-// plainCopies is the number of copies of a key that differ only in underscores. Further ones are numbered, because
-// their lengths would add up to the square of their number.
+// plainCopies is the number of replacements that append an underscore each. Further replacements append a number,
+// because the total length of the strings would grow with the square of their number.
 const plainCopies = 8
 
-// copyText returns the text of the key that takes the place of k.
+// copyText returns the text of the key that replaces k.
 func (k *key) copyText() string {
 	if k.copies < plainCopies {
 		return k.text + "_"
@@ -62,24 +63,28 @@ func (k *key) copyText() string {
 	return k.base + "_" + strconv.Itoa(k.copies+1)
 }
 
-// Keys that the exporter sets itself, or to which the Firefox Profiler gives a meaning, in the order of reservedKeys.
+// The first keys, in the order of reservedKeys: the exporter sets them itself, or the Firefox Profiler gives them a
+// meaning.
 const numReserved = 6
 
 var reservedKeys = [numReserved]string{"type", "cause", "unfinished", "endThread", "innerWindowID", "stack"}
 
-// Limits of what is kept for the whole trace. Further keys are dropped and counted, further shapes stand in each
-// object.
+// Limits of the tables that last for the whole trace. Members with further keys are dropped and counted; objects with
+// further shapes contain their list of fields themselves.
 const (
 	maxKeys   = 1 << 16
 	maxShapes = 1 << 16
 )
 
-// An argEncoder turns args into members of a JSON object, which follow other members:
+// An argEncoder encodes args as members of a JSON object that follow other members:
 //
 //	uvarint number of the shape, ",\"key\":value,\"key\":value"
 //
-// A shape is the list of the fields in their order, from which the schemas of markers are made. Shape 0 stands before a
-// list of its own: uvarint number of fields, uvarint number of each.
+// A shape is the ordered list of the fields of an object; marker schemas are built from shapes. Shape 0 means that the
+// list follows: uvarint number of fields, uvarint ID of each field.
+//
+// The timeline calls it during Write. encode resets ids and body and increments object for each object; all other
+// fields only grow.
 type argEncoder struct {
 	table  schema.Table
 	keys   []key
@@ -89,16 +94,16 @@ type argEncoder struct {
 	lists  [][]uint32 // fields by shape
 	plans  map[*schema.Schema][]column
 
-	object   uint64   // number of the object
-	ids      []uint32 // of its fields
+	object   uint64   // number of the current object, from 1
+	ids      []uint32 // IDs of its fields
 	body     []byte   // its members
-	nested   []byte
-	list     []byte // encoded ids
-	replaced uint64 // strings that are not Unicode
-	dropped  uint64 // members without a key
+	nested   []byte   // scratch for values that are encoded as a string
+	list     []byte   // scratch: ids in their encoding, or a string
+	replaced uint64   // strings that are not valid Unicode
+	dropped  uint64   // members beyond maxKeys
 }
 
-// A column is a field of the payloads of a schema.
+// A column is a payload field of a schema. It caches the key of the field.
 type column struct {
 	name string
 	key  uint32
@@ -136,6 +141,7 @@ func (a *argEncoder) encode(dst []byte, s *timeline.Source) []byte {
 	return append(a.appendShape(dst), a.body...)
 }
 
+// appendShape appends the number of the object's shape, or shape 0 and the list of fields if the table is full.
 func (a *argEncoder) appendShape(dst []byte) []byte {
 	a.list = a.list[:0]
 	for _, id := range a.ids {
@@ -154,7 +160,8 @@ func (a *argEncoder) appendShape(dst []byte) []byte {
 	return append(dst, a.list...)
 }
 
-// decode is the inverse of encode: it returns the shape, or the fields if the shape is 0, and the members.
+// decode is the inverse of encode. It returns the shape, its fields and the members. For shape 0 the fields are those
+// of the object itself. All results are empty if the item has no args.
 func (a *argEncoder) decode(encoded []byte) (shape uint32, fields []uint32, members []byte) {
 	if len(encoded) == 0 {
 		return 0, nil, nil
@@ -173,7 +180,7 @@ func (a *argEncoder) decode(encoded []byte) (shape uint32, fields []uint32, memb
 	return 0, fields, encoded
 }
 
-// key returns the number of a key.
+// key returns the ID of the key with this text, or maxKeys if the table is full. Invalid UTF-8 becomes U+FFFD.
 func (a *argEncoder) key(text string) uint32 {
 	n, ok := a.byText[text]
 	if ok {
@@ -195,7 +202,7 @@ func (a *argEncoder) key(text string) uint32 {
 	return n
 }
 
-// after returns the key that takes the place of a key.
+// after returns the key that replaces key n, or maxKeys.
 func (a *argEncoder) after(n uint32) uint32 {
 	k := &a.keys[n]
 	if k.jumpMark == a.object {
@@ -212,8 +219,9 @@ func (a *argEncoder) after(n uint32) uint32 {
 	return a.keys[n].next
 }
 
-// free returns the key that a member gets whose name is key n: n, or the first key in its place that the object does
-// not have. Keys on the way are skipped by the next search, so that a member costs no more if many have the same name.
+// free returns the key for a member with key n: n itself, or its first replacement that the current object does not
+// have yet. It records the distance in every key that it passed, so that many members with one name cost no more than
+// members with different names.
 func (a *argEncoder) free(n uint32) uint32 {
 	first := n
 	for n < numReserved || n < maxKeys && a.keys[n].mark == a.object {
@@ -227,7 +235,8 @@ func (a *argEncoder) free(n uint32) uint32 {
 	return n
 }
 
-// begin begins a member. It returns false if the member has to be dropped.
+// begin appends the name of a member. It returns false if the member must be dropped, because the table of keys is
+// full.
 func (a *argEncoder) begin(n uint32, f format) bool {
 	n = a.free(n)
 	if n >= maxKeys {
@@ -272,9 +281,10 @@ func (a *argEncoder) event(e *ntconv.Event) {
 	}
 }
 
-// maxPlan limits the columns that are remembered per schema.
+// maxPlan limits the cached columns per schema.
 const maxPlan = 256
 
+// labels adds the labels of an event: IDs under fixed names, other labels under their keys.
 func (a *argEncoder) labels(l *ntconv.Labels) {
 	for _, c := range [...]struct {
 		kind  ntconv.LabelKind
@@ -361,7 +371,7 @@ func (a *argEncoder) element(i int) {
 	}
 }
 
-// value adds an arg that is made by the timeline.
+// value adds an arg that the timeline computed.
 func (a *argEncoder) value(v *timeline.Value) {
 	switch n := a.key(v.Name); v.Kind {
 	case timeline.TextValue:
@@ -373,9 +383,10 @@ func (a *argEncoder) value(v *timeline.Value) {
 	}
 }
 
-// exact is the number up to which JavaScript has all integers.
+// exact is the limit up to which JavaScript represents all integers exactly.
 const exact = 1 << 53
 
+// int adds an integer, as a string if JavaScript cannot represent it exactly.
 func (a *argEncoder) int(n uint32, v int64, f format) {
 	if v > exact || v < -exact {
 		f = formatString

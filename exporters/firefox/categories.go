@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Categories of frames and markers, indices of categories.
+// Categories of frames and markers: indexes of categories.
 const (
 	categoryOther = iota
 	categoryManaged
@@ -23,7 +23,7 @@ const (
 	categoryLoss
 )
 
-// categories have a color that the Firefox Profiler knows. The first grey one is the default.
+// categories lists the categories with colors that the Firefox Profiler knows. The first grey category is its default.
 var categories = [...]struct{ name, color string }{
 	categoryOther:     {"Other", "grey"},
 	categoryManaged:   {".NET", "blue"},
@@ -39,7 +39,7 @@ var categories = [...]struct{ name, color string }{
 	categoryLoss:      {"Lost events", "darkgrey"},
 }
 
-// runtimeModules are the native parts of .NET, in lower case, without the prefix "lib" and without extension.
+// runtimeModules are the native parts of .NET: file names in lower case, without the prefix "lib" and the extension.
 var runtimeModules = map[string]bool{
 	"coreclr": true, "clrjit": true, "clrgc": true, "clrgcexp": true, "clr": true, "mscordaccore": true, "hostfxr": true, "hostpolicy": true,
 	"mscorwks": true, "monosgen-2.0": true, "system.native": true, "system.globalization.native": true, "system.io.compression.native": true,
@@ -64,19 +64,19 @@ func categoryOf(f *ntconv.Frame) int {
 	return categoryNative
 }
 
-// baseName returns a path without directories, of any operating system.
+// baseName returns the last element of a path of any operating system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// A class is what markers of a category of items have in common.
+// A class describes how the markers of an item category are shown.
 type class struct {
 	category int
-	// single means that markers of the category have one schema, whatever their names are.
+	// single means that all markers of the category share one schema. Otherwise each name has a schema.
 	single bool
-	// overview means that the markers appear above the list of threads.
+	// overview means that the markers also appear above the list of threads.
 	overview bool
 }
 
-// classOf returns the class of the items of a category. All that is not named here is a provider of events.
+// classOf returns the class of an item category. Every category that it does not list is a provider of events.
 func classOf(category string) class {
 	switch category {
 	case timeline.CategorySpan, timeline.CategoryRequest:

@@ -9,15 +9,17 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A counter is an element of the counters of the profile. Its samples are changes: the Firefox Profiler adds them up.
+// A counter is an element of the profile's counters. Its samples are differences, which the Firefox Profiler adds up.
 type counter struct {
 	track       *timeline.Track
 	times, diff *jsoncolumns.Column
-	value       float64
-	scale       float64
-	unit        string // bytes, or "" for others
+	value       float64 // the latest value, in the unit of the counter
+	scale       float64 // factor from the unit of the trace
+	unit        string  // bytes, or "" for other units
 }
 
+// counter adds a value of a counter, as the difference to the previous value. It omits and counts values that are not
+// finite.
 func (e *encoder) counter(i *timeline.Item) {
 	if math.IsNaN(i.Value) || math.IsInf(i.Value, 0) {
 		e.notNumbers++
@@ -49,7 +51,7 @@ func (c *counter) add(at int64, value float64) {
 	c.value = value
 }
 
-// counterUnit returns the unit of a counter in the Firefox Profiler, and the factor to it.
+// counterUnit returns the Firefox Profiler's unit for a unit of the trace, and the factor for its values.
 func counterUnit(unit string) (string, float64) {
 	switch unit {
 	case "B", "By", "bytes", "byte":
@@ -66,8 +68,8 @@ func counterUnit(unit string) (string, float64) {
 	return "", 1
 }
 
-// write writes the counter of a process whose first thread has an index. Viewers of version 62 of the format and later
-// read display, older ones show what has the category Memory.
+// write writes the counter. index is the index of its process's first thread. Viewers of format version 62 and later
+// read display, older viewers show only counters of the category Memory.
 func (c *counter) write(w *jsoncolumns.Writer, index int) {
 	category, color, format := "Counter", "teal", "number"
 	if c.unit == weightBytes {
@@ -100,7 +102,7 @@ func unitText(unit string) string {
 	return unit
 }
 
-// pidOf returns the number of the process of a track.
+// pidOf returns the PID of the track's process, "0" if it has none.
 func pidOf(t *timeline.Track) string {
 	if t.Process == nil {
 		return "0"

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// trace is what the exporter needs of a *timeline.Timeline.
+// A trace is the part of timeline.Timeline that the exporter reads.
 type trace interface {
 	Each(emit func(*timeline.Item) error) error
 	Tracks() []*timeline.Track
@@ -23,47 +23,50 @@ type trace interface {
 	Counts() timeline.Counts
 }
 
-// A measure is a sample type of a kind of samples.
+// A measure is a sample type of one kind of samples. A thread of the file holds the samples of one measure.
 type measure struct {
 	kind   profile.Kind
 	value  profile.ValueType
-	number int64
+	number int64  // in the order of first use; 0 is shown on the thread itself
 	weight string // WeightType of the Firefox Profiler
-	scale  int64  // value in nanoseconds or bytes
+	scale  int64  // factor from the values to nanoseconds or bytes
 }
 
+// A measureKey identifies a measure.
 type measureKey struct {
 	kind  profile.Kind
 	value profile.ValueType
 }
 
+// A threadKey identifies a thread of the file. Each measure of a track except the first has a thread of its own.
 type threadKey struct {
 	track  *timeline.Track
 	number int64 // of the measure
 }
 
-// An encoder turns items into columns of threads and counters.
+// An encoder converts items to columns of threads and counters.
 type encoder struct {
 	trace     trace
 	set       *jsoncolumns.Set
 	args      *argEncoder
 	mainTypes *profile.MainTypes
 
-	order      map[*timeline.Track]int64
+	order      map[*timeline.Track]int64 // index of each track that the trace had at the beginning
 	threads    map[threadKey]*thread
 	counters   map[*timeline.Track]*counter
 	measures   map[measureKey]*measure
-	types      []profile.ValueType // of the latest sample
-	of         []*measure          // of types
+	types      []profile.ValueType // types of the latest sample, compared by address
+	of         []*measure          // measures of these types
 	strings    stringTable
 	schemas    map[schemaKey]*markerSchema
 	schemaList []*markerSchema
-	schemaKey  schemaKey // of schema
-	schema     *markerSchema
-	path       []timeline.Node
-	notNumbers uint64 // values of counters
+	schemaKey  schemaKey       // key of schema
+	schema     *markerSchema   // schema of the latest marker
+	path       []timeline.Node // scratch
+	notNumbers uint64          // counter values that are not finite numbers
 }
 
+// newEncoder returns an encoder for the tracks that t has now.
 func newEncoder(t trace, o *spool.Options, args *argEncoder, m *profile.MainTypes) *encoder {
 	e := &encoder{
 		trace: t, set: jsoncolumns.NewSet(o), args: args, mainTypes: m, order: make(map[*timeline.Track]int64), threads: make(map[threadKey]*thread),
@@ -77,6 +80,8 @@ func newEncoder(t trace, o *spool.Options, args *argEncoder, m *profile.MainType
 	return e
 }
 
+// item adds an item to the columns. Flows, slice ends and raw items have no column: a slice has its duration at its
+// begin.
 func (e *encoder) item(i *timeline.Item) error {
 	switch i.Kind {
 	case timeline.Sample:
@@ -89,13 +94,13 @@ func (e *encoder) item(i *timeline.Item) error {
 	return e.set.Err()
 }
 
-// Keys of columns: threads by track, each with room for its sample types, then counters.
+// Keys of columns in the spool, which sorts by them: threads by track, each with room for its measures, then counters.
 const (
 	threadKeys  = 1 << 20
 	counterKeys = 1 << 62
 )
 
-// number returns the place of a track among the threads or counters. Tracks that appear late come last.
+// number returns the position of a track among the threads or counters. Tracks that were added later follow all others.
 func (e *encoder) number(t *timeline.Track) int64 {
 	if n, ok := e.order[t]; ok {
 		return n
@@ -103,7 +108,7 @@ func (e *encoder) number(t *timeline.Track) int64 {
 	return int64(len(e.order)) + int64(t.ID)
 }
 
-// threadOf returns the thread that shows a track: that of a thread is the thread, all others are shown with their
+// threadOf returns the thread of the file that shows a track. All tracks except those of threads are shown with their
 // process.
 func (e *encoder) threadOf(t *timeline.Track) *thread {
 	if t.Kind != timeline.ThreadTrack && t.Process != nil && t.Process.Track != nil {
@@ -112,7 +117,8 @@ func (e *encoder) threadOf(t *timeline.Track) *thread {
 	return e.thread(t, nil)
 }
 
-// thread returns the thread of a track, or the one for the samples of another than the first measure.
+// thread returns the thread of a track, and creates it on first use. A measure other than the first has a thread of its
+// own; a nil m means the first.
 func (e *encoder) thread(t *timeline.Track, m *measure) *thread {
 	key := threadKey{track: t}
 	if m != nil {
@@ -129,6 +135,8 @@ func (e *encoder) thread(t *timeline.Track, m *measure) *thread {
 	return h
 }
 
+// sample adds one row per sample type with a value. The samples of all sample types but the first go to threads of
+// their own.
 func (e *encoder) sample(i *timeline.Item) {
 	w := i.Weight
 	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {
@@ -140,7 +148,7 @@ func (e *encoder) sample(i *timeline.Item) {
 	}
 	for k, m := range e.of {
 		value := w.Values[k]
-		if value == 0 && len(e.of) > 1 { // of another sample type
+		if value == 0 && len(e.of) > 1 { // the sample belongs to another sample type
 			continue
 		}
 		value = times(value, m.scale)
@@ -162,17 +170,17 @@ func (e *encoder) sample(i *timeline.Item) {
 	}
 }
 
-// stateWaiting is the state of threads that are not known to run managed code.
+// stateWaiting is the state of threads that may be waiting: they are not known to run managed code.
 const stateWaiting = "External"
 
-// Values of WeightType (src/types/profile.ts of the Firefox Profiler).
+// Values of the Firefox Profiler's WeightType (src/types/profile.ts).
 const (
 	weightTime    = "tracing-ms"
 	weightBytes   = "bytes"
 	weightSamples = "samples"
 )
 
-// measuresOf returns the measures of a sample, one per value.
+// measuresOf returns the measures of a sample, one per value. New measures are numbered in the order of mainTypes.
 func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
 	list := make([]*measure, len(w.Types))
 	for _, i := range e.mainTypes.Order(w.Types) {
@@ -188,12 +196,12 @@ func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
 	return list
 }
 
-// weightOf returns the type of weights for a unit, and the factor to nanoseconds or bytes.
+// weightOf returns the weight type for a unit, and the factor to nanoseconds or bytes.
 func weightOf(unit string) (string, int64) {
 	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
-	case "nanosecond", "n": // of "ns"
+	case "nanosecond", "n": // from "ns"
 		return weightTime, 1
-	case "microsecond", "u", "µ", "μ": // the micro sign, and the Greek letter
+	case "microsecond", "u", "µ", "μ": // the micro sign and the Greek letter
 		return weightTime, 1e3
 	case "millisecond", "m":
 		return weightTime, 1e6
@@ -213,7 +221,7 @@ func weightOf(unit string) (string, int64) {
 	return weightSamples, 1
 }
 
-// times multiplies without overflow: the result is clamped.
+// times returns value * scale, clamped to the range of int64. scale must be positive.
 func times(value, scale int64) int64 {
 	switch {
 	case value > math.MaxInt64/scale:

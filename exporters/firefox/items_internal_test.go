@@ -108,7 +108,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestVisible checks that the thread that works most is visible, with its process, however many processes there are.
+// TestVisible checks that the thread with the most work is visible, with its process, regardless of the number of
+// processes.
 func TestVisible(t *testing.T) {
 	f := &fake{frames: frames()}
 	for i := range 100 {
@@ -140,7 +141,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestEmpty: the Firefox Profiler refuses a profile without threads.
+// TestEmpty: the Firefox Profiler rejects a profile without threads.
 func TestEmpty(t *testing.T) {
 	var out bytes.Buffer
 	s := &Sink{w: &out, args: newArgEncoder(), info: &ntconv.Info{}}
@@ -208,8 +209,7 @@ func checkMembers(t *testing.T, a *argEncoder, fields []uint32, members []byte, 
 	}
 }
 
-// TestShapes checks events that never have the same fields again: what is kept for them is limited, and nothing is lost
-// without a word.
+// TestShapes checks events whose fields always differ: the memory for them is limited, and losses are reported.
 func TestShapes(t *testing.T) {
 	a := newArgEncoder()
 	n := 0

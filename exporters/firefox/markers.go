@@ -5,33 +5,35 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Phases of markers (MarkerPhase in src/types/gecko-profile.ts of the Firefox Profiler).
+// Marker phases (MarkerPhase in the Firefox Profiler's src/types/gecko-profile.ts).
 const (
 	phaseInstant  = "0"
 	phaseInterval = "1"
 )
 
-// Limits of schemas: a viewer looks at all fields of a schema for each marker.
+// Limits of schemas: for each marker, a viewer searches all fields of its schema.
 const (
 	maxSchemas = 4096
 	maxFields  = 1024
 )
 
-// A markerSchema describes the markers of a category, or of an event. It is written once per file.
+// A markerSchema describes the markers of a category, or of one event type. The file contains each schema once.
 type markerSchema struct {
 	name   string
 	json   []byte // the name, quoted
 	class  class
 	fields []field
-	index  map[uint32]int  // in fields, by key
-	shapes map[uint32]bool // whose fields are in fields
-	// Fields that the exporter adds itself.
+	index  map[uint32]int  // index in fields by key ID
+	shapes map[uint32]bool // shapes whose fields have been added
+	// Whether a marker of the schema has these members, which the exporter adds itself.
 	unfinished, endThread bool
 }
 
+// A schemaKey identifies a schema. name is "" for categories whose markers share one schema.
 type schemaKey struct{ category, name string }
 
-// schemaOf returns the schema of an item.
+// schemaOf returns the schema of an item and creates it on first use. Beyond maxSchemas, all further event types share
+// one schema.
 func (e *encoder) schemaOf(i *timeline.Item) *markerSchema {
 	key := schemaKey{category: i.Category}
 	c := classOf(i.Category)
@@ -61,7 +63,7 @@ func (e *encoder) schemaOf(i *timeline.Item) *markerSchema {
 	return s
 }
 
-// add adds the fields of a shape. A key that has values of several formats is formatted as a string.
+// add adds the fields of a shape. A key with values of several formats gets the format string.
 func (s *markerSchema) add(a *argEncoder, shape uint32, fields []uint32) {
 	if shape != 0 {
 		if s.shapes[shape] {
@@ -82,7 +84,8 @@ func (s *markerSchema) add(a *argEncoder, shape uint32, fields []uint32) {
 	}
 }
 
-// marker adds a slice or an instant.
+// marker adds a row to the marker table of a thread, and one to its allocations if the item is an allocation with a
+// stack.
 func (e *encoder) marker(i *timeline.Item) {
 	h := e.threadOf(i.Track)
 	s := e.schemaOf(i)
@@ -154,10 +157,11 @@ func (s *markerSchema) write(w *jsoncolumns.Writer, a *argEncoder) {
 	w.Text("]}")
 }
 
-// labelFields is the number of fields that the table of markers shows in a row.
+// labelFields is the number of fields that the marker table shows per row.
 const labelFields = 4
 
-// writeLabel writes what the table of markers shows of the fields. A key with braces or a dot cannot stand in it.
+// writeLabel writes tableLabel, the fields that the marker table shows. A label cannot refer to a key with braces or a
+// dot.
 func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
 	label := ""
 	n := 0
@@ -181,12 +185,12 @@ func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
 	}
 }
 
-// identifiers are keys that say nothing in a row of the table.
+// identifiers are keys that a row of the marker table omits, because they are not useful to a reader.
 var identifiers = map[string]bool{
 	"trace_id": true, "span_id": true, "parent_id": true, "activity_id": true, "related_activity_id": true, "ClrInstanceID": true,
 }
 
-// plainKey reports whether a label can refer to a key.
+// plainKey reports whether a label can refer to the key.
 func plainKey(s string) bool {
 	for _, c := range s {
 		if c == '{' || c == '}' || c == '.' || c <= ' ' {

@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// write writes the thread.
+// write writes the thread as an element of threads. Columns must be written in the order of their constants, because
+// the spool delivers them in that order.
 func (h *thread) write(w *jsoncolumns.Writer) {
 	process := h.track.Process
 	name, processName := h.name(), ""
@@ -35,7 +36,7 @@ func (h *thread) write(w *jsoncolumns.Writer) {
 	w.Text("}")
 }
 
-// isProcess reports whether the thread represents its process.
+// isProcess reports whether the thread shows its process: tracks that belong to no single thread.
 func (h *thread) isProcess() bool { return h.track.Kind != timeline.ThreadTrack && h.measure == nil }
 
 // name returns the name of the thread.
@@ -57,13 +58,14 @@ func (h *thread) name() string {
 	return name
 }
 
-// A member is a column with its name in the file.
+// A member is a column and its name in the file.
 type member struct {
 	name   string
 	column int
 }
 
-// table writes an object with columns, which must be in their order.
+// table writes a member whose value is an object of columns. The columns must be in the order of their constants; more
+// is JSON text that precedes them.
 func (h *thread) table(w *jsoncolumns.Writer, name string, length int, more string, columns []member) {
 	w.Text(",\n\"" + name + `":{"length":` + strconv.Itoa(length) + `,` + more)
 	for i, m := range columns {
@@ -129,7 +131,7 @@ func (h *thread) writeStacks(w *jsoncolumns.Writer) {
 	w.Text(`,"nativeSymbols":{"length":0,"libIndex":[],"address":[],"name":[],"functionSize":[]}`)
 }
 
-// constant returns a member whose n elements are equal.
+// constant returns a member with n equal elements, and a comma.
 func constant(name, value string, n int) string {
 	b := append(make([]byte, 0, len(name)+6+n*(len(value)+1)), '"')
 	b = append(append(b, name...), `":[`...)

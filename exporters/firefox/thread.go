@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Columns of a thread that are collected, in the order in which they are written.
+// Collected columns of a thread, in the order in which they are written.
 const (
 	sampleStack = iota
 	sampleTime
@@ -36,33 +36,34 @@ const (
 	numColumns
 )
 
-// A thread is an element of the threads of the profile: a thread of the trace, or its process with what concerns all of
-// its threads. The samples of further sample types are threads of their own, because a thread has one table of samples.
+// A thread is an element of the profile's threads. It shows a thread of the trace, or a process with everything that
+// concerns all of its threads. Each further sample type is a thread of its own, because a thread has one sample table.
 type thread struct {
 	track   *timeline.Track
-	measure *measure // nil unless it is a thread of its own
-	number  int64    // place among the threads
+	measure *measure // nil unless this is the thread of a further sample type
+	number  int64    // position among the threads
 	columns [numColumns]*jsoncolumns.Column
 
-	weight *measure // of the samples, nil if there are none
-	busy   int64    // weight of samples that are not known to wait
+	weight *measure // measure of the samples; nil if there are none
+	busy   int64    // total weight of samples that are not known to wait
 
 	stacks    map[timeline.Node]uint32 // index in the stack table
-	node      timeline.Node            // of the latest lookup
-	stack     uint32
+	node      timeline.Node            // key of the latest lookup; the zero value is NoStack
+	stack     uint32                   // its result
 	frames    map[uint32]uint32
 	funcs     map[function]uint32
-	resources map[uint32]uint32 // by name
+	resources map[uint32]uint32 // index in the resource table, by name
 }
 
 // A function is a row of the function table.
 type function struct {
-	name     uint32
-	resource int64 // -1 for none
-	file     int64 // -1 for none
+	name     uint32 // index in the string table
+	resource int64  // index in the resource table; -1 means none
+	file     int64  // index in the string table; -1 means none
 	line     int32
 }
 
+// newThread returns a thread whose columns have keys in the order of their constants.
 func newThread(set *jsoncolumns.Set, t *timeline.Track, number int64) *thread {
 	h := &thread{
 		track: t, number: number, stacks: make(map[timeline.Node]uint32), frames: make(map[uint32]uint32), funcs: make(map[function]uint32),
@@ -74,16 +75,16 @@ func newThread(set *jsoncolumns.Set, t *timeline.Track, number int64) *thread {
 	return h
 }
 
-// null adds a value that is absent.
+// null adds null to a column.
 func (h *thread) null(column int) { h.columns[column].Text("null") }
 
-// millis adds a time or duration.
+// millis adds a time or duration in milliseconds.
 func (h *thread) millis(column int, nanos int64) {
 	c := h.columns[column]
 	c.End(appendMillis(c.Begin(), nanos))
 }
 
-// addStack adds the index of a stack, null if there is none.
+// addStack adds the stack table index of a node, or null for NoStack.
 func (e *encoder) addStack(h *thread, column int, n timeline.Node) {
 	if n == timeline.NoStack {
 		h.null(column)
@@ -92,7 +93,8 @@ func (e *encoder) addStack(h *thread, column int, n timeline.Node) {
 	h.columns[column].Int(int64(e.stackOf(h, n)))
 }
 
-// stackOf returns the index of a stack in the table of a thread. Callers have smaller indices than what they call.
+// stackOf returns the index of a node in the thread's stack table, and adds rows for the node and its callers if
+// necessary. Callers have smaller indexes than their callees.
 func (e *encoder) stackOf(h *thread, n timeline.Node) uint32 {
 	if n == h.node {
 		return h.stack
@@ -123,10 +125,10 @@ func (e *encoder) stackOf(h *thread, n timeline.Node) uint32 {
 	return index
 }
 
-// noFunction is the name of frames without a function, as in exporters/chrome: a source may have such frames.
+// noFunction is the name of frames without a function. exporters/chrome uses the same name.
 const noFunction = "(unknown)"
 
-// frameOf returns the index of a frame in the table of a thread.
+// frameOf returns the index of a frame in the thread's frame table, and adds a row if necessary.
 func (e *encoder) frameOf(h *thread, frame uint32) uint32 {
 	index, ok := h.frames[frame]
 	if ok {
@@ -153,7 +155,7 @@ func (e *encoder) frameOf(h *thread, frame uint32) uint32 {
 	return index
 }
 
-// positive adds a number, null if it is not positive.
+// positive adds a number, or null if it is not positive.
 func (h *thread) positive(column int, n int32) {
 	if n > 0 {
 		h.columns[column].Int(int64(n))
@@ -162,6 +164,7 @@ func (h *thread) positive(column int, n int32) {
 	}
 }
 
+// funcOf returns the index of a function in the thread's function table, and adds a row if necessary.
 func (e *encoder) funcOf(h *thread, key function) uint32 {
 	index, ok := h.funcs[key]
 	if ok {
@@ -180,6 +183,7 @@ func (e *encoder) funcOf(h *thread, key function) uint32 {
 	return index
 }
 
+// resourceOf returns the index of a library in the thread's resource table, and adds a row if necessary.
 func (e *encoder) resourceOf(h *thread, name string) uint32 {
 	id := e.strings.id(name)
 	index, ok := h.resources[id]
@@ -191,7 +195,7 @@ func (e *encoder) resourceOf(h *thread, name string) uint32 {
 	return index
 }
 
-// A stringTable numbers the strings that all threads share.
+// A stringTable assigns indexes to the strings of the file, which all threads share.
 type stringTable struct {
 	ids  map[string]uint32
 	list []string

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/stacksums"
 )
 
-// A file is a processed profile of version 57, with the members that src/types/profile.ts of the Firefox Profiler has.
+// A file is a processed profile of version 57, with the members of the Firefox Profiler's src/types/profile.ts.
 type file struct {
 	Meta struct {
 		Interval              float64
@@ -135,7 +135,7 @@ type counter struct {
 	}
 }
 
-// parse reads a file that must have nothing but what the format has.
+// parse reads a file, which must not contain anything that is not part of the format.
 func parse(t testing.TB, data []byte) *file {
 	t.Helper()
 	if !bytes.HasPrefix(data, []byte(`{"meta":{"interval":`)) { // Perfetto recognizes the format by the beginning
@@ -234,14 +234,14 @@ func indices(list []int, n, lowest, length int) bool {
 }
 
 func (f *file) checkTables(t testing.TB, name string, h *thread) {
-	texts, s, fr, fn, r := len(f.Shared.StringArray), &h.StackTable, &h.FrameTable, &h.FuncTable, &h.ResourceTable
+	strs, s, fr, fn, r := len(f.Shared.StringArray), &h.StackTable, &h.FrameTable, &h.FuncTable, &h.ResourceTable
 	ok := indices(s.Frame, s.Length, 0, fr.Length) && inRange(s.Prefix, s.Length, s.Length) &&
 		indices(fr.Func, fr.Length, 0, fn.Length) && indices(fr.Category, fr.Length, 0, len(f.Meta.Categories)) && indices(fr.Address, fr.Length, -1, 0) &&
 		indices(fr.InlineDepth, fr.Length, 0, 1) && indices(fr.Subcategory, fr.Length, 0, 1) && inRange(fr.NativeSymbol, fr.Length, 0) &&
 		indices(fr.InnerWindowID, fr.Length, 0, 1) && inRange(fr.Line, fr.Length, math.MaxInt) && inRange(fr.Column, fr.Length, math.MaxInt) &&
-		indices(fn.Name, fn.Length, 0, texts) && indices(fn.Resource, fn.Length, -1, r.Length) && inRange(fn.FileName, fn.Length, texts) &&
+		indices(fn.Name, fn.Length, 0, strs) && indices(fn.Resource, fn.Length, -1, r.Length) && inRange(fn.FileName, fn.Length, strs) &&
 		inRange(fn.LineNumber, fn.Length, math.MaxInt) && inRange(fn.ColumnNumber, fn.Length, 0) && len(fn.IsJS) == fn.Length && len(fn.RelevantForJS) == fn.Length &&
-		indices(r.Name, r.Length, 0, texts) && indices(r.Type, r.Length, 1, 2) && inRange(r.Lib, r.Length, 0) && inRange(r.Host, r.Length, 0) && h.NativeSymbols.Length == 0
+		indices(r.Name, r.Length, 0, strs) && indices(r.Type, r.Length, 1, 2) && inRange(r.Lib, r.Length, 0) && inRange(r.Host, r.Length, 0) && h.NativeSymbols.Length == 0
 	if !ok {
 		t.Errorf("%s: lengths or indices of its tables", name)
 	}
@@ -314,7 +314,7 @@ func (f *file) checkData(t testing.TB, data map[string]any) {
 	}
 }
 
-// sums returns the sums of the samples.
+// sums returns the totals of the samples.
 func (f *file) sums(t testing.TB, types map[string]string) stacksums.Sums {
 	sums := make(stacksums.Sums)
 	for i := range f.Threads {
@@ -350,7 +350,7 @@ func export(t testing.TB, src ntconv.Source, names ntconv.Namer, o *firefox.Opti
 	return parse(t, out.Bytes()), sink.Summary(), want
 }
 
-// renamed returns sums whose types are those that the weights of a file can state.
+// renamed returns totals whose types are those that the weights of a file can express.
 func renamed(s stacksums.Sums, types map[string]string) stacksums.Sums {
 	r := make(stacksums.Sums)
 	for k, stacks := range s {
@@ -361,8 +361,8 @@ func renamed(s stacksums.Sums, types map[string]string) stacksums.Sums {
 	return r
 }
 
-// TestTraces checks for every trace that the file is valid, that it holds what the timeline holds, and that each stack
-// of each thread has the weight that google's library finds in the pprof profile.
+// TestTraces checks for every trace that the file is valid, that it has the contents of the timeline, and that each
+// stack of each thread has the weight that google/pprof finds in the pprof profile.
 func TestTraces(t *testing.T) {
 	var all counts
 	for _, trace := range stacksums.Files(t) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// payload adds a field of a payload.
+// payload adds a payload field with key n.
 func (a *argEncoder) payload(n uint32, f *ntconv.Field, v ntconv.Value) {
 	number := formatInteger
 	if f.Type.Code == ntconv.TypePointer {
@@ -42,7 +42,8 @@ func (a *argEncoder) payload(n uint32, f *ntconv.Field, v ntconv.Value) {
 	}
 }
 
-// nest adds an object, or a list of objects or lists, as the text of its JSON: no format shows them otherwise.
+// nest adds an object, or a list of objects or lists, as a string that contains its JSON: no marker format shows nested
+// values.
 func (a *argEncoder) nest(n uint32, v ntconv.Value) {
 	a.nested = a.appendValue(a.nested[:0], v)
 	if a.begin(n, formatString) {
@@ -80,6 +81,7 @@ func (a *argEncoder) appendValue(dst []byte, v ntconv.Value) []byte {
 	return append(dst, "null"...)
 }
 
+// appendText appends a string value as JSON and counts invalid UTF-8.
 func (a *argEncoder) appendText(dst []byte, v ntconv.Value) []byte {
 	a.list = v.AppendString(a.list[:0])
 	dst, exact := jsoncolumns.AppendString(dst, a.list)
@@ -136,7 +138,7 @@ func (a *argEncoder) attribute(t *span.Attribute) {
 	}
 }
 
-// appendAny appends a value of an attribute as JSON.
+// appendAny appends an attribute value as JSON.
 func (a *argEncoder) appendAny(dst []byte, v span.Value) []byte {
 	switch v.Kind() {
 	case span.ValueBool:
@@ -173,7 +175,7 @@ func (a *argEncoder) appendAny(dst []byte, v span.Value) []byte {
 	return append(dst, "null"...)
 }
 
-// appendInt appends a number, as a string if JavaScript has no such number.
+// appendInt appends an integer, as a string if JavaScript cannot represent it exactly.
 func appendInt(dst []byte, n int64) []byte {
 	if n > exact || n < -exact {
 		return append(strconv.AppendInt(append(dst, '"'), n, 10), '"')
@@ -189,7 +191,7 @@ func appendUint(dst []byte, n uint64) []byte {
 	return strconv.AppendUint(dst, n, 10)
 }
 
-// appendFloat appends a number, as a string if JSON has no such number.
+// appendFloat appends a number, as a string for infinities and NaN.
 func appendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(strconv.AppendFloat(append(dst, '"'), f, 'g', -1, 64), '"')
@@ -197,7 +199,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
 
-// appendMillis appends nanoseconds as milliseconds with all their digits.
+// appendMillis appends nanoseconds as milliseconds without loss of digits.
 func appendMillis(dst []byte, nanos int64) []byte {
 	if nanos < 0 {
 		nanos = max(nanos, -math.MaxInt64)

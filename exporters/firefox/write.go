@@ -14,14 +14,14 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Versions of the format: that of raw profiles, which only has to be a recent one, and that of processed profiles.
-// Perfetto does not read processed profiles of version 66 and later; the Firefox Profiler upgrades all.
+// Format versions of raw and of processed profiles. The raw version only has to be recent. Perfetto does not read
+// processed profiles of version 66 and later; the Firefox Profiler upgrades all versions.
 const (
 	rawVersion       = 31
 	processedVersion = 57
 )
 
-// write reads the items of a trace and writes the file.
+// write converts the items of the trace and writes the file.
 func (s *Sink) write(t trace) error {
 	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.args, &s.mainTypes)
 	err := t.Each(e.item)
@@ -31,7 +31,7 @@ func (s *Sink) write(t trace) error {
 	return errors.Join(err, e.set.Close())
 }
 
-// file writes the file once all columns are complete.
+// file writes the file. All columns must be complete.
 func (s *Sink) file(e *encoder) error {
 	e.addProcesses()
 	threads := slices.SortedFunc(
@@ -74,6 +74,7 @@ func (s *Sink) file(e *encoder) error {
 	return nil
 }
 
+// report reports what the file cannot represent. replaced is the number of strings that the writer repaired.
 func (s *Sink) report(e *encoder, replaced uint64) {
 	r := s.o.Report
 	r.Note(
@@ -91,7 +92,7 @@ func (s *Sink) report(e *encoder, replaced uint64) {
 	r.Note(ntconv.CodeNotCarried, e.notNumbers, -1, "values of counters that are not finite numbers")
 }
 
-// addProcesses adds the thread that represents a process to each process, and a process if there is none: a profile has
+// addProcesses adds to each process the thread that shows it. A trace without threads gets one, because a profile needs
 // a thread.
 func (e *encoder) addProcesses() {
 	for _, h := range slices.Collect(maps.Values(e.threads)) {
@@ -111,9 +112,10 @@ func (e *encoder) addProcess(t *timeline.Track) {
 	}
 }
 
-// defaultInterval is the sampling interval in nanoseconds unless the trace states another.
+// defaultInterval is the sampling interval in nanoseconds if the trace does not state one.
 const defaultInterval = 1_000_000
 
+// writeMeta writes the member meta, with the schemas of all markers. All columns must be complete.
 func (s *Sink) writeMeta(w *jsoncolumns.Writer, e *encoder, threads []*thread) {
 	interval := int64(defaultInterval)
 	if text, ok := s.info.Attrs.Get("ExpectedCPUSamplingRate"); ok {
@@ -164,7 +166,7 @@ func (s *Sink) writeMeta(w *jsoncolumns.Writer, e *encoder, threads []*thread) {
 	w.Text("]}")
 }
 
-// number reports whether a string is an integer without sign.
+// number reports whether s is an unsigned integer that JSON can contain.
 func number(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 31)
 	return err == nil && (len(s) == 1 || s[0] != '0')
@@ -198,10 +200,10 @@ func writeIndices(w *jsoncolumns.Writer, name string, list []int) {
 	w.Text("]")
 }
 
-// maxVisible limits the threads that are visible before the user chooses: a viewer with hundreds is slow.
+// maxVisible limits the threads that are visible at first: a viewer with hundreds of visible threads is slow.
 const maxVisible = 30
 
-// visible returns the indices of the threads that work most, each with its process.
+// visible returns the indexes of the threads with the most work, and those of their processes.
 func visible(threads []*thread) []int {
 	order, process := make([]int, len(threads)), make(map[*timeline.Process]int)
 	for i, h := range threads {
@@ -224,13 +226,13 @@ func visible(threads []*thread) []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// compareWork returns a negative number if a works more than b.
+// compareWork returns a negative number if a did more work than b.
 func compareWork(a, b *thread) int {
 	return cmp.Or(cmp.Compare(b.busy, a.busy), cmp.Compare(b.columns[sampleTime].Len, a.columns[sampleTime].Len),
 		cmp.Compare(b.columns[markerName].Len, a.columns[markerName].Len))
 }
 
-// busiest returns the index of the thread that works most.
+// busiest returns the index of the thread with the most work.
 func busiest(threads []*thread) int {
 	best := 0
 	for i, h := range threads {

@@ -1,13 +1,13 @@
-// Package folded writes folded stacks, the text format of Brendan Gregg's flame graph tools: one line per distinct
-// stack, with the frames from the root to the leaf separated by semicolons, a space, and the total of the stack.
+// Package folded writes folded stacks, the text format of Brendan Gregg's flame graph tools. Each line has a distinct
+// stack, with the frames from the root to the leaf separated by semicolons, then a space and the total of the stack.
 //
 //	Program.Main;Shop.Till.Scan;System.Threading.Monitor.Wait 1500000
 //
-// flamegraph.pl, inferno, speedscope and many profilers read it; docs/folded.md specifies what is written.
+// flamegraph.pl, inferno, speedscope and many profilers read it; docs/folded.md specifies the output.
 //
-// The sink adds up the samples of a trace by stack as events arrive and writes the lines in Close, because .NET traces
-// usually write symbols last. Memory depends on the number of distinct stacks and not on the number of events. Equal
-// events give equal output.
+// The sink aggregates samples by stack as events arrive and writes the lines in Close, because .NET traces usually
+// write symbols last. Its memory grows with the number of distinct stacks, not with the number of events. Equal events
+// give equal output.
 package folded
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// Kind selects which samples of a trace are counted.
+// Kind selects the samples of a trace that a Sink counts.
 type Kind uint8
 
 const (
@@ -40,7 +40,7 @@ const (
 // kindNames are the names that internal/profile gives the kinds.
 var kindNames = [...]string{Auto: "auto", Wall: "wall", CPU: "cpu", Imported: "imported"}
 
-// String returns the name of k as ParseKind accepts it.
+// String returns the name of k that ParseKind accepts, or "unknown(N)".
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -48,7 +48,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("unknown(%d)", uint8(k))
 }
 
-// ParseKind returns the kind with the given name: auto, wall, cpu or imported.
+// ParseKind returns the kind with the given name: auto, wall, cpu or imported. It returns Auto and an error for any
+// other name.
 func ParseKind(name string) (Kind, error) {
 	if k := slices.Index(kindNames[:], name); k >= 0 {
 		return Kind(k), nil
@@ -59,25 +60,26 @@ func ParseKind(name string) (Kind, error) {
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
 	Kind Kind
-	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". Empty selects
-	// the type that a pprof profile of the same events shows first. If several types have the same name, NAME#2 is the
-	// second of them, NAME#3 the third.
+	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". "" selects the
+	// type that a pprof profile of the same events would show first. If several types have the same name, NAME#2
+	// selects the second of them, NAME#3 the third.
 	SampleType string
-	// Unit is the unit in which times are written: nanoseconds, microseconds, milliseconds or seconds. Empty selects
-	// the unit of the sample type, which is nanoseconds for Wall and CPU. A sample type that is not a time cannot have
-	// a unit.
+	// Unit is the unit in which times are written: nanoseconds, microseconds, milliseconds or seconds. "" selects the
+	// unit of the sample type, which is nanoseconds for Wall and CPU. Only a sample type that is a time can be
+	// converted.
 	Unit string
-	// ProcessRoot and ThreadRoot add the process and the thread of a sample as outermost frames, spelled NAME-ID as
-	// stackcollapse-perf.pl spells processes. Samples of different processes or threads then have lines of their own.
+	// ProcessRoot and ThreadRoot add the process and the thread of a sample as outermost frames, written as NAME-ID
+	// like stackcollapse-perf.pl does. Samples of different processes or threads then have separate lines.
 	ProcessRoot, ThreadRoot bool
-	// Annotate appends _[i] to inlined functions, _[k] to functions of the kernel and _[j] to managed functions. The
-	// color palettes of flamegraph.pl use these suffixes.
+	// Annotate appends _[i] to inlined functions, _[k] to kernel functions and _[j] to managed functions. The color
+	// palettes of flamegraph.pl use these suffixes.
 	Annotate bool
-	// Report receives what could not be written as it is; it may be nil.
+	// Report receives the conditions that the conversion counts; nil discards them.
 	Report *ntconv.Report
 }
 
-// A Sink writes the samples of a trace as folded stacks. It is not safe for concurrent use.
+// A Sink writes the samples of a trace as folded stacks. It has no resources to release: a Sink that is not closed has
+// written nothing. It is not safe for concurrent use.
 type Sink struct {
 	w     io.Writer
 	o     Options
@@ -91,8 +93,8 @@ var (
 	_ ntconv.Watcher        = (*Sink)(nil)
 )
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that
-// stacks carry themselves. opts may be nil.
+// New returns a sink that writes to w in Close. It does not close w. info must not be nil. A nil namer resolves only
+// stacks that carry their frames. Nil opts select the defaults.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w, namer: namer}
 	if opts != nil {
@@ -102,7 +104,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 		s.namer = ntconv.NoNames()
 	}
 	o := profile.Options{Report: s.o.Report, Drop: []string{"state"}, Unlabeled: true, Span: noSpan}
-	o.Kind, _ = profile.ParseKind(s.o.Kind.String()) // an unknown kind counts as auto
+	o.Kind, _ = profile.ParseKind(s.o.Kind.String()) // an unknown kind becomes Auto
 	if !s.o.ThreadRoot {
 		o.Drop = append(o.Drop, profile.LabelThreadID)
 	}
@@ -110,27 +112,26 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	return s
 }
 
-// noSpan tells the builder not to observe when the trace was recorded: the format has no place for it.
+// noSpan keeps the builder from observing when the trace was recorded, because the format cannot represent it.
 func noSpan() (first, last ntconv.Ticks, ok bool) { return 0, 0, false }
 
-// Write counts an event. It never fails.
+// Write counts an event. The sink does not keep e. It always returns nil.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.build.Add(e)
 	return nil
 }
 
-// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, also if
-// that one is not written. Call it for every event of the trace, and Write with the same event next if the event is
-// selected. If all events are written, it changes nothing and need not be called. It borrows the event until it
-// returns.
+// Watch observes an event that a selection may omit: a sample of kind Wall lasts until the next sample of its thread,
+// selected or not. Call it for every event of the trace, before Write if the event is selected. You can omit the calls
+// if all events are written. The sink does not keep e.
 func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 
-// OrderMatters reports whether events in time order might have given another output. Call it after the last Write and
-// before Close.
+// OrderMatters reports whether the same events in time order could give different output. Call it after the last Write
+// and before Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 
-// Close writes all lines. The error is a *SampleTypeError if the samples have no values of Options.SampleType, and a
-// *UnitError if Options.Unit does not fit the sample type.
+// Close writes all lines. It returns a *SampleTypeError if no samples have values of Options.SampleType, and a
+// *UnitError, which wraps ntconv.ErrUnsupported, if Options.Unit does not fit the sample type. It must be called once.
 func (s *Sink) Close() error {
 	p := s.build.Finish()
 	s.done = Summary{Kind: kindOf(p.Kind), Events: p.Events}
@@ -169,23 +170,23 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// kindOf returns the public kind.
+// kindOf returns the exported kind.
 func kindOf(k profile.Kind) Kind {
 	public, _ := ParseKind(k.String())
 	return public
 }
 
-// A SampleTypeError reports that no sample has values of the type that Options.SampleType names.
+// A SampleTypeError reports that no sample has values of the type Options.SampleType.
 type SampleTypeError struct {
 	Name string
-	Has  []string // existing sample types
+	Has  []string // available sample types
 }
 
 func (e *SampleTypeError) Error() string {
 	return fmt.Sprintf("folded: unknown sample type %s; available: %s", e.Name, strings.Join(e.Has, ", "))
 }
 
-// column returns the index of the sample type that is written, or -1 if there are none.
+// column returns the index of the sample type to write, or -1 if the trace has none.
 func (s *Sink) column(p *profile.Profile) (int, error) {
 	column := p.Main
 	if name := s.o.SampleType; name != "" {

@@ -110,7 +110,7 @@ func TestAnnotations(t *testing.T) {
 	check(t, export(t, folded.Options{}, e), "Outer;libc;Outer;Inner;memcpy 1000000")
 }
 
-// TestNames checks how names are changed that would be read as something else.
+// TestNames checks how names are changed that would otherwise be misread.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"Shop.Till.Scan(class System.String, int32)": "Shop.Till.Scan(class System.String, int32)",
@@ -152,8 +152,7 @@ var (
 	lineOfSpeedscope = regexp.MustCompile(`^(.*) (\d+)$`)
 )
 
-// FuzzNames checks that other readers find in each line the frames and the value that were written, whatever the names
-// are.
+// FuzzNames checks for any names that other readers find the written frames and value in each line.
 func FuzzNames(f *testing.F) {
 	f.Add("a;b", "c 1", uint16(1))
 	f.Add("\xff\n", " # 12", uint16(7))
@@ -208,7 +207,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestMemoryFollowsStacks checks that samples of known stacks allocate nothing, whatever labels they have.
+// TestMemoryFollowsStacks checks that samples of known stacks do not allocate, regardless of their labels.
 func TestMemoryFollowsStacks(t *testing.T) {
 	sink := folded.New(&bytes.Buffer{}, info, nil, nil)
 	events := []*ntconv.Event{sample(till, 1, "b", "a"), sample(idle, 1, "a"), sample(till, 1, "c", "a")}

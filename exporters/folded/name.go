@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// noName is the text of a frame without a name, as in exporters/pprof.
+	// noName is the text of a frame without a name. exporters/pprof uses the same text.
 	noName = "(no name)"
-	// noStack is the only frame of samples that were recorded without a stack.
+	// noStack is the only frame of a sample that was recorded without a stack.
 	noStack = "[no stack]"
 )
 
 // escape returns a name that every reader of folded stacks reads as one frame, and whether it differs from the given
-// one. The result does not depend on where in a stack the name appears, so a function has one name in all lines. escape
-// of an escaped name changes nothing.
+// name. The result does not depend on the position in a stack, so a function has the same name in all lines. Escaping
+// an escaped name changes nothing.
 func escape(name string) (escaped string, changed bool) {
 	s := name
 	if !utf8.ValidString(s) {
@@ -40,15 +40,15 @@ func escape(name string) (escaped string, changed bool) {
 	return s, s != name
 }
 
-// isReserved reports whether a character cannot be part of a frame: the separator, and what readers may treat as the
-// end of a line, as the start of a file or not show at all.
+// isReserved reports whether a frame cannot contain the character: the separator, and characters that readers may treat
+// as the end of a line or the start of a file, or do not show.
 func isReserved(r rune) bool {
 	return r == ';' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\uFEFF'
 }
 
-// escapeEdges replaces spaces that have a meaning because of their place: those at either end, which readers trim, one
-// after a number sign at the start, which begins a comment, and the one before a final number, which would be read as a
-// value. Real names of functions have none of these.
+// escapeEdges replaces spaces whose position gives them a meaning: at either end, where readers trim them; after a
+// leading number sign, which begins a comment; and before a final number, which would be read as a value. Real function
+// names have none of these.
 func escapeEdges(s string) string {
 	switch s {
 	case "":
@@ -77,7 +77,7 @@ func underscores(s string, from, to int) string {
 	return s[:from] + strings.Repeat("_", utf8.RuneCountInString(s[from:to])) + s[to:]
 }
 
-// numberAt returns where the number begins that s ends in, if there is white space before it, and 0 otherwise.
+// numberAt returns the index of the number at the end of s if white space precedes it, and 0 otherwise.
 func numberAt(s string) int {
 	at := strings.LastIndexFunc(s, unicode.IsSpace)
 	if at < 0 {
@@ -92,8 +92,7 @@ func numberAt(s string) int {
 	return at + size
 }
 
-// roots returns the names of the process and the thread of a sample, as far as the options ask for them. The result is
-// valid until the next call.
+// roots returns the IDs of the root frames that the options request, process first.
 func (s *Sink) roots(t *table, sample *profile.Sample) (ids []uint32) {
 	if s.o.ProcessRoot {
 		name, id := "process", uint64(0)
@@ -120,7 +119,7 @@ func (s *Sink) roots(t *table, sample *profile.Sample) (ids []uint32) {
 	return ids
 }
 
-// root returns the ID of NAME-ID, or of NAME where the ID is not known.
+// root returns the ID of the frame NAME-ID, or NAME if the ID is unknown.
 func (t *table) root(name string, id uint64, hasID bool) uint32 {
 	if hasID {
 		name += "-" + strconv.FormatUint(id, 10)

@@ -11,23 +11,23 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A table adds up values by line. A line is a list of IDs of names, so that a stack costs 4 bytes per frame and not its
-// text.
+// A table aggregates values by line. A line is a list of name IDs, so that a stack costs 4 bytes per frame instead of
+// its text. sorted replaces the IDs by ranks and releases the maps; no value can be added afterwards.
 type table struct {
 	annotate bool
-	texts    map[string]uint32 // IDs by escaped name
-	names    []string          // by ID
-	frames   map[frameKey]uint32
-	changed  uint64 // names that differ from those of the functions
+	ids      map[string]uint32   // ID of an escaped name
+	names    []string            // by ID; by rank once sorted has run
+	frames   map[frameKey]uint32 // cache of name IDs
+	changed  uint64              // function names that escape changed
 
-	lines   map[string]uint32 // index of the line, by the big-endian IDs of its frames
-	keys    []string          // by index
-	sums    []int64           // by index
-	line    []byte            // key of the sample at hand
+	lines   map[string]uint32 // index of a line, by its key: the big-endian IDs of its frames
+	keys    []string          // by index of the line
+	sums    []int64           // totals, by index of the line
+	line    []byte            // scratch: key of the current sample
 	written int
 }
 
-// A frameKey is what determines the text of a frame.
+// A frameKey determines the text of a frame.
 type frameKey struct {
 	function *ntconv.Function
 	flags    ntconv.FrameFlags
@@ -37,22 +37,22 @@ const annotated = ntconv.FrameInlined | ntconv.FrameKernel | ntconv.FrameManaged
 
 func newTable(annotate bool) *table {
 	return &table{
-		annotate: annotate, texts: map[string]uint32{}, frames: map[frameKey]uint32{}, lines: map[string]uint32{},
+		annotate: annotate, ids: map[string]uint32{}, frames: map[frameKey]uint32{}, lines: map[string]uint32{},
 	}
 }
 
 // name returns the ID of an escaped name.
 func (t *table) name(text string) uint32 {
-	id, ok := t.texts[text]
+	id, ok := t.ids[text]
 	if !ok {
 		id = uint32(len(t.names))
-		t.texts[text] = id
+		t.ids[text] = id
 		t.names = append(t.names, text)
 	}
 	return id
 }
 
-// escaped returns the ID of a name, which it escapes, with a suffix.
+// escaped returns the ID of a name with a suffix. It escapes the name and counts changed names once each.
 func (t *table) escaped(name, suffix string) uint32 {
 	text, changed := escape(name)
 	known := len(t.names)
@@ -63,7 +63,7 @@ func (t *table) escaped(name, suffix string) uint32 {
 	return id
 }
 
-// frame returns the ID of the text of a frame.
+// frame returns the ID of a frame's text.
 func (t *table) frame(f *ntconv.Frame) uint32 {
 	k := frameKey{function: f.Func}
 	if t.annotate {
@@ -78,17 +78,17 @@ func (t *table) frame(f *ntconv.Frame) uint32 {
 		name = f.Func.Name
 	}
 	id = t.escaped(name, annotation(k.flags))
-	if f.Flags&ntconv.FrameUnresolved != 0 { // a placeholder, which may be made per use
+	if f.Flags&ntconv.FrameUnresolved != 0 { // a placeholder, which the Namer may create per use
 		return id
 	}
-	if len(t.frames) > 4*len(t.names)+1<<16 { // the source makes a Function per use
+	if len(t.frames) > 4*len(t.names)+1<<16 { // the source creates a Function per use
 		clear(t.frames)
 	}
 	t.frames[k] = id
 	return id
 }
 
-// annotation returns the suffix of a frame. Where several apply, the order is that of stackcollapse-perf.pl.
+// annotation returns the suffix of a frame. If several apply, the order is that of stackcollapse-perf.pl.
 func annotation(flags ntconv.FrameFlags) string {
 	switch {
 	case flags&ntconv.FrameInlined != 0:
@@ -101,7 +101,7 @@ func annotation(flags ntconv.FrameFlags) string {
 	return ""
 }
 
-// add adds a value to the line with the given roots, outermost first, and frames, leaf first.
+// add adds a value to the line with the given roots, outermost first, and frames, leaf first. It does not keep them.
 func (t *table) add(roots []uint32, frames []ntconv.Frame, value int64) {
 	key := t.line[:0]
 	for _, id := range roots {
@@ -124,6 +124,7 @@ func (t *table) add(roots []uint32, frames []ntconv.Frame, value int64) {
 	t.sums[i] = saturatingAdd(t.sums[i], value)
 }
 
+// saturatingAdd returns a + b, clamped to the range of int64.
 func saturatingAdd(a, b int64) int64 {
 	switch sum := a + b; {
 	case a > 0 && b > 0 && sum < 0:
@@ -135,8 +136,8 @@ func saturatingAdd(a, b int64) int64 {
 	}
 }
 
-// sorted returns the indexes of the lines in the order of the output: frame by frame from the root, names byte by byte.
-// Keys become lists of ranks, which compare as bytes.
+// sorted returns the indexes of the lines in output order: frame by frame from the root, names byte by byte. It
+// replaces the IDs in keys by the ranks of the names, so that keys compare as byte strings.
 func (t *table) sorted() []uint32 {
 	byName := make([]uint32, len(t.names))
 	for i := range byName {
@@ -154,7 +155,7 @@ func (t *table) sorted() []uint32 {
 		rank[id], names[r] = uint32(r), t.names[id]
 	}
 	order := make([]uint32, len(t.keys))
-	t.lines, t.frames, t.texts = nil, nil, nil // they refer to IDs, and their memory is needed for the keys
+	t.lines, t.frames, t.ids = nil, nil, nil // they refer to IDs, and their memory is needed for the new keys
 	for i, key := range t.keys {
 		order[i] = uint32(i)
 		line := t.line[:0]
@@ -178,10 +179,10 @@ func idAt(key string) uint32 {
 	return uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
 }
 
-// flushBytes is how much write gathers before it calls the writer.
+// flushBytes is the size from which write calls the writer.
 const flushBytes = 64 << 10
 
-// write writes all lines with a positive value. The table must not be used afterwards.
+// write writes all lines with a positive value. The table cannot be used afterwards.
 func (t *table) write(w io.Writer, s scale, report *ntconv.Report) error {
 	var out []byte
 	var negative, small uint64

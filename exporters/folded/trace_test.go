@@ -55,7 +55,7 @@ func both(t *testing.T, src ntconv.Source, namer ntconv.Namer, kind folded.Kind,
 	return text.String(), p, stacks.Summary()
 }
 
-// parse reads lines as flamegraph.pl does, with code of its own: the number is what follows the last space.
+// parse reads lines as flamegraph.pl does, independently of the package: the number follows the last space.
 func parse(t *testing.T, text string) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
@@ -74,7 +74,7 @@ func parse(t *testing.T, text string) map[string]int64 {
 	return sums
 }
 
-// foldProfile folds a profile with google's library alone.
+// foldProfile folds a profile with google/pprof only.
 func foldProfile(p *profile.Profile, column int) map[string]int64 {
 	sums := map[string]int64{}
 	for _, s := range p.Sample {
@@ -97,7 +97,7 @@ func foldProfile(p *profile.Profile, column int) map[string]int64 {
 	return sums
 }
 
-// ones returns a copy of a profile with the single value 1 per sample.
+// ones returns a copy of a profile in which each sample has the single value 1.
 func ones(p *profile.Profile) *profile.Profile {
 	c := p.Copy()
 	for _, s := range c.Sample {
@@ -115,8 +115,8 @@ func mainColumn(p *profile.Profile) int {
 	return max(0, len(p.SampleType)-1)
 }
 
-// checkTotals compares totals by stack. slack says by how much a total may exceed the wanted one: both formats convert
-// ticks to nanoseconds and round down, but profiles do so for each of the samples that are one line here.
+// checkTotals compares totals by stack. slack is how much a total may exceed the expected one: both formats convert
+// ticks to nanoseconds and round down, but profiles do so for each sample of a line.
 func checkTotals(t *testing.T, got, want, slack map[string]int64) {
 	t.Helper()
 	for stack, n := range want {
@@ -131,7 +131,7 @@ func checkTotals(t *testing.T, got, want, slack map[string]int64) {
 	}
 }
 
-// TestTracesAgreeWithProfiles checks that each folded stack of a trace has the total that google's library finds in the
+// TestTracesAgreeWithProfiles checks that each folded stack of a trace has the total that google/pprof finds in the
 // pprof profile.
 func TestTracesAgreeWithProfiles(t *testing.T) {
 	files := corpus.Traces(t)
@@ -192,7 +192,7 @@ func profiles(t *testing.T) map[string][]byte {
 	return found
 }
 
-// placeholder is the name of a frame without a symbol, for which google's library has no name.
+// placeholder matches the name of a frame without a symbol, for which google/pprof has no name.
 var placeholder = regexp.MustCompile(`^(.+\+)?0x[0-9a-f]+$`)
 
 // withoutPlaceholders replaces placeholder names by question marks, as in foldProfile.
@@ -210,8 +210,8 @@ func withoutPlaceholders(sums map[string]int64) map[string]int64 {
 	return replaced
 }
 
-// TestProfilesAgree checks that each sample type of an imported profile folds to what google's library finds in the
-// profile itself.
+// TestProfilesAgree checks that each sample type of an imported profile folds to what google/pprof finds in the profile
+// itself.
 func TestProfilesAgree(t *testing.T) {
 	checked := 0
 	for name, data := range profiles(t) {

@@ -9,13 +9,13 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A scale converts values from one unit of time to another. The zero value changes nothing.
+// A scale converts values between units of time. The zero value returns values unchanged.
 type scale struct {
 	to       string
-	num, den uint64 // of the factor; den 0 means 1/1
+	num, den uint64 // factor num/den; den 0 means 1
 }
 
-// nanosOf returns the length of a unit of time in nanoseconds, and 0 if unit is not a time.
+// nanosOf returns the length of a unit of time in nanoseconds, or 0 if unit is not a unit of time.
 func nanosOf(unit string) uint64 {
 	switch unit {
 	case "nanoseconds":
@@ -30,7 +30,7 @@ func nanosOf(unit string) uint64 {
 	return 0
 }
 
-// scale returns the conversion from the unit of a sample type to that of the options.
+// scale returns the conversion from the unit of a sample type to Options.Unit.
 func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	unit := s.o.Unit
 	if unit == "" || column < 0 {
@@ -52,8 +52,8 @@ func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	return scale{unit, from, to}, nil
 }
 
-// convert returns v in the new unit, rounded to the nearest integer, halves up. Values below zero become 0, too large
-// ones the largest integer.
+// convert returns v in the new unit, rounded half up. Negative values become 0, values beyond the range of int64 become
+// its maximum.
 func (s scale) convert(v int64) int64 {
 	if s.den == 0 || v <= 0 {
 		return max(v, 0)
@@ -68,12 +68,12 @@ func (s scale) convert(v int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// A UnitError reports that values cannot be written in Options.Unit: they are not times, or all totals are less than
-// half a unit. It wraps ntconv.ErrUnsupported.
+// A UnitError reports that values cannot be written in Options.Unit, because they are not times or because all totals
+// are less than half a unit. It wraps ntconv.ErrUnsupported.
 type UnitError struct {
-	Unit   string // Options.Unit
-	Values SampleType
-	Small  bool // all totals would be 0
+	Unit   string     // Options.Unit
+	Values SampleType // sample type that would have been written
+	Small  bool       // all totals would be 0
 }
 
 func (e *UnitError) Error() string {

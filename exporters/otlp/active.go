@@ -7,8 +7,8 @@ import (
 )
 
 // ActiveSpans finds the span that was active when an event was recorded, for Options.Active. Most recordings show an
-// Activity only when it stops, so a Sink alone does not know that one was active when an interval of the runtime began.
-// ActiveSpans learns that from an earlier reading of the trace:
+// Activity only when it stops, so a Sink alone does not know that it was active when an interval of the runtime began.
+// ActiveSpans learns it from an earlier reading of the trace:
 //
 //	spans := otlp.NewActiveSpans(src.Info(), opts)
 //	for e, err := range ntconv.Events(src) {
@@ -18,11 +18,11 @@ import (
 //	spans.Finish()
 //	opts.Active = spans.Find
 //
-// It needs about 90 bytes per span, and 200 until Finish returns. It is not safe for concurrent use.
+// It needs about 90 bytes per span, and 200 bytes until Finish returns. It is not safe for concurrent use.
 type ActiveSpans struct{ index *active.Index }
 
-// NewActiveSpans returns an ActiveSpans for the spans that a Sink with these options writes. The options must not
-// change afterwards, except for Active. opts may be nil.
+// NewActiveSpans returns an ActiveSpans for the spans that a Sink with these options writes. Do not change the options
+// afterwards, except for Active. info must not be nil. Nil opts select the defaults.
 func NewActiveSpans(info *ntconv.Info, opts *Options) *ActiveSpans {
 	var o Options
 	if opts != nil {
@@ -35,15 +35,16 @@ func NewActiveSpans(info *ntconv.Info, opts *Options) *ActiveSpans {
 	})}
 }
 
-// Add learns from an event, which it borrows until it returns. Events must come in time order. Call it for all events
-// of the trace, also for those that are not written.
+// Add observes an event. It does not keep e. Call it in time order for all events of the trace, including those that
+// are not written.
 func (a *ActiveSpans) Add(e *ntconv.Event) { a.index.Add(e) }
 
-// Finish makes Find ready. Call it after the last Add.
+// Finish prepares Find. Call it after the last Add.
 func (a *ActiveSpans) Finish() { a.index.Finish() }
 
-// Find returns the IDs of the span that was active when an event was recorded, and false if none was. The IDs are those
-// that the Sink writes. The event may come from another reading of the trace. Find borrows it and does not allocate.
+// Find returns the IDs of the span that was active when e was recorded, as the Sink writes them, and false if no span
+// was active. e may come from another reading of the trace. Find does not keep e and does not allocate. Call it after
+// Finish.
 func (a *ActiveSpans) Find(e *ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) {
 	c, ok := a.index.Context(e)
 	return c.TraceID, c.ID, ok

@@ -17,8 +17,8 @@ import (
 // isSample reports whether an event is a sample of a thread.
 func isSample(e *ntconv.Event) bool { return clr.ClassOf(e.Type) == clr.ClassSample }
 
-// linked returns the spans of a trace with waits for locks after some events, and what the sink counted. If ahead is
-// set, intervals are linked by an earlier reading.
+// linked returns the spans of a trace with waits for locks after some events, and the counts of the sink. If ahead is
+// set, an earlier reading provides the active spans.
 func linked(t *testing.T, f corpus.File, after func(*ntconv.Event) bool, o Options, ahead bool) ([]*span.Span, Summary) {
 	t.Helper()
 	if ahead {
@@ -44,8 +44,8 @@ func linked(t *testing.T, f corpus.File, after func(*ntconv.Event) bool, o Optio
 	return spans, sink.Summary()
 }
 
-// busyTimes returns the spans in which the program computed, by the times of the samples that it took then: name and
-// parent. The program states when and on which thread that was.
+// busyTimes returns the spans in which the program was computing, as name and parent, by the times of the samples
+// during them. The program states when and on which thread it was computing.
 func busyTimes(t *testing.T, f corpus.File) map[string]string {
 	t.Helper()
 	var truth struct {
@@ -83,7 +83,7 @@ func busyTimes(t *testing.T, f corpus.File) map[string]string {
 }
 
 // A wait for a lock is a child of the Activity that was active on its thread, although only the ends of Activities are
-// recorded. The waits are at the times of the samples.
+// recorded. The waits have the times of the samples.
 func TestIntervalsInStopOnlyActivities(t *testing.T) {
 	f := corpus.SharedTrace(t, "otel/otel-cpu")
 	want := busyTimes(t, f)
@@ -116,8 +116,7 @@ func TestIntervalsInStopOnlyActivities(t *testing.T) {
 	}
 }
 
-// The parent of an interval, and the span that it has a link to, is one of the spans that are written, whichever these
-// are.
+// For any selection of sources, the parent of an interval and the span that it links to are among the written spans.
 func TestActiveSpansAreWritten(t *testing.T) {
 	everywhere := func(e *ntconv.Event) bool { return !clr.IsRuntime(e.Type.Provider) }
 	const intervals = GC | JIT | Contention | Exceptions | Requests
@@ -170,8 +169,8 @@ func (s *Summary) intervalsHave(sp *span.Span) bool {
 	return s.Intervals > 0 && sp.Scope.Name == clr.Runtime
 }
 
-// Intervals alone belong to Activities that are not written, because the program may have sent them: only to those
-// whose IDs the trace holds.
+// If only intervals are selected, they belong to Activities that are not written, because the program may have sent
+// them: only to Activities whose IDs the trace contains.
 func TestIntervalsAlone(t *testing.T) {
 	f := corpus.SharedTrace(t, "own/spans-both")
 	everywhere := func(e *ntconv.Event) bool { return !clr.IsRuntime(e.Type.Provider) }

@@ -5,8 +5,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// An arena owns the messages of one batch. A span costs 30 allocations without it; an arena that is reused for the next
-// batch allocates only what is larger than all batches before.
+// An arena owns the messages of one batch. Without it a span costs 30 allocations; an arena that is reused for the next
+// batch allocates only if that batch is larger than all earlier ones.
 type arena struct {
 	spans     slab[spanNode]
 	attrs     slab[attrNode]
@@ -20,7 +20,7 @@ type arena struct {
 	linkList  slab[*tracepb.Span_Link]
 }
 
-// A spanNode is a span with what it points to.
+// A spanNode is a span message and the values that it points to.
 type spanNode struct {
 	pb         tracepb.Span
 	status     tracepb.Status
@@ -28,25 +28,25 @@ type spanNode struct {
 	id, parent [8]byte
 }
 
-// A linkNode is a link with what it points to.
+// A linkNode is a link message and the values that it points to.
 type linkNode struct {
 	pb    tracepb.Span_Link
 	trace [16]byte
 	id    [8]byte
 }
 
-// An attrNode is an attribute with its value. Most values are strings, so those have their place here.
+// An attrNode is an attribute message and its value. It has room for a string, because most values are strings.
 type attrNode struct {
 	pb    commonpb.KeyValue
 	value commonpb.AnyValue
 	text  commonpb.AnyValue_StringValue
 }
 
-// maxKept is how many attributes, events or links an arena keeps room for: a batch of tiny ones needs 15 times its
-// encoded size.
+// maxKept is the maximum number of attributes, events or links for which an idle arena keeps memory: a batch of tiny
+// attributes needs 15 times its encoded size.
 const maxKept = 1 << 16
 
-// reset makes the arena ready for the next batch. All messages become invalid.
+// reset invalidates all messages and prepares the arena for the next batch.
 func (a *arena) reset() {
 	if max(a.attrs.room, a.attrLists.room, a.events.room, a.links.room) > maxKept {
 		*a = arena{}
@@ -64,11 +64,11 @@ func (a *arena) reset() {
 	a.linkList.reset()
 }
 
-// A slab hands out zero values from blocks that it reuses after reset.
+// A slab allocates zero values from blocks, which it reuses after reset.
 type slab[T any] struct {
 	blocks [][]T
-	at     int // index of the block that is in use
-	used   int // elements of it that were handed out
+	at     int // index of the current block
+	used   int // elements of the current block that are allocated
 	room   int // elements of all blocks
 }
 
@@ -77,10 +77,10 @@ const (
 	maxBlock = 1024
 )
 
-// take returns a zero value that is valid until reset.
+// take returns a pointer to a zero value that is valid until reset.
 func (s *slab[T]) take() *T { return &s.slice(1)[0] }
 
-// slice returns n zero values that are valid until reset; nil if n is 0.
+// slice returns n zero values that are valid until reset, or nil if n is 0.
 func (s *slab[T]) slice(n int) []T {
 	if n == 0 {
 		return nil
@@ -101,7 +101,7 @@ func (s *slab[T]) slice(n int) []T {
 	}
 }
 
-// reset clears all values, so that they pin no strings.
+// reset zeroes all values, so that they do not keep strings alive.
 func (s *slab[T]) reset() {
 	for i := 0; i <= s.at && i < len(s.blocks); i++ {
 		clear(s.blocks[i])

@@ -14,43 +14,44 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A batch is spans that leave together. One goroutine at a time uses it: that of the caller fills it, a worker delivers
-// it.
+// A batch is a list of spans that are sent together. Only one goroutine uses it at a time: the Sink fills it under its
+// mutex, put hands it to a worker, and the worker returns it empty.
 type batch struct {
 	converter
 	rows  []row
-	size  int       // at least the encoded size
+	size  int       // upper bound of the encoded size in bytes
 	since time.Time // when the first span was added
 }
 
-// A row is a span of a batch, in the order in which spans ended.
+// A row is a span of a batch. Rows have the order in which spans ended.
 type row struct {
 	pb       *tracepb.Span
 	resource *resourceRow
 	scope    *scopeRow
-	size     int // of the encoded span
+	size     int // bytes of the encoded span
 }
 
-// A resourceRow is a distinct resource. Rows are shared by batches. That of a process is set when the first batch with
-// it leaves.
+// A resourceRow is a distinct resource. Batches share it. For a process, pb is nil until send describes the process for
+// its first batch; after that, the row does not change.
 type resourceRow struct {
-	pb        *resourcepb.Resource
+	pb        *resourcepb.Resource // bytes of an encoded ResourceSpans without spans
 	schemaURL string
-	size      int // of an encoded ResourceSpans without spans
-	process   *process
+	size      int      // of an encoded ResourceSpans without spans
+	process   *process // nil for the resource of an imported span
 }
 
-// A scopeRow is a distinct scope.
+// A scopeRow is a distinct scope. Batches share it.
 type scopeRow struct {
 	pb        *commonpb.InstrumentationScope
 	schemaURL string
-	size      int // of an encoded ScopeSpans without spans
+	size      int // bytes of an encoded ScopeSpans without spans
 }
 
-// maxLengthGrowth is how many bytes the length of a message may need in addition once spans are added to it.
+// maxLengthGrowth is the number of bytes by which the length prefix of a message can grow when spans are added to it.
 const maxLengthGrowth = 4
 
-// add converts a span. It returns false, and adds nothing, if the batch is not empty and would exceed limit bytes.
+// add converts a span and appends it. It returns false and changes nothing but the arena if the batch is not empty and
+// would exceed limit bytes.
 func (b *batch) add(s *span.Span, extra []span.Attribute, resource *resourceRow, scope *scopeRow, limit int) bool {
 	pb, size := b.span(s, extra)
 	total := b.size + sizeMessage(2, size)
@@ -71,14 +72,14 @@ func (b *batch) reset() {
 	b.rows, b.size = b.rows[:0], 0
 }
 
-// A group is the spans of a scope or a resource in a batch, with their encoded size.
+// A group holds the message of a resource or scope in a batch, and its encoded size.
 type group[T any] struct {
 	pb   *T
 	size int
 }
 
-// assemble groups spans by resource and by scope, each in the order of their first span. It also returns the size of
-// the result as the field of a TracesData message.
+// assemble groups spans by resource and scope, each in the order of its first span. size is the total size in bytes of
+// all groups as a field of a TracesData message.
 func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 	type key struct {
 		resource *resourceRow
@@ -121,16 +122,17 @@ func assemble(rows []row) (all []*tracepb.ResourceSpans, size int) {
 	return all, size
 }
 
-// Limits on the resources and scopes that a table keeps after a batch: their number, and the bytes of their encodings,
-// of which they need a small multiple.
+// Limits of the resources and scopes that a table keeps between batches: their number, and the total size of their
+// keys, of which they need a small multiple.
 const (
 	maxInterned      = 1024
 	maxInternedBytes = 4 << 20
 )
 
-// A table finds equal resources and scopes, because a decoder may return another pointer for each span. It is emptied
-// between batches when it is large: a row that is needed again is another one then, which separates nothing within a
-// batch.
+// A table interns resources and scopes by content, because a decoder may return a new pointer for each span. resources
+// and scopes cache rows by pointer, resourceKeys and scopeKeys find them by content. trim empties a large table between
+// batches: the same resource then gets a new row, which is harmless, because it separates only spans of different
+// batches.
 type table struct {
 	converter
 	resources    map[*span.Resource]*resourceRow
@@ -138,8 +140,8 @@ type table struct {
 	resourceKeys map[string]*resourceRow
 	scopeKeys    map[string]*scopeRow
 	key          []byte
-	bytes        int          // of all keys that were made, also of equal ones
-	added        ntconv.Attrs // of all resources of imported spans
+	bytes        int          // total size of all keys that were built, including equal ones
+	added        ntconv.Attrs // added to all resources of imported spans
 
 	lastResource *span.Resource
 	resourceRow  *resourceRow
@@ -147,7 +149,8 @@ type table struct {
 	scopeRow     *scopeRow
 }
 
-// trim empties the table if it is large. Call it between batches.
+// trim empties the table if it is large. Call it only between batches, because the rows of a batch are compared by
+// pointer.
 func (t *table) trim() {
 	if t.resources == nil || len(t.resources)+len(t.scopes) > maxInterned || t.bytes > maxInternedBytes {
 		*t = table{
@@ -164,6 +167,7 @@ func (r *resourceRow) measure() {
 	}
 }
 
+// resourceOf returns the row of an imported resource, with the attributes of Options.ImportedResource.
 func (t *table) resourceOf(r *span.Resource) *resourceRow {
 	if r == t.lastResource && r != nil {
 		return t.resourceRow
@@ -187,6 +191,7 @@ func (t *table) resourceOf(r *span.Resource) *resourceRow {
 	return row
 }
 
+// scopeOf returns the row of a scope.
 func (t *table) scopeOf(s *span.Scope) *scopeRow {
 	if s == t.lastScope && s != nil {
 		return t.scopeRow
@@ -208,7 +213,7 @@ func (t *table) scopeOf(s *span.Scope) *scopeRow {
 	return row
 }
 
-// keyOf returns bytes that are equal for equal messages, valid until the next call.
+// keyOf returns the same bytes for equal messages. The result is valid until the next call.
 func (t *table) keyOf(m proto.Message, schemaURL string, absent bool) []byte {
 	t.key = append(t.key[:0], 'p')
 	if absent {

@@ -8,12 +8,13 @@ import (
 	"math"
 )
 
-// An upload carries spans to a receiver.
+// An upload sends spans to a receiver.
 type upload struct {
 	to    Uploader
-	spend func(bytes int) error // may be nil
+	spend func(bytes int) error // Options.Spend; may be nil
 }
 
+// carry sends the rows as one request, after spend has accepted its size.
 func (u upload) carry(ctx context.Context, rows []row) (int, error) {
 	spans, size := assemble(rows)
 	if u.spend != nil {
@@ -24,16 +25,17 @@ func (u upload) carry(ctx context.Context, rows []row) (int, error) {
 	return size, u.to.UploadTraces(ctx, spans)
 }
 
-// A file carries spans to a writer, one Write per batch. It is used by one goroutine.
+// A file writes spans to a writer, with one Write per batch. It is not safe for concurrent use.
 type file struct {
 	w    io.Writer
 	form Form
 	buf  []byte
 }
 
-// maxIdleBuffer is the size of the buffer that a file keeps between batches.
+// maxIdleBuffer is the maximum size of the buffer that a file keeps between batches.
 const maxIdleBuffer = 8 << 20
 
+// carry writes the rows with one call of Write.
 func (f *file) carry(_ context.Context, rows []row) (int, error) {
 	if cap(f.buf) > maxIdleBuffer {
 		f.buf = nil
@@ -51,19 +53,20 @@ func (f *file) carry(_ context.Context, rows []row) (int, error) {
 	return n, nil
 }
 
-// An unsentError is an error of Options.Spend: nothing of the batch was sent.
+// An unsentError is an error of Options.Spend. It wraps ErrNotReceived, because nothing of the batch was sent.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string   { return e.err.Error() }
 func (e *unsentError) Unwrap() []error { return []error{e.err, ErrNotReceived} }
 
-// A writeError is an error of the io.Writer. A batch that was written in part does not count as written.
+// A writeError is an error of the io.Writer. It wraps ErrNotReceived: a partially written batch does not count as
+// written.
 type writeError struct{ err error }
 
 func (e *writeError) Error() string   { return "write: " + e.err.Error() }
 func (e *writeError) Unwrap() []error { return []error{e.err, ErrNotReceived} }
 
-// encode sets the buffer to the encoded batch.
+// encode encodes the batch into the buffer.
 func (f *file) encode(rows []row) error {
 	spans, size := assemble(rows)
 	f.buf = f.buf[:0]

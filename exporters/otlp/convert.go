@@ -12,14 +12,15 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A converter builds messages of spans. The sizes it returns are those of the encoded messages without their own tag
-// and length: they are needed before a message is complete, and proto.Size would walk over every span twice.
+// A converter builds span messages. It returns the encoded size of each message without its own tag and length: sizes
+// are needed before a message is complete, and proto.Size would visit every span twice.
 type converter struct {
 	arena
 	repaired uint64 // strings that were not valid UTF-8, which protobuf does not allow
 }
 
-// span converts a span and returns its encoded size. extra are attributes in addition to the span's own.
+// span converts a span and returns its message and encoded size. extra holds attributes in addition to those of the
+// span.
 func (c *converter) span(s *span.Span, extra []span.Attribute) (*tracepb.Span, int) {
 	n := c.spans.take()
 	n.trace, n.id = s.TraceID, s.ID
@@ -35,39 +36,10 @@ func (c *converter) span(s *span.Span, extra []span.Attribute) (*tracepb.Span, i
 	pb.Kind, pb.Flags = tracepb.Span_SpanKind(s.Kind), s.Flags
 	pb.StartTimeUnixNano, pb.EndTimeUnixNano = s.Start, s.End
 	pb.DroppedAttributesCount, pb.DroppedEventsCount, pb.DroppedLinksCount = s.DroppedAttributes, s.DroppedEvents, s.DroppedLinks
-	size += sizeText(
-		3,
-		pb.TraceState,
-	) + sizeText(
-		5,
-		pb.Name,
-	) + sizeEnum(
-		6,
-		int32(pb.Kind),
-	) + sizeFixed(
-		7,
-		8,
-		pb.StartTimeUnixNano,
-	) +
-		sizeFixed(
-			8,
-			8,
-			pb.EndTimeUnixNano,
-		) + sizeUint(
-		10,
-		pb.DroppedAttributesCount,
-	) + sizeUint(
-		12,
-		pb.DroppedEventsCount,
-	) +
-		sizeUint(
-			14,
-			pb.DroppedLinksCount,
-		) + sizeFixed(
-		16,
-		4,
-		uint64(pb.Flags),
-	)
+	size += sizeText(3, pb.TraceState) + sizeText(5, pb.Name) + sizeEnum(6, int32(pb.Kind)) +
+		sizeFixed(7, 8, pb.StartTimeUnixNano) + sizeFixed(8, 8, pb.EndTimeUnixNano) +
+		sizeUint(10, pb.DroppedAttributesCount) + sizeUint(12, pb.DroppedEventsCount) +
+		sizeUint(14, pb.DroppedLinksCount) + sizeFixed(16, 4, uint64(pb.Flags))
 
 	pb.Attributes = c.attrLists.slice(len(s.Attributes) + len(extra))
 	size += c.attributes(pb.Attributes, 9, s.Attributes) + c.attributes(pb.Attributes[len(s.Attributes):], 9, extra)
@@ -95,25 +67,12 @@ func (c *converter) event(e *span.Event) (*tracepb.Span_Event, int) {
 	pb := c.events.take()
 	pb.TimeUnixNano, pb.Name, pb.DroppedAttributesCount = e.Time, c.text(e.Name), e.DroppedAttributes
 	pb.Attributes = c.attrLists.slice(len(e.Attributes))
-	size := sizeFixed(
-		1,
-		8,
-		e.Time,
-	) + sizeText(
-		2,
-		pb.Name,
-	) + c.attributes(
-		pb.Attributes,
-		3,
-		e.Attributes,
-	) + sizeUint(
-		4,
-		e.DroppedAttributes,
-	)
+	size := sizeFixed(1, 8, e.Time) + sizeText(2, pb.Name) + c.attributes(pb.Attributes, 3, e.Attributes) +
+		sizeUint(4, e.DroppedAttributes)
 	return pb, size
 }
 
-// link writes IDs of zeros, as SDKs do for a link to an empty context.
+// link converts a link. It writes zero IDs, too, as SDKs do for a link to an empty context.
 func (c *converter) link(l *span.Link) (*tracepb.Span_Link, int) {
 	n := c.links.take()
 	n.trace, n.id = l.TraceID, l.ID
@@ -122,16 +81,12 @@ func (c *converter) link(l *span.Link) (*tracepb.Span_Link, int) {
 	pb.TraceState, pb.DroppedAttributesCount, pb.Flags = c.text(l.TraceState), l.DroppedAttributes, l.Flags
 	pb.Attributes = c.attrLists.slice(len(l.Attributes))
 	size := sizeMessage(1, len(pb.TraceId)) + sizeMessage(2, len(pb.SpanId)) + sizeText(3, pb.TraceState) +
-		c.attributes(
-			pb.Attributes,
-			4,
-			l.Attributes,
-		) + sizeUint(5, l.DroppedAttributes) + sizeFixed(6, 4, uint64(l.Flags))
+		c.attributes(pb.Attributes, 4, l.Attributes) + sizeUint(5, l.DroppedAttributes) + sizeFixed(6, 4, uint64(l.Flags))
 	return pb, size
 }
 
-// attributes converts a list into dst, which is at least as long, and returns the size as the repeated field num of a
-// message.
+// attributes converts list into dst, which must be at least as long, and returns the encoded size of the repeated field
+// num.
 func (c *converter) attributes(dst []*commonpb.KeyValue, num protowire.Number, list []span.Attribute) (size int) {
 	for i := range list {
 		n := c.attrs.take()
@@ -147,7 +102,7 @@ func (c *converter) attributes(dst []*commonpb.KeyValue, num protowire.Number, l
 	return size
 }
 
-// value sets the value of a node and returns its size. The parts of a oneof are written even if they are zero.
+// value sets the value of a node and returns its encoded size. Members of a oneof are encoded even if they are zero.
 func (c *converter) value(n *attrNode, v span.Value) (size int) {
 	switch v.Kind() {
 	case span.ValueString:
@@ -190,7 +145,7 @@ func (c *converter) value(n *attrNode, v span.Value) (size int) {
 	return 0
 }
 
-// resource converts a resource. The result is nil if the message has none.
+// resource converts a resource. It returns nil if the imported message had no resource.
 func (c *converter) resource(r *span.Resource) *resourcepb.Resource {
 	if r.Absent {
 		return nil
@@ -214,7 +169,7 @@ func (c *converter) resource(r *span.Resource) *resourcepb.Resource {
 	return pb
 }
 
-// scope converts a scope. The result is nil if the message has none.
+// scope converts a scope. It returns nil if the imported message had no scope.
 func (c *converter) scope(s *span.Scope) *commonpb.InstrumentationScope {
 	if s.Absent {
 		return nil
@@ -227,7 +182,7 @@ func (c *converter) scope(s *span.Scope) *commonpb.InstrumentationScope {
 	return pb
 }
 
-// text returns a string that protobuf accepts.
+// text returns s with U+FFFD in place of invalid UTF-8, which protobuf does not allow, and counts such strings.
 func (c *converter) text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -236,9 +191,10 @@ func (c *converter) text(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// The following functions return the encoded size of a field with its tag. A scalar field that is zero is not written.
+// The following functions return the encoded size of a field with its tag. A scalar field with the value zero is not
+// encoded.
 
-// sizeMessage returns the size of a message, of bytes or of a string, also if it is empty.
+// sizeMessage returns the size of a message, bytes or string field with n bytes, which is encoded even if it is empty.
 func sizeMessage(num protowire.Number, n int) int {
 	return protowire.SizeTag(num) + protowire.SizeBytes(n)
 }

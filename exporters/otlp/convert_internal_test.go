@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
-// TestConversion checks that a batch contains every field of its spans, also if its memory was used before, and that
-// its size is known without encoding it.
+// TestConversion checks that a batch contains every field of its spans, also if its memory was reused, and that its
+// size is known before it is encoded.
 func TestConversion(t *testing.T) {
 	b := new(batch)
 	rapid.Check(t, func(t *rapid.T) {
@@ -55,8 +55,8 @@ func TestConversion(t *testing.T) {
 	})
 }
 
-// TestGrouping checks that equal resources and scopes are one, in the order of their first span, however many pointers
-// they have.
+// TestGrouping checks that equal resources and scopes are merged, in the order of their first span, regardless of their
+// pointers.
 func TestGrouping(t *testing.T) {
 	var tab table
 	tab.trim()
@@ -89,8 +89,8 @@ func TestGrouping(t *testing.T) {
 	}
 }
 
-// TestResourceKeys checks that resources are distinguished although the bytes of their schema URL and attributes are
-// the same in a row.
+// TestResourceKeys checks that resources are distinguished even if the concatenations of their schema URL and
+// attributes are equal.
 func TestResourceKeys(t *testing.T) {
 	var tab table
 	tab.trim()
@@ -124,7 +124,7 @@ func TestBatchLimit(t *testing.T) {
 	}
 }
 
-// TestInvalidText checks that strings that protobuf would refuse are repaired.
+// TestInvalidText checks that strings that protobuf would reject are repaired.
 func TestInvalidText(t *testing.T) {
 	c := new(converter)
 	s := numbered(1, nil)
@@ -136,7 +136,7 @@ func TestInvalidText(t *testing.T) {
 	}
 }
 
-// TestAllocations checks that a span costs no allocation once there is memory for a batch.
+// TestAllocations checks that a span does not allocate once there is memory for a batch.
 func TestAllocations(t *testing.T) {
 	var tab table
 	tab.trim()

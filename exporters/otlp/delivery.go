@@ -12,47 +12,53 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A carrier takes spans to their destination.
+// A carrier delivers spans to their destination.
 type carrier interface {
-	// carry delivers rows and returns their encoded size in bytes. The error is as for an Uploader.
+	// carry delivers rows and returns their encoded size in bytes. Its errors are those of Uploader.UploadTraces.
 	carry(ctx context.Context, rows []row) (size int, err error)
 }
 
-// maxTooLarge is how many spans may be too large by themselves before one is received: halving each batch down to its
-// spans would take two requests per span.
+// maxTooLarge is the number of single spans that may be rejected as too large before the receiver has accepted any
+// span. Otherwise an upload to a receiver that rejects everything would need two requests per span.
 const maxTooLarge = 64
 
-// grace is how long Close waits for an Uploader after the context is done.
+// grace is the time that Close waits for an Uploader after the context is done.
 const grace = time.Second
 
-// A delivery takes batches to a carrier on goroutines of its own. The number of batches is limited, so the caller waits
-// if the carrier is slow. After the first error nothing more is delivered.
+// A delivery hands batches to a carrier on its own goroutines (workers). The number of batches is limited, so the
+// caller waits if the carrier is slow. After the first error nothing more is delivered.
+//
+// put queues a batch, a worker moves it to active, delivers it and moves it to free, and take reuses it. mu guards all
+// fields below it; changed is signaled whenever one of them changes.
 type delivery struct {
 	ctx      context.Context
 	to       carrier
 	report   *ntconv.Report
 	progress func(int64)
 	stop     func() bool // ends the observation of ctx
-	failed   atomic.Bool // err is set
+	failed   atomic.Bool // err is set; readable without mu
 
 	mu      sync.Mutex
 	changed sync.Cond // of anything below
 	queue   []*batch
 	free    []*batch
-	made    int // batches that exist
+	made    int // batches that exist: the caller's, queued, active and free
 	workers int
-	active  int // batches that workers have
-	flying  int64
-	limit   int // on workers
+	active  int   // batches that workers are delivering
+	flying  int64 // spans that a carrier is delivering
+	limit   int   // maximum number of workers
 	closed  bool
-	// abandoned means that the carrier did not return although ctx is done: what it still does is not counted.
+	// abandoned means that the carrier has not returned although ctx is done. Its spans are unconfirmed, and later
+	// results are not counted.
 	abandoned bool
 	err       error
 	done      Summary
 
-	progressMu sync.Mutex
+	progressMu sync.Mutex // serializes calls of progress
 }
 
+// newDelivery returns a delivery without workers; put starts them. When ctx is done, it fails with the cause, and after
+// grace it abandons carriers that have not returned.
 func newDelivery(ctx context.Context, to carrier, o *Options) *delivery {
 	d := &delivery{ctx: ctx, to: to, report: o.Report, progress: o.Progress, limit: o.Concurrency}
 	d.changed.L = &d.mu
@@ -63,7 +69,7 @@ func newDelivery(ctx context.Context, to carrier, o *Options) *delivery {
 	return d
 }
 
-// take returns an empty batch, and waits until there is one. It returns nil if the delivery has failed.
+// take returns an empty batch. It waits until one is free and returns nil once the delivery has failed.
 func (d *delivery) take() *batch {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,7 +79,7 @@ func (d *delivery) take() *batch {
 			d.free = d.free[:n-1]
 			return b
 		}
-		if d.made < d.limit+2 { // one is filled, one waits
+		if d.made < d.limit+2 { // the caller fills one batch, one waits in the queue
 			d.made++
 			return new(batch)
 		}
@@ -82,7 +88,7 @@ func (d *delivery) take() *batch {
 	return nil
 }
 
-// put queues a batch. It does not wait.
+// put queues a batch, which then belongs to the delivery. It does not wait.
 func (d *delivery) put(b *batch) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +100,7 @@ func (d *delivery) put(b *batch) {
 	d.changed.Broadcast()
 }
 
-// work delivers batches until the delivery is closed.
+// work delivers batches until the delivery is closed. After a failure it only returns them to free.
 func (d *delivery) work() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,7 +127,7 @@ func (d *delivery) work() {
 	}
 }
 
-// deliver delivers rows, in halves if they are too large, until the delivery has failed.
+// deliver delivers rows. If the carrier rejects them as too large, it delivers each half, down to single spans.
 func (d *delivery) deliver(rows []row) {
 	n := int64(len(rows))
 	d.mu.Lock()
@@ -141,7 +147,7 @@ func (d *delivery) deliver(rows []row) {
 	}
 }
 
-// count records the outcome of n rows.
+// count records the outcome of a delivery of n rows.
 func (d *delivery) count(n int64, size int, err error) {
 	d.mu.Lock()
 	if d.abandoned {
@@ -162,13 +168,7 @@ func (d *delivery) count(n int64, size int, err error) {
 		d.explain(err.Error())
 		d.report.Note(ntconv.CodeRejected, 1, -1, err.Error())
 		if d.done.Sent == 0 && d.done.Rejected == maxTooLarge {
-			d.failLocked(
-				fmt.Errorf(
-					"%w: the receiver refuses every request as too large, also of one span: %w",
-					ErrNotReceived,
-					err,
-				),
-			)
+			d.failLocked(fmt.Errorf("%w: the receiver refuses every request as too large, even of one span: %w", ErrNotReceived, err))
 		}
 	case errors.As(err, &partial):
 		d.received(n, min(max(partial.Rejected, 0), n), size)
@@ -190,7 +190,8 @@ func (d *delivery) count(n int64, size int, err error) {
 	}
 }
 
-// showProgress reads the count under progressMu, so that it never decreases from one call to the next.
+// showProgress calls progress with the number of spans sent. It reads the number while it holds progressMu, so that
+// successive calls never see a smaller number.
 func (d *delivery) showProgress() {
 	d.progressMu.Lock()
 	defer d.progressMu.Unlock()
@@ -200,7 +201,7 @@ func (d *delivery) showProgress() {
 	d.progress(sent)
 }
 
-// explain keeps the first message of the receiver.
+// explain keeps the receiver's first message.
 func (d *delivery) explain(message string) {
 	if d.done.Message == "" {
 		d.done.Message = message
@@ -220,7 +221,7 @@ func (d *delivery) fail(err error) {
 	d.failLocked(err)
 }
 
-// failLocked keeps the first error.
+// failLocked keeps the first error. The caller holds mu.
 func (d *delivery) failLocked(err error) {
 	if d.err == nil {
 		d.err = err
@@ -229,7 +230,7 @@ func (d *delivery) failLocked(err error) {
 	d.changed.Broadcast()
 }
 
-// abandon gives up on a carrier that does not return.
+// abandon stops waiting for carriers that have not returned, and counts their spans as unconfirmed.
 func (d *delivery) abandon() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -240,7 +241,7 @@ func (d *delivery) abandon() {
 	}
 }
 
-// wait returns when all batches have been delivered, or cannot be.
+// wait returns when no batch is queued or active, or when the delivery has been abandoned.
 func (d *delivery) wait() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -249,7 +250,7 @@ func (d *delivery) wait() {
 	}
 }
 
-// close ends the workers. Batches that are still queued are not delivered.
+// close ends the workers after the batches that are still queued. Call it after wait.
 func (d *delivery) close() {
 	d.stop()
 	d.mu.Lock()
@@ -258,7 +259,7 @@ func (d *delivery) close() {
 	d.changed.Broadcast()
 }
 
-// outcome returns what was delivered of a number of spans, and the error if the delivery has failed.
+// outcome returns what was delivered of the given number of spans, and an *UploadError if the delivery has failed.
 func (d *delivery) outcome(spans int64) (Summary, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

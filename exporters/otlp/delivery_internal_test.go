@@ -29,7 +29,7 @@ func TestClientsOfOpenTelemetry(t *testing.T) {
 	_ = u
 }
 
-// A receiver is an Uploader that keeps what it gets.
+// A receiver is an Uploader that stores the spans it receives.
 type receiver struct {
 	t      testing.TB
 	answer func(ctx context.Context, call, spans int) error // nil takes everything
@@ -68,7 +68,7 @@ func (r *receiver) UploadTraces(ctx context.Context, list []*tracepb.ResourceSpa
 	return err
 }
 
-// sizes returns how many spans each accepted request had.
+// sizes returns the number of spans of each accepted request.
 func (r *receiver) sizes() (all []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +104,7 @@ func newTestSink(ctx context.Context, u Uploader, o *Options) *Sink {
 	return New(ctx, u, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, nil, o)
 }
 
-// checkSummary checks that each span has one fate.
+// checkSummary checks that each span is counted exactly once.
 func checkSummary(t *testing.T, s Summary) {
 	t.Helper()
 	if s.Spans != s.Sent+s.Rejected+s.Unsent+s.Unconfirmed || min(s.Sent, s.Rejected, s.Unsent, s.Unconfirmed) < 0 {
@@ -153,8 +153,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestBatchBytes checks that no batch exceeds the limit, also not the first one of a process: its resource is made when
-// the batch leaves.
+// TestBatchBytes checks that no batch exceeds the limit, including the first batch of a process, whose resource is
+// built when the batch is sent.
 func TestBatchBytes(t *testing.T) {
 	const limit = 20_000
 	r := &receiver{t: t}
@@ -179,8 +179,8 @@ func TestBatchBytes(t *testing.T) {
 	}
 }
 
-// TestTooLarge checks that all spans arrive once and in order however small the requests must be, and that a span that
-// is too large by itself is rejected and no other.
+// TestTooLarge checks that all spans arrive once and in order even if requests must be very small, and that only spans
+// that are too large by themselves are rejected.
 func TestTooLarge(t *testing.T) {
 	tooLarge := fmt.Errorf("413: %w", ErrTooLarge)
 	for _, limit := range []int{1, 2, 7, 100, 300, 511, 512} {
@@ -214,7 +214,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestAllTooLarge checks that the sink gives up on a receiver that refuses every request as too large.
+// TestAllTooLarge checks that the sink stops if a receiver rejects every request as too large.
 func TestAllTooLarge(t *testing.T) {
 	r := &receiver{t: t, answer: func(context.Context, int, int) error { return ErrTooLarge }}
 	s := newTestSink(t.Context(), r, nil)
@@ -246,8 +246,8 @@ func TestPartialSuccess(t *testing.T) {
 	}
 }
 
-// TestFailure checks that a failure ends the upload, that the error says what became of each span, and that no span is
-// sent twice.
+// TestFailure checks that a failure ends the upload, that the error states the outcome of each span, and that no span
+// is sent twice.
 func TestFailure(t *testing.T) {
 	refused, opaque := fmt.Errorf("401: %w", ErrNotReceived), errors.New("connection reset")
 	for _, failure := range []error{refused, opaque} {
@@ -349,7 +349,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestFlushEvery checks that a span leaves in time although no event follows, and that full batches do not.
+// TestFlushEvery checks that a span is sent in time although no event follows, and that full batches are not affected.
 func TestFlushEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &receiver{t: t}
@@ -410,8 +410,8 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestSlowReceiver checks that the caller waits, so that memory does not grow, and that uploads run at the same time if
-// asked for.
+// TestSlowReceiver checks that the caller waits, so that memory does not grow, and that uploads are concurrent if
+// requested.
 func TestSlowReceiver(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -433,7 +433,7 @@ func TestSlowReceiver(t *testing.T) {
 	}
 }
 
-// TestProgress checks that progress never goes back, also with several uploads at a time.
+// TestProgress checks that progress never decreases, also with concurrent uploads.
 func TestProgress(t *testing.T) {
 	const spans = 20_000
 	last := int64(0)
@@ -450,7 +450,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// instant is an Uploader that takes everything at once.
+// instant is an Uploader that accepts everything at once.
 type instant struct{}
 
 func (instant) UploadTraces(context.Context, []*tracepb.ResourceSpans) error { return nil }

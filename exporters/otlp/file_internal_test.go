@@ -36,7 +36,7 @@ func export(t *testing.T, form Form, n int, o *Options) ([]byte, Summary) {
 	return out.Bytes(), sum
 }
 
-// split cuts a delimited file into its messages.
+// split splits a delimited file into its messages.
 func split(t rapid.TB, b []byte) (messages [][]byte) {
 	t.Helper()
 	for len(b) > 0 {
@@ -80,7 +80,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestEqualRuns checks that the same spans give the same bytes.
+// TestEqualRuns checks that the same spans yield the same bytes.
 func TestEqualRuns(t *testing.T) {
 	for _, form := range []Form{JSONLines, Protobuf, Delimited} {
 		a, _ := export(t, form, 3000, nil)
@@ -114,7 +114,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A short writer writes less than it is asked to, and returns no error.
+// A short writer writes less than requested and returns no error.
 type short struct{}
 
 func (short) Write(p []byte) (int, error) { return len(p) - 1, nil }
@@ -153,7 +153,7 @@ func TestOmittedAndRepaired(t *testing.T) {
 	}
 }
 
-// TestManyResources checks that what identifies resources is not kept for the whole trace.
+// TestManyResources checks that the keys of resources are not kept for the whole trace.
 func TestManyResources(t *testing.T) {
 	s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
 	for i := range 5000 {
@@ -169,7 +169,7 @@ func TestManyResources(t *testing.T) {
 	}
 }
 
-// TestLargeResources checks that what identifies large resources and scopes is bounded by its size, and not only by its
+// TestLargeResources checks that the keys of large resources and scopes are limited by their size, not only by their
 // number.
 func TestLargeResources(t *testing.T) {
 	const size = 1 << 20

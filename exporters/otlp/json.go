@@ -11,15 +11,15 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// A jsonEncoder appends OTLP/JSON (specification of OTLP, "JSON Protobuf Encoding"). It differs from protojson: IDs are
-// hexadecimal and enumerations are numbers. As in protojson, integers of 64 bits are strings, and fields with their
-// default value are absent.
+// A jsonEncoder appends OTLP/JSON (OTLP specification, "JSON Protobuf Encoding"). It differs from protojson in two
+// ways: IDs are hexadecimal, and enumerations are numbers. As in protojson, 64-bit integers are strings, and fields
+// with their default value are absent.
 type jsonEncoder struct {
 	b     []byte
-	comma bool // a member or an element precedes in the current object or array
+	comma bool // the current object or array already has a member or element
 }
 
-// appendJSON appends a TracesData object.
+// appendJSON appends a TracesData object. It has no line break.
 func appendJSON(b []byte, spans []*tracepb.ResourceSpans) []byte {
 	e := jsonEncoder{b: b}
 	e.open('{')
@@ -33,7 +33,7 @@ func appendJSON(b []byte, spans []*tracepb.ResourceSpans) []byte {
 	return e.b
 }
 
-// separate appends a comma if an element precedes.
+// separate appends a comma unless the next element is the first.
 func (e *jsonEncoder) separate() {
 	if e.comma {
 		e.b = append(e.b, ',')
@@ -41,7 +41,7 @@ func (e *jsonEncoder) separate() {
 	e.comma = true
 }
 
-// open begins an object or an array. In an array it is an element, after a key it is a value.
+// open begins an object or array: an element within an array, a value after a key.
 func (e *jsonEncoder) open(c byte) {
 	e.b = append(e.b, c)
 	e.comma = false
@@ -58,7 +58,7 @@ func (e *jsonEncoder) element() {
 	e.open('{')
 }
 
-// key begins a member. name needs no escapes.
+// key begins a member. name must not need escapes.
 func (e *jsonEncoder) key(name string) {
 	e.separate()
 	e.b = append(append(append(e.b, '"'), name...), '"', ':')
@@ -78,7 +78,7 @@ func (e *jsonEncoder) number(name string, n int64) {
 	}
 }
 
-// nanos appends a time, a fixed64.
+// nanos appends a fixed64 time.
 func (e *jsonEncoder) nanos(name string, n uint64) {
 	if n != 0 {
 		e.key(name)
@@ -135,8 +135,8 @@ func (e *jsonEncoder) resource(r *resourcepb.Resource) {
 			e.element()
 			e.text("schemaUrl", ref.SchemaUrl)
 			e.text("type", ref.Type)
-			e.texts("idKeys", ref.IdKeys)
-			e.texts("descriptionKeys", ref.DescriptionKeys)
+			e.stringList("idKeys", ref.IdKeys)
+			e.stringList("descriptionKeys", ref.DescriptionKeys)
 			e.close('}')
 		}
 		e.close(']')
@@ -144,7 +144,7 @@ func (e *jsonEncoder) resource(r *resourcepb.Resource) {
 	e.close('}')
 }
 
-func (e *jsonEncoder) texts(name string, list []string) {
+func (e *jsonEncoder) stringList(name string, list []string) {
 	if len(list) == 0 {
 		return
 	}
@@ -234,7 +234,7 @@ func (e *jsonEncoder) keyValues(list []*commonpb.KeyValue) {
 	e.close(']')
 }
 
-// value appends an AnyValue. The member of a oneof is written even if it has its default value.
+// value appends an AnyValue. A member of a oneof is written even if it has its default value.
 func (e *jsonEncoder) value(v *commonpb.AnyValue) {
 	e.open('{')
 	switch v := v.Value.(type) {
@@ -278,7 +278,7 @@ func (e *jsonEncoder) value(v *commonpb.AnyValue) {
 	e.close('}')
 }
 
-// double appends a number, or one of three strings for what JSON has no number for.
+// double appends a number, or one of three strings for infinities and NaN, which JSON cannot represent.
 func (e *jsonEncoder) double(f float64) {
 	switch {
 	case math.IsNaN(f):
@@ -292,7 +292,7 @@ func (e *jsonEncoder) double(f float64) {
 	}
 }
 
-// quoted appends a string. The strings of a batch are valid UTF-8, see converter.text.
+// quoted appends a string, which must be valid UTF-8: converter.text ensures that.
 func (e *jsonEncoder) quoted(s string) {
 	b := append(e.b, '"')
 	from := 0 // s[from:i] needs no escapes

@@ -72,7 +72,7 @@ func decode(t rapid.TB, text []byte) (v map[string]any) {
 	return v
 }
 
-// prune removes members that a parser takes for present although they have their default value: empty lists.
+// prune removes members with their default value that a parser treats as present: empty lists.
 func prune(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -8,65 +8,65 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// Sources selects the events from which spans are made, as a bit set.
+// Sources is a bit set that selects the events that are converted to spans.
 type Sources uint16
 
 const (
-	// Labels are events with the labels TraceId and SpanId of nettrace 6.
+	// Labels means events with the labels TraceId and SpanId of nettrace 6.
 	Labels Sources = 1 << iota
-	// Activities are .NET Activities that Microsoft-Diagnostics-DiagnosticSource recorded.
+	// Activities means .NET Activities that Microsoft-Diagnostics-DiagnosticSource recorded.
 	Activities
-	// Pairs are Start and Stop events of event sources.
+	// Pairs means Start and Stop events of event sources.
 	Pairs
-	// Imported are spans that were imported from OTLP.
+	// Imported means spans that were imported from OTLP.
 	Imported
-	// GC are garbage collections.
+	// GC means garbage collections.
 	GC
-	// JIT are compilations of methods.
+	// JIT means compilations of methods.
 	JIT
-	// Contention are waits for locks.
+	// Contention means waits for locks and wait handles.
 	Contention
-	// Exceptions are exceptions from throw to catch.
+	// Exceptions means exceptions from throw to catch.
 	Exceptions
-	// Requests are work items of the thread pool, and requests of HTTP servers and clients that the runtime reports.
+	// Requests means work items of the thread pool, and requests of HTTP servers and clients that the runtime reports.
 	Requests
-	// Chrome are slices of Chrome's trace event format.
+	// Chrome means slices of Chrome's trace event format.
 	Chrome
 
-	// DefaultSources are selected by the zero value of Options.
+	// DefaultSources is what the zero value of Options.Sources selects.
 	DefaultSources = Labels | Activities | Pairs | Imported | Chrome
 )
 
-// Unfinished selects what happens to spans whose end the trace does not contain. They are counted in any case.
+// Unfinished selects what happens to spans whose end the trace does not contain. Summary counts them in any case.
 type Unfinished uint8
 
 const (
-	// DropUnfinished omits them.
+	// DropUnfinished omits unfinished spans.
 	DropUnfinished Unfinished = iota
-	// OpenUnfinished writes them without an end time.
+	// OpenUnfinished writes unfinished spans without an end time.
 	OpenUnfinished
-	// CloseUnfinished ends them with the trace.
+	// CloseUnfinished writes unfinished spans with the end of the trace as their end time.
 	CloseUnfinished
 )
 
-// AttributeTypes selects the types of attributes that a trace contains as strings. Imported spans always keep their
-// types.
+// AttributeTypes selects the type of attributes that a trace contains as strings. Imported spans always keep their
+// attribute types.
 type AttributeTypes uint8
 
 const (
 	// Text writes strings.
 	Text AttributeTypes = iota
-	// Convention writes another type where a semantic convention of OpenTelemetry defines one for the key and the
-	// string is a value of that type, such as an integer for http.response.status_code.
+	// Convention writes another type if a semantic convention of OpenTelemetry defines one for the key and the string
+	// is a value of this type, such as an integer for http.response.status_code.
 	Convention
 )
 
-// ByteOrder is the order in which a trace holds the 8 bytes of a SpanId label. The specification of nettrace 6 does not
-// define how they become a span ID of W3C trace context.
+// ByteOrder is the order in which a trace stores the 8 bytes of a SpanId label. The nettrace 6 specification does not
+// define how they form a span ID of W3C Trace Context.
 type ByteOrder uint8
 
 const (
-	// BigEndian means that the label has the bytes in the order of the W3C text form.
+	// BigEndian means that the label stores the bytes in the order of the W3C text form.
 	BigEndian ByteOrder = iota
 	// LittleEndian means that the label is a little-endian number: the W3C text form shows its bytes from last to
 	// first.
@@ -75,68 +75,71 @@ const (
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	// Sources are the events from which spans are made; 0 means DefaultSources. If they include neither Labels nor
-	// Activities nor Pairs, intervals of the runtime still belong to spans of labels and Activities that were active,
-	// which are not written then: the program may have exported them itself.
+	// Sources selects the events that are converted to spans; 0 means DefaultSources. Without Labels, Activities and
+	// Pairs, intervals of the runtime still refer to spans of labels and Activities that were active. Those spans are
+	// not written, because the program may have exported them itself.
 	Sources    Sources
 	Unfinished Unfinished
 	Attributes AttributeTypes
-	// SpanIDOrder is the byte order of the label SpanId.
+	// SpanIDOrder is the byte order of SpanId labels.
 	SpanIDOrder ByteOrder
-	// MaxEvents is the maximum number of span events that a span made from labels gets; 0 means 128. The others are
-	// counted in its dropped_events_count.
+	// MaxEvents is the maximum number of events per span that is built from labels; 0 means 128. Further events are
+	// counted in the span's dropped_events_count.
 	MaxEvents int
-	// MaxOpen is the maximum number of open spans; 0 means 100,000. If it is exceeded, the span that was idle for
-	// longest ends as unfinished, and Summary counts it as evicted.
+	// MaxOpen is the maximum number of open spans; 0 means 100,000. If it is exceeded, the span that has been idle
+	// longest ends as unfinished, and Summary.Evicted counts it.
 	MaxOpen int
-	// OmitExporter omits the HTTP requests with which the traced program sent its own spans to a collector.
+	// OmitExporter omits the HTTP requests by which the traced program sent its own spans to a collector.
 	OmitExporter bool
-	// OmitNotRecorded omits Activities that the program's SDK would not have sent: those that were not sampled, for
-	// which no data was requested, or that have no source.
+	// OmitNotRecorded omits Activities that the program's SDK would not have exported: Activities that were not
+	// sampled, for which no data was requested, or that have no source.
 	OmitNotRecorded bool
 
-	// BatchSpans is the maximum number of spans in a batch; 0 means 512.
+	// BatchSpans is the maximum number of spans per batch; 0 means 512.
 	BatchSpans int
-	// BatchBytes is the maximum size of a batch, in bytes of its protobuf encoding; 0 means 3.5 MiB, because most
-	// receivers accept 4 MiB. A single span may be larger.
+	// BatchBytes is the maximum size of a batch in bytes of its protobuf encoding; 0 means 3.5 MiB, because most
+	// receivers accept 4 MiB. A larger span is sent in a batch of its own.
 	BatchBytes int
-	// FlushEvery limits the time that a span waits for its batch to fill, also while no event arrives; 0 means no
+	// FlushEvery is the maximum time that a span waits for its batch to fill, even if no event arrives; 0 means no
 	// limit.
 	FlushEvery time.Duration
-	// Concurrency is the maximum number of uploads at the same time; 0 means 1. Batches arrive in order only if it is
-	// 1. Files are always written in order.
+	// Concurrency is the maximum number of concurrent uploads; 0 means 1. With more than 1, batches may arrive out of
+	// order. Files are always written in order.
 	Concurrency int
 
-	// ServiceName is the service.name of all processes. Empty derives it from the command line of each process: the
-	// entry assembly or the executable, without directory, .dll and .exe. It is unknown_service:dotnet if the command
-	// line is not known when the first batch of the process leaves, see Sink.Watch.
+	// ServiceName is the service.name of all processes. "" derives it from the command line of each process: the entry
+	// assembly or the executable, without its directory, .dll and .exe. It is unknown_service:dotnet if the command
+	// line is unknown when the first batch of the process is sent, see Sink.Watch, and unknown_service in traces of
+	// Chrome's format.
 	ServiceName string
-	// Resource are attributes of all processes. They replace attributes with the same key. Neither they nor ServiceName
-	// change the resources of imported spans.
+	// Resource holds attributes for the resources of all processes. They replace attributes with the same key. Neither
+	// Resource nor ServiceName affects imported spans.
 	Resource ntconv.Attrs
-	// ImportedResource are attributes of the resources of all imported spans. They replace attributes with the same
-	// key. If there are none, imported spans keep their resources.
+	// ImportedResource holds attributes for the resources of all imported spans. They replace attributes with the same
+	// key.
 	ImportedResource ntconv.Attrs
-	// ThreadAttributes adds the operating system's ID and, if known, the name of the thread on which a span started to
-	// its attributes.
+	// ThreadAttributes adds attributes with the operating system's ID and the name, if known, of the thread on which a
+	// span started.
 	ThreadAttributes bool
-	// ProfileIDs adds the attribute pyroscope.profile.id to spans, with their ID in hexadecimal. Grafana needs it to
-	// show the profile of a span, of which the samples have the label span_id. Intervals of the runtime do not get it,
-	// because no sample has their ID.
+	// ProfileIDs adds the attribute pyroscope.profile.id with the span's ID in hexadecimal. Grafana needs it to show
+	// the profile of a span, whose samples have the label span_id. Intervals of the runtime do not get it, because no
+	// sample has their ID.
 	ProfileIDs bool
 
-	// Active, if not nil, returns the IDs of the span that was active on the thread of an event with which an interval
-	// of the runtime begins, such as a wait for a lock. It borrows the event. Nil means the span that earlier events
-	// show to be active, which misses spans of which only the end is recorded. ActiveSpans.Find also knows these.
+	// Active, if not nil, returns the IDs of the span that was active on the thread of an event that begins an interval
+	// of the runtime, such as a wait for a lock. It must not keep the event. If it is nil, the sink uses the span that
+	// earlier events show to be active, and misses spans of which only the end is recorded. ActiveSpans.Find also knows
+	// those.
 	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
 
-	// Spend, if not nil, is called with the size in bytes of each batch before it is sent to an Uploader. An error ends
-	// the delivery. Calls may be concurrent.
+	// Spend, if not nil, is called with the size in bytes of each batch before the batch is sent to an Uploader. An
+	// error ends the delivery. Calls may be concurrent.
 	Spend func(bytes int) error
-	// Progress, if not nil, is called after each batch with the number of spans that have been received or written so
-	// far. Calls come from goroutines of the sink, one at a time.
+	// Progress, if not nil, is called after each batch with the number of spans received or written so far. Goroutines
+	// of the sink call it, one at a time.
 	Progress func(spans int64)
-	// Report receives what could not be written as it is, and what the receiver rejected; it may be nil.
+	// Report receives the conditions that the conversion counts, and the spans that the receiver rejected; nil discards
+	// them.
 	Report *ntconv.Report
 }
 
@@ -145,6 +148,7 @@ const (
 	defaultBatchBytes = 7 << 19 // 3.5 MiB
 )
 
+// setDefaults replaces zero values by the documented defaults.
 func (o *Options) setDefaults() {
 	if o.BatchSpans <= 0 {
 		o.BatchSpans = defaultBatchSpans
@@ -158,7 +162,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// tracker returns the options of the tracker.
+// tracker returns the options for the span tracker.
 func (o *Options) tracker() *tracker.Options {
 	t := &tracker.Options{
 		MaxEvents: o.MaxEvents, MaxOpen: o.MaxOpen, SpanIDReversed: o.SpanIDOrder == LittleEndian, Convention: o.Attributes == Convention,

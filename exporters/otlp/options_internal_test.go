@@ -109,7 +109,7 @@ func record() ntconv.Source {
 	return ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, r.events...)
 }
 
-// TestSpanOptions checks the effect of each option that decides which spans there are and what they contain.
+// TestSpanOptions checks the effect of each option that affects which spans exist and what they contain.
 func TestSpanOptions(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -1,21 +1,19 @@
-// Package otlp writes the spans of a trace as OTLP, the protocol of OpenTelemetry: to a receiver through an Uploader,
-// or to a file.
+// Package otlp writes the spans of a trace as OTLP, the protocol of OpenTelemetry, either to a receiver through an
+// Uploader or to a file.
 //
 //	sink := otlp.New(ctx, client, src.Info(), nil, nil)
 //	_, err := ntconv.Copy(sink, src)
 //	err = errors.Join(err, sink.Close())
 //
 // client is an Uploader, such as a client of otlptracegrpc or otlptracehttp. The caller starts it before New and stops
-// it after Close. NewFile writes a file and needs no client. Close completes the Summary, which says how many spans
-// arrived.
+// it after Close. NewFile writes a file and needs no client. After Close, Summary states how many spans arrived.
 //
-// Spans come from Activities that a DiagnosticSource recorded, from events with the labels TraceId and SpanId, from
-// Start and Stop events of event sources, and from spans that were imported from OTLP; docs/otlp.md specifies the
-// mapping.
+// The sink builds spans from Activities that a DiagnosticSource recorded, from events with the labels TraceId and
+// SpanId, from Start and Stop events of event sources, and from spans that were imported from OTLP. docs/otlp.md
+// specifies the mapping.
 //
-// The sink sends spans in batches as they end. Its memory depends on the size of a batch and on the number of open
-// spans, and not on the length of the trace. Equal events give equal batches unless Options.FlushEvery sends batches
-// early.
+// The sink sends spans in batches as they end. Its memory depends on the batch size and the number of open spans, not
+// on the length of the trace. Equal events give equal batches unless Options.FlushEvery sends a batch early.
 package otlp
 
 import (
@@ -23,6 +21,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,45 +31,45 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// Form is the encoding of a file.
+// Form is the encoding of an OTLP file.
 type Form uint8
 
 const (
-	// JSONLines is OTLP/JSON: one TracesData object per batch and line, as the file exporter of the OpenTelemetry
-	// Collector writes it.
+	// JSONLines is OTLP/JSON with one TracesData object per batch and line. It is the default format of the
+	// OpenTelemetry Collector's file exporter.
 	JSONLines Form = iota
-	// Protobuf is one TracesData message. It is written as the concatenation of the batches, which protobuf defines as
-	// the merged message.
+	// Protobuf is a single TracesData message. The sink writes it as a concatenation of batches, which protobuf defines
+	// to be the merged message.
 	Protobuf
-	// Delimited is one TracesData message per batch, each after its length in bytes as a big-endian 32-bit number. The
-	// file exporter of the OpenTelemetry Collector writes it with format: proto.
+	// Delimited is one TracesData message per batch, each preceded by its length in bytes as a big-endian 32-bit
+	// number. It is the format of the OpenTelemetry Collector's file exporter with the setting format: proto.
 	Delimited
 )
 
-// A Sink writes spans. It is not safe for concurrent use. Call Close even if Write has failed: it ends the goroutines
-// of the sink.
+// A Sink writes spans. It is not safe for concurrent use. Call Close even if Write has failed, because it ends the
+// goroutines of the sink.
 type Sink struct {
 	o        Options
 	namer    ntconv.Namer
 	uploader Uploader // nil if a file is written
 	tracker  *tracker.Tracker
 	delivery *delivery
-	spans    int64 // that are to be written
+	spans    int64 // spans to be written
 	omitted  int64 // by OmitNotRecorded
 	closed   bool
 	done     Summary
 	err      error // of Close
 
-	watched   *ntconv.Type // the latest one
-	describes bool         // its events describe a process
+	watched   *ntconv.Type // type of the latest event that Watch observed
+	describes bool         // events of this type describe a process
 
-	// mu guards what the timer of FlushEvery also uses.
+	// mu guards the following fields, which the timer of FlushEvery also uses.
 	mu        sync.Mutex
 	processes processes
 	table     table
-	batch     *batch // nil if there is none
+	batch     *batch // the batch being filled; nil if there is none
 	timer     *time.Timer
-	extra     []span.Attribute // reused by extraOf
+	extra     []span.Attribute // scratch of extraOf
 }
 
 var (
@@ -79,8 +78,9 @@ var (
 	_ ntconv.Flusher = (*Sink)(nil)
 )
 
-// New returns a sink that sends spans through u. ctx is passed to u; if it is done, the sink stops sending and fails. A
-// nil namer provides no names in addition to those that the sink finds in the events it gets. opts may be nil.
+// New returns a sink that sends spans through u. The sink passes ctx to u; when ctx is done, the sink stops sending and
+// fails. info must not be nil. A nil namer means that process and thread names come only from the events that the sink
+// receives. Nil opts select the defaults.
 func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := newSink(info, namer, opts)
 	s.uploader = u
@@ -88,7 +88,8 @@ func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer,
 	return s
 }
 
-// NewFile returns a sink that writes spans to w. It does not close w. namer and opts may be nil.
+// NewFile returns a sink that writes spans to w with one Write per batch. It does not close w. The other parameters are
+// those of New; Options.Concurrency has no effect.
 func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := newSink(info, namer, opts)
 	s.o.Concurrency = 1
@@ -96,6 +97,7 @@ func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts
 	return s
 }
 
+// newSink returns a sink without a delivery, which the caller sets.
 func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{namer: namer}
 	if opts != nil {
@@ -104,6 +106,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	if s.namer == nil {
 		s.namer = ntconv.NoNames()
 	}
+	s.processes.foreign = info != nil && strings.HasPrefix(info.Format, "chrome")
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
 	s.table.trim()
@@ -111,9 +114,9 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	return s
 }
 
-// Write adds an event to the spans that it belongs to, and borrows it until Write returns. Events must come in time
-// order (reader.ByTime): an event that comes before the Start of its span, or after the Stop, is not a part of it. The
-// error is an *UploadError if a batch could not be sent, which may have been an earlier one.
+// Write adds an event to the spans that it belongs to. The sink does not keep e. Events must arrive in time order
+// (reader.ByTime): an event that arrives before the Start or after the Stop of its span is not part of the span. Write
+// returns an *UploadError if this or an earlier batch could not be sent.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.Watch(e)
 	s.tracker.Add(e)
@@ -128,10 +131,10 @@ func (s *Sink) failure() error {
 	return err
 }
 
-// Watch learns about the process of an event that a selection may omit, such as its command line. Call it for every
-// event of the trace, and Write with the same event next if the event is selected. If all events are written, it need
-// not be called. .NET writes the command line last: to have it in all batches, also call Watch for all events of an
-// earlier reading of the trace. Watch borrows the event until it returns.
+// Watch learns from an event that a selection may omit what it reports about its process, such as the command line.
+// Call it for every event of the trace, before Write if the event is selected. You can omit the calls if all events are
+// written. .NET writes the command line last: to have it in all batches, also call Watch for all events of an earlier
+// reading of the trace. Watch does not keep e.
 func (s *Sink) Watch(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
 		return
@@ -146,7 +149,7 @@ func (s *Sink) Watch(e *ntconv.Event) {
 	}
 }
 
-// add puts a span of the tracker into the batch.
+// add adds a span from the tracker to the batch, and sends the batch when it is full.
 func (s *Sink) add(sp *span.Span) {
 	if sp.NotRecorded && s.o.OmitNotRecorded {
 		s.omitted++
@@ -163,20 +166,20 @@ func (s *Sink) add(sp *span.Span) {
 	}
 	row, extra := s.resourceOf(sp), s.extraOf(sp)
 	for !s.batch.add(sp, extra, row, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
-		if s.cut(); !s.hasBatch() {
+		if s.send(); !s.hasBatch() {
 			return
 		}
-		row = s.resourceOf(sp) // cut may have emptied the table
+		row = s.resourceOf(sp) // send may have emptied the table
 	}
 	if row.process != nil {
 		row.process.spans++
 	}
 	if len(s.batch.rows) >= s.o.BatchSpans || s.batch.size >= s.o.BatchBytes {
-		s.cut()
+		s.send()
 	}
 }
 
-// hasBatch makes sure that there is a batch that can take a span. It returns false if the delivery has failed.
+// hasBatch ensures that there is a batch to fill. It returns false if the delivery has failed. The caller holds mu.
 func (s *Sink) hasBatch() bool {
 	if s.batch != nil {
 		return true
@@ -195,23 +198,24 @@ func (s *Sink) hasBatch() bool {
 	return true
 }
 
-// expire sends a batch that has waited for long enough. It runs on a goroutine of its own.
+// expire sends a batch that has waited long enough. The timer calls it on its own goroutine.
 func (s *Sink) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.batch == nil {
 		return
 	}
-	// The timer may have been started for the batch before.
+	// The timer may have been started for the previous batch.
 	if rest := s.o.FlushEvery - time.Since(s.batch.since); rest > 0 {
 		s.timer.Reset(rest)
 		return
 	}
-	s.cut()
+	s.send()
 }
 
-// cut sends the batch.
-func (s *Sink) cut() {
+// send queues the batch for delivery. It describes the processes of its spans if this is their first batch. The caller
+// holds mu.
+func (s *Sink) send() {
 	if s.batch == nil {
 		return
 	}
@@ -227,13 +231,14 @@ func (s *Sink) cut() {
 	s.batch = nil
 }
 
-// repaired reports strings that were not valid.
+// repaired reports strings that were not valid UTF-8 and resets their count.
 func (s *Sink) repaired(c *converter) {
 	s.o.Report.Note(ntconv.CodeRepaired, c.repaired, -1, "strings that are not valid UTF-8 got U+FFFD")
 	c.repaired = 0
 }
 
-// resourceOf returns the resource of a span.
+// resourceOf returns the resource row of a span. The row of a process whose first batch has not been sent has no
+// message yet, only an upper bound of its size.
 func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 	if sp.Resource != nil {
 		return s.table.resourceOf(sp.Resource)
@@ -249,15 +254,15 @@ func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
 	return &p.row
 }
 
-// Attributes of Options.ThreadAttributes and Options.ProfileIDs. The semantic conventions define thread.id as the
-// managed thread ID, which no trace contains.
+// Attributes for Options.ThreadAttributes and Options.ProfileIDs. thread.id of the semantic conventions is the managed
+// thread ID, which no trace contains.
 const (
 	attrThread     = "dotnet.thread.os_id"
 	attrThreadName = "thread.name"
 	attrProfile    = "pyroscope.profile.id"
 )
 
-// extraOf returns the attributes that the options add to a span, valid until the next call.
+// extraOf returns the attributes that the options add to a span. The result is valid until the next call.
 func (s *Sink) extraOf(sp *span.Span) []span.Attribute {
 	s.extra = s.extra[:0]
 	if s.o.ProfileIDs && sp.Evidence != span.FromRuntime &&
@@ -275,19 +280,20 @@ func (s *Sink) extraOf(sp *span.Span) []span.Attribute {
 	return s.extra
 }
 
-// Flush sends the spans that have ended and returns when the receiver has them. Spans that are still open stay.
+// Flush sends all spans that have ended and returns when the receiver has them. Open spans stay open. It returns an
+// *UploadError if this or an earlier batch could not be sent.
 func (s *Sink) Flush() error {
 	s.mu.Lock()
-	s.cut()
+	s.send()
 	s.mu.Unlock()
 	s.delivery.wait()
 	return s.failure()
 }
 
-// Close ends the open spans as Options.Unfinished says, sends everything that is left and waits for it. Call Summary
-// afterwards. If the context of New is done, Close waits at most one second for the Uploader. The error is an
-// *UploadError if not all spans were received, except for those that the receiver rejected individually: Summary and
-// Options.Report count these.
+// Close ends the open spans as Options.Unfinished states, sends all remaining spans and waits until they are delivered.
+// If the context of New is done, it waits at most one second for the Uploader. It returns an *UploadError if not all
+// spans were received. Spans that the receiver rejected individually are not an error; Summary and Options.Report count
+// them. A second call returns the same error.
 func (s *Sink) Close() error {
 	if s.closed {
 		return s.err
@@ -303,7 +309,7 @@ func (s *Sink) Close() error {
 	return s.err
 }
 
-// Summary returns what was written. It is complete after Close.
+// Summary returns what has been written so far. It is complete after Close.
 func (s *Sink) Summary() Summary {
 	if s.closed {
 		return s.done

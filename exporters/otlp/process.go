@@ -8,21 +8,23 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A process is what the trace says about a process. .NET writes the command line last, so a process is described when
-// its first batch leaves, and stays so: backends would show a change as another program.
+// A process holds what events report about a process. .NET writes the command line last, so describe builds the
+// resource only when the first batch of the process is sent. It does not change after that, because backends would show
+// a changed resource as another program.
 type process struct {
 	procinfo.Process
 	pid    uint64
 	hasPID bool
 	host   string
 
+	foreign  bool // the trace is not one of .NET
 	row      resourceRow
-	nameless bool  // its resource says procinfo.UnknownService
-	spans    int64 // with this resource
+	nameless bool  // its service.name is procinfo.UnknownService
+	spans    int64 // spans with this resource
 }
 
-// processKey identifies a process. It contains no pointer, so that what Watch learned in an earlier reading of the
-// trace holds.
+// A processKey identifies a process. It contains no pointer, so that what Watch learned in an earlier reading of the
+// trace remains valid.
 type processKey struct {
 	host string
 	pid  uint64
@@ -35,14 +37,16 @@ func keyOf(p *ntconv.Process) processKey {
 	return processKey{p.Host, p.PID}
 }
 
-// processes are the processes of a trace.
+// processes holds the processes of a trace. last and found cache the latest lookup.
 type processes struct {
-	reader procinfo.Reader
-	all    map[processKey]*process
-	last   *ntconv.Process
-	found  *process
+	foreign bool // the trace is not one of .NET
+	reader  procinfo.Reader
+	all     map[processKey]*process
+	last    *ntconv.Process
+	found   *process
 }
 
+// of returns the process of p, and adds it if necessary. nil is the process of spans without a process.
 func (t *processes) of(p *ntconv.Process) *process {
 	if t.found != nil && t.last == p {
 		return t.found
@@ -50,7 +54,7 @@ func (t *processes) of(p *ntconv.Process) *process {
 	key := keyOf(p)
 	found := t.all[key]
 	if found == nil {
-		found = &process{host: key.host, pid: key.pid, hasPID: p != nil}
+		found = &process{foreign: t.foreign, host: key.host, pid: key.pid, hasPID: p != nil}
 		found.row.process = found
 		if p != nil {
 			found.Name = p.Name
@@ -64,7 +68,7 @@ func (t *processes) of(p *ntconv.Process) *process {
 	return found
 }
 
-// unnamed returns how many spans have no service.name although the trace has one: the event with it came after their
+// unnamed returns the number of spans without a service.name although the trace contains one: its event followed their
 // first batch.
 func (t *processes) unnamed() (n int64) {
 	for _, p := range t.all {
@@ -75,7 +79,7 @@ func (t *processes) unnamed() (n int64) {
 	return n
 }
 
-// learn reads an event that describes a process.
+// learn processes an event that describes a process.
 func (t *processes) learn(e *ntconv.Event) {
 	var owner *ntconv.Process
 	if e.Thread != nil {
@@ -84,9 +88,9 @@ func (t *processes) learn(e *ntconv.Event) {
 	t.reader.Learn(&t.of(owner).Process, e)
 }
 
-// maxSize returns at least the size of the resource that describe will make of what is known now.
+// maxSize returns an upper bound of the size of the resource that describe would build from what is known now.
 func (p *process) maxSize(o *Options) int {
-	const perAttribute = 64 // for a key of describe, and all tags and lengths
+	const perAttribute = 64 // for a key that describe adds, and all tags and lengths
 	size := 9*perAttribute + max(len(o.ServiceName), len(p.Command), len(p.Name), len(procinfo.UnknownService)) +
 		len(p.Command) + len(p.Runtime) + len(p.Version) + len(p.OS) + len(p.Arch) + len(p.host)
 	for _, a := range o.Resource {
@@ -95,7 +99,7 @@ func (p *process) maxSize(o *Options) int {
 	return size
 }
 
-// describe sets the resource of a process.
+// describe builds the resource of a process.
 func (p *process) describe(t *table, o *Options) {
 	var list []span.Attribute
 	text := func(key, value string) {
@@ -108,6 +112,9 @@ func (p *process) describe(t *table, o *Options) {
 		service = p.Service()
 		_, given := o.Resource.Get(attrServiceName)
 		p.nameless = service == procinfo.UnknownService && !given
+		if service == procinfo.UnknownService && p.foreign {
+			service = procinfo.UnknownProgram
+		}
 	}
 	text(attrServiceName, service)
 	if p.hasPID {
@@ -123,7 +130,7 @@ func (p *process) describe(t *table, o *Options) {
 	p.row.measure()
 }
 
-// withAttributes adds attributes to a list, or replaces those with the same keys.
+// withAttributes adds attributes to a list. They replace attributes with the same key.
 func withAttributes(list []span.Attribute, attrs ntconv.Attrs) []span.Attribute {
 	for _, a := range attrs {
 		own := span.Attribute{Key: a.Key, Value: span.String(a.Value)}

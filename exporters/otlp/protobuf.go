@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protoEncoder appends protobuf messages as proto.Marshal does, without reflection: a span takes a third of the time.
-// Nested messages are appended before their length is known; most lengths have one byte, and what follows a longer one
-// is moved.
+// A protoEncoder appends protobuf messages as proto.Marshal does, but without reflection, in a third of the time. It
+// appends a nested message before its length is known and reserves one byte for the length, which is usually enough;
+// end moves the message if its length needs more bytes.
 type protoEncoder struct{ b []byte }
 
 // appendProto appends a TracesData message.
@@ -24,13 +24,13 @@ func appendProto(b []byte, spans []*tracepb.ResourceSpans) []byte {
 	return e.b
 }
 
-// begin begins a nested message and returns its position for end.
+// begin begins a nested message and returns its start for end.
 func (e *protoEncoder) begin(num protowire.Number) int {
 	e.b = append(protowire.AppendTag(e.b, num, protowire.BytesType), 0)
 	return len(e.b)
 }
 
-// end sets the length of a nested message.
+// end sets the length of the nested message that begins at start.
 func (e *protoEncoder) end(start int) {
 	n := uint64(len(e.b) - start)
 	if n < 1<<7 {
@@ -50,7 +50,7 @@ func (e *protoEncoder) text(num protowire.Number, s string) {
 	}
 }
 
-func (e *protoEncoder) texts(num protowire.Number, list []string) {
+func (e *protoEncoder) stringList(num protowire.Number, list []string) {
 	for _, s := range list {
 		e.b = protowire.AppendString(protowire.AppendTag(e.b, num, protowire.BytesType), s)
 	}
@@ -113,8 +113,8 @@ func (e *protoEncoder) resource(r *resourcepb.Resource) {
 		entity := e.begin(3)
 		e.text(1, ref.SchemaUrl)
 		e.text(2, ref.Type)
-		e.texts(3, ref.IdKeys)
-		e.texts(4, ref.DescriptionKeys)
+		e.stringList(3, ref.IdKeys)
+		e.stringList(4, ref.DescriptionKeys)
 		e.end(entity)
 	}
 	e.end(message)
@@ -162,6 +162,7 @@ func (e *protoEncoder) span(s *tracepb.Span) {
 	e.end(message)
 }
 
+// attributes appends the repeated field num of KeyValue messages.
 func (e *protoEncoder) attributes(num protowire.Number, list []*commonpb.KeyValue) {
 	for _, kv := range list {
 		message := e.begin(num)
@@ -175,7 +176,7 @@ func (e *protoEncoder) attributes(num protowire.Number, list []*commonpb.KeyValu
 	}
 }
 
-// value appends the contents of an AnyValue. The member of a oneof is written even if it has its default value.
+// value appends the fields of an AnyValue. A member of a oneof is written even if it has its default value.
 func (e *protoEncoder) value(v *commonpb.AnyValue) {
 	tag := func(num protowire.Number, t protowire.Type) []byte { return protowire.AppendTag(e.b, num, t) }
 	switch v := v.Value.(type) {

@@ -10,16 +10,17 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// MarshalRequest returns the body of an OTLP/HTTP request with the spans, an ExportTraceServiceRequest of
-// trace_service.proto with the content type application/x-protobuf. An Uploader that uses it and ParseResponse needs no
-// generated code of the service, which depends on gRPC.
+// MarshalRequest returns the body of an OTLP/HTTP request with the spans: an ExportTraceServiceRequest of
+// trace_service.proto, whose content type is application/x-protobuf. With MarshalRequest and ParseResponse, an Uploader
+// does not need the generated code of the service, which depends on gRPC. The error is that of proto.Marshal.
 func MarshalRequest(spans []*tracepb.ResourceSpans) ([]byte, error) {
-	return proto.Marshal(&tracepb.TracesData{ResourceSpans: spans}) // has the same fields
+	return proto.Marshal(&tracepb.TracesData{ResourceSpans: spans}) // TracesData has the same fields
 }
 
-// ParseResponse reads the body of a successful OTLP/HTTP response, an ExportTraceServiceResponse in protobuf. The error
-// is a *PartialSuccessError if the receiver rejected spans or sent a warning. It wraps ntconv.ErrCorrupt if the body is
-// not such a message: the receiver has accepted the request then, but it is unknown how many spans it took.
+// ParseResponse parses the body of a successful OTLP/HTTP response, an ExportTraceServiceResponse in protobuf. It
+// returns a *PartialSuccessError if the receiver rejected spans or sent a warning. It returns an error that wraps
+// ntconv.ErrCorrupt if the body is not such a message: the receiver has accepted the request, but the number of
+// accepted spans is unknown.
 func ParseResponse(body []byte) error {
 	const partialSuccess, rejectedSpans, errorMessage = 1, 1, 2
 	var partial PartialSuccessError
@@ -46,8 +47,8 @@ func ParseResponse(body []byte) error {
 	return nil
 }
 
-// eachField calls f for each field of a message: with a number if it is a varint, or with bytes, not nil, if it has a
-// length.
+// eachField calls f for each varint and each length-delimited field of a message. text is nil for a varint and never
+// nil for a length-delimited field.
 func eachField(b []byte, f func(num protowire.Number, n uint64, text []byte) error) error {
 	for len(b) > 0 {
 		num, typ, size := protowire.ConsumeTag(b)

@@ -72,8 +72,8 @@ func convert(t *testing.T, src ntconv.Source, namer ntconv.Namer, o *Options) *t
 	return data
 }
 
-// TestTraces checks that a trace's spans leave as the tracker makes them, to files and to receivers, and that nothing
-// borrowed is kept.
+// TestTraces checks that a trace's spans are sent as the tracker builds them, to files and to receivers, and that
+// nothing borrowed is kept.
 func TestTraces(t *testing.T) {
 	spans := 0
 	for _, f := range corpus.Traces(t) {
@@ -102,7 +102,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// compare compares spans by their IDs, but for their resources.
+// compare compares spans by their IDs, without their resources.
 func compare(t *testing.T, name string, want, got []*span.Span) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -145,7 +145,7 @@ func describe(data *tracepb.TracesData) string {
 	return strings.Join(all, "\n")
 }
 
-// TestResource checks what is said about a process: what the trace has said before the first batch left.
+// TestResource checks the resource of a process: what the trace has reported before the first batch was sent.
 func TestResource(t *testing.T) {
 	const (
 		pid     = "process.pid=16113; "
@@ -239,7 +239,7 @@ func TestProcessesOfAMachine(t *testing.T) {
 	}
 }
 
-// TestImported checks that imported spans of any kind leave as they came, resources included.
+// TestImported checks that imported spans of any kind are restored, including resources.
 func TestImported(t *testing.T) {
 	process := &ntconv.Process{PID: 1}
 	thread := &ntconv.Thread{TID: 1, Process: process}
@@ -282,8 +282,8 @@ func TestImported(t *testing.T) {
 	})
 }
 
-// Options.ImportedResource replaces and adds attributes of imported resources, also of an absent one, and leaves the
-// others alone.
+// Options.ImportedResource replaces and adds attributes of imported resources, also of an absent one, and does not
+// affect other resources.
 func TestImportedResource(t *testing.T) {
 	old := []span.Attribute{{Key: "service.name", Value: span.String("old")}, {Key: "kept", Value: span.Int(1)}}
 	resources := []*span.Resource{{Attributes: old, SchemaURL: "schema"}, {Absent: true}}

@@ -13,10 +13,11 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// maxValueDepth limits the depth to which arrays and maps become JSON.
+// maxValueDepth limits the nesting of arrays and maps in JSON; deeper values become null.
 const maxValueDepth = 64
 
-// attributeMap returns attributes as a map of texts, and its bytes. Of several values of a key it has the first.
+// attributeMap returns attributes as a map of strings, and the memory of the map in bytes. If a key repeats, its first
+// value is used. It omits the key omit; "" omits none.
 func attributeMap(list []span.Attribute, omit string) (m map[string]string, bytes int) {
 	if len(list) == 0 {
 		return nil, 0
@@ -33,7 +34,7 @@ func attributeMap(list []span.Attribute, omit string) (m map[string]string, byte
 	return m, bytes
 }
 
-// valueText returns strings as they are, bytes as base64, and everything else as JSON.
+// valueText returns strings unchanged, bytes as base64, and all other values as JSON.
 func valueText(v span.Value) string {
 	switch v.Kind() {
 	case span.ValueString:
@@ -48,7 +49,8 @@ func valueText(v span.Value) string {
 	return string(appendValue(nil, v, maxValueDepth))
 }
 
-// appendValue appends a value as JSON: bytes as base64, numbers that JSON does not have as strings.
+// appendValue appends a value as JSON: bytes as base64, infinities and NaN as strings, values below depth levels as
+// null.
 func appendValue(b []byte, v span.Value, depth int) []byte {
 	switch v.Kind() {
 	case span.ValueString:
@@ -77,7 +79,7 @@ func appendValue(b []byte, v span.Value, depth int) []byte {
 	return append(b, "null"...)
 }
 
-// appendObject appends attributes as a JSON object. Of several values of a key it has the first.
+// appendObject appends attributes as a JSON object. If a key repeats, its first value is used.
 func appendObject(b []byte, list []span.Attribute, depth int) []byte {
 	b = append(b, '{')
 	n := 0
@@ -92,10 +94,11 @@ func appendObject(b []byte, list []span.Attribute, depth int) []byte {
 	return append(b, '}')
 }
 
-// maxCompared limits how many keys a key is compared with. Objects with more may repeat a key.
+// maxCompared is the number of earlier keys with which a key is compared, so that the cost is not quadratic. An object
+// with more members may contain a key twice.
 const maxCompared = 256
 
-// repeats reports whether the key of an attribute is that of an earlier one.
+// repeats reports whether one of the first maxCompared attributes before list[i] has the same key.
 func repeats(list []span.Attribute, i int) bool {
 	for j := range min(i, maxCompared) {
 		if list[j].Key == list[i].Key {
@@ -124,8 +127,8 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendQuoted appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func appendQuoted(b []byte, s string) []byte {
+// appendQuoted appends a JSON string. Invalid UTF-8 becomes U+FFFD.
+func appendQuoted(b []byte, s string) []byte { // the error only states that U+FFFD was used
 	b, _ = jsontext.AppendQuote(b, s) // the error states what was replaced
 	return b
 }

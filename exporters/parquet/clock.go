@@ -11,20 +11,21 @@ import (
 // A clock converts ticks to the times of rows.
 type clock struct {
 	ntconv.Clock
-	start int64 // nanoseconds from 1970-01-01 to Clock.Tick, 0 if the trace does not state them
-	exact bool  // TicksAt is the inverse of Nanos
+	start int64 // nanoseconds from 1970-01-01 to Clock.Tick; 0 if the trace has no wall-clock time
+	exact bool  // TicksAt is the inverse of Nanos, unless a value was clamped
 }
 
+// newClock returns a clock for a trace. Without a usable wall-clock time, rows count from 1970-01-01.
 func newClock(c ntconv.Clock) clock {
 	k := clock{Clock: c, exact: c.Freq <= int64(time.Second)}
-	// UnixNano is undefined outside of these years.
+	// UnixNano is undefined outside these years.
 	if !c.Wall.IsZero() && c.Wall.Year() > 1678 && c.Wall.Year() < 2262 {
 		k.start = c.Wall.UnixNano()
 	}
 	return k
 }
 
-// at returns a time in microseconds, rounded down, and in nanoseconds since 1970-01-01. Times out of range are clamped.
+// at returns a time since 1970-01-01 in microseconds, rounded down, and in nanoseconds. Times out of range are clamped.
 func (k *clock) at(t ntconv.Ticks) (micros, nanos int64) {
 	nanos = bin.AddClamped(k.start, k.Nanos(t))
 	micros = nanos / 1000
@@ -34,7 +35,8 @@ func (k *clock) at(t ntconv.Ticks) (micros, nanos int64) {
 	return micros, nanos
 }
 
-// restores reports whether the ticks of an event follow from its time in nanoseconds.
+// restores reports whether the ticks of an event can be computed from its time in nanoseconds. If not, the row needs
+// the column ticks.
 func (k *clock) restores(t ntconv.Ticks, nanos int64) bool {
 	rel := bin.AddClamped(nanos, -k.start)
 	if k.exact && !extreme(nanos) && !extreme(rel) {

@@ -10,8 +10,8 @@ import (
 type counters struct {
 	rows   *table[tables.Counter]
 	reader *counter.Reader
-	it     *item                // of the event that is read
-	emit   func(*counter.Value) // p.add, made once
+	it     *item                // item of the event that is being read
+	emit   func(*counter.Value) // p.add, bound once so that calls do not allocate
 }
 
 func newCounters(s *Sink) (derived, error) {
@@ -35,6 +35,7 @@ func (p *counters) write(e *ntconv.Event, it *item) error {
 	return nil
 }
 
+// add appends a row for a counter value. If several tags have the same key, it keeps the first.
 func (p *counters) add(v *counter.Value) {
 	row := p.rows.row()
 	*row = tables.Counter{
@@ -59,7 +60,7 @@ func (p *counters) add(v *counter.Value) {
 	}
 }
 
-// tagBytes is the memory of an element of a map of tags without its strings.
+// tagBytes is the memory of an element of a tag map without its strings, in bytes.
 const tagBytes = 48
 
 func (p *counters) close() error { return p.rows.close() }

@@ -53,7 +53,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// A table that is not selected costs nothing and is not created.
+// A table that is not selected is not created and does not need memory.
 func TestDerivedTablesAreOptional(t *testing.T) {
 	src, _ := reading(t, corpus.Trace(t, "cpu-default").Data)
 	m := tablesOf(t, src, parquet.Options{Tables: []string{"events"}})
@@ -67,7 +67,7 @@ func TestDerivedTablesAreOptional(t *testing.T) {
 	}
 }
 
-// Abort ends the goroutines, closes all files and removes the temporary file. After it and after Close it does nothing.
+// Abort ends the goroutines, closes all files and removes the temporary file. It does nothing after Abort or Close.
 func TestAbort(t *testing.T) {
 	src, names := reading(t, corpus.Trace(t, "cpu-default").Data)
 	m, dir, before := memory{}, t.TempDir(), runtime.NumGoroutine()

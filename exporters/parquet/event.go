@@ -5,7 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// event writes an event of KindEvent.
+// event writes an event of KindEvent. It resolves IDs once in s.item, from which all parts read them.
 func (s *Sink) event(e *ntconv.Event) error {
 	s.owners.learn(e)
 	it, thread, kind, labels := &s.item, s.owners.thread(e.Thread), s.types.kind(e), s.labels.of(e.Labels)
@@ -34,7 +34,7 @@ func (s *Sink) event(e *ntconv.Event) error {
 	return nil
 }
 
-// eventRow writes the row of the table events.
+// eventRow writes a row of the table events.
 func (s *Sink) eventRow(e *ntconv.Event, kind *eventKind, labels *labelList) {
 	it, row := &s.item, s.events.row()
 	row.EventID, row.TS, row.TSNanos = it.id, it.micros, it.nanos
@@ -55,7 +55,7 @@ func (s *Sink) eventRow(e *ntconv.Event, kind *eventKind, labels *labelList) {
 	}
 }
 
-// payload sets the columns of the payload.
+// payload sets the payload columns: JSON, or bytes if Options.Raw is set or the JSON would not restore the payload.
 func (s *Sink) payload(e *ntconv.Event, row *tables.Event) {
 	if s.o.Raw {
 		row.PayloadRaw = s.events.bytes(e.Payload)
@@ -89,7 +89,7 @@ func (s *Sink) loss(e *ntconv.Event) {
 	s.lost += int64(e.Lost)
 }
 
-// markThreadBytes is the memory of an element of tables.Mark.Threads.
+// markThreadBytes is the memory of an element of tables.Mark.Threads in bytes.
 const markThreadBytes = 16
 
 // mark writes a row of the table marks.

@@ -7,26 +7,27 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A frameTable numbers frames by content and writes their rows when it first sees them.
+// A frameTable numbers frames by content and writes their rows when it first sees them. A lookup tries recent, then
+// known, then ids; each level has a cheaper key than the next.
 type frameTable struct {
 	rows    *table[tables.Frame]
 	modules *moduleTable
-	// known finds a frame by its pointers. It spares a look at the content of most frames.
+	// known finds a frame by its pointers, so that most lookups need not compare contents.
 	known  map[framePointers]int32
 	recent intern.Cache[framePointers, int32]
 	ids    map[frameContent]int32
 	last   int32
 }
 
-// framePointers is a frame in the process of its stack. The address is that of a recorded frame, otherwise 0: stacks
-// have addresses.
+// framePointers identifies a frame by its pointers, within the process of its stack. For frames that the Namer
+// resolved, PC is 0, because the addresses belong to the stack.
 type framePointers struct {
 	ntconv.Frame
 	process  int32
 	recorded bool
 }
 
-// frameContent is everything that a row says.
+// frameContent is the content of a row.
 type frameContent struct {
 	function             ntconv.Function
 	module               int32
@@ -36,7 +37,7 @@ type frameContent struct {
 	noFunction, recorded bool
 }
 
-// frameBits is the logarithm of how many frames are found without a map.
+// frameBits is the binary logarithm of the size of the cache recent.
 const frameBits = 12
 
 func newFrameTable(files *files, modules *moduleTable) (*frameTable, error) {
@@ -47,8 +48,8 @@ func newFrameTable(files *files, modules *moduleTable) (*frameTable, error) {
 	}, err
 }
 
-// id returns the frame_id of a frame of a stack. recorded means that the source itself has the frame, which then is
-// kept exactly.
+// id returns the frame_id of a frame. recorded means that the source itself contains the frame; then all its members
+// are preserved.
 func (t *frameTable) id(process int32, f *ntconv.Frame, recorded bool) int32 {
 	p := framePointers{*f, process, recorded}
 	hash := f.PC ^ uint64(f.Line)
@@ -70,7 +71,7 @@ func (t *frameTable) id(process int32, f *ntconv.Frame, recorded bool) int32 {
 	return id
 }
 
-// find returns the frame_id of a frame whose pointers are new.
+// find returns the frame_id of a frame whose pointers are new. Its content may be known.
 func (t *frameTable) find(p *framePointers) int32 {
 	c := frameContent{
 		module: t.modules.id(
@@ -94,7 +95,7 @@ func (t *frameTable) find(p *framePointers) int32 {
 	return t.last
 }
 
-// write appends the row of a frame.
+// write writes the row of a frame.
 func (t *frameTable) write(id int32, c *frameContent, m *ntconv.Mapping) {
 	row := t.rows.row()
 	row.FrameID, row.ModuleID, row.Flags = id, c.module, int32(c.flags)
@@ -118,7 +119,7 @@ func (t *frameTable) write(id int32, c *frameContent, m *ntconv.Mapping) {
 	}
 }
 
-// frameKind returns what a frame is.
+// frameKind returns the value of the column kind.
 func frameKind(c *frameContent) string {
 	switch f := c.flags; {
 	case f&ntconv.FrameLabel != 0:

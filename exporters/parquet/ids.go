@@ -2,19 +2,20 @@ package parquet
 
 import "github.com/ntconv/ntconv/internal/span"
 
-// maxIDTexts limits the IDs whose text is remembered.
+// maxIDTexts is the maximum number of IDs whose text is cached.
 const maxIDTexts = 1 << 14
 
-// idTexts returns the text of the IDs of spans. Many samples share a span, so texts are remembered.
+// idTexts formats span IDs. It caches the strings, because many samples share a span.
 type idTexts struct {
 	last  span.Context
 	text  idText
 	known map[span.Context]idText
 }
 
+// An idText holds both IDs in hexadecimal; "" means none.
 type idText struct{ trace, span string }
 
-// of returns the hexadecimal digits of a trace ID and a span ID, and "" for those that are zero.
+// of returns a trace ID and a span ID in hexadecimal, and "" for an ID that is zero.
 func (t *idTexts) of(traceID [16]byte, spanID [8]byte) (trace, id string) {
 	c := span.Context{TraceID: traceID, ID: spanID}
 	if c == t.last {

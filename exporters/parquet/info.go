@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// attributes writes the attributes of an owner.
+// writeAttributes writes the attributes of one owner.
 func writeAttributes(rows *table[tables.Attribute], owner string, id int32, list ntconv.Attrs) {
 	for i, a := range list {
 		row := rows.row()
@@ -33,7 +33,7 @@ func (s *Sink) writeAllAttributes(rows *table[tables.Attribute]) {
 	}
 }
 
-// writeInfo writes the row of trace_info.
+// writeInfo writes the row of the table trace_info.
 func (s *Sink) writeInfo(rows *table[tables.TraceInfo]) {
 	c, row := &s.clock, rows.row()
 	row.SchemaVersion, row.TraceUID, row.SourceFile, row.Service = tables.Version, s.o.TraceUID, valid(
@@ -68,7 +68,7 @@ func (s *Sink) writeInfo(rows *table[tables.TraceInfo]) {
 	row.Incomplete = s.o.Report.Worst() == ntconv.SeverityError
 }
 
-// number returns the number that an attribute of the trace states, 0 if it states none.
+// number returns an attribute of the trace as a number, or 0 if it is absent or not a number.
 func (s *Sink) number(key string) int64 {
 	text, _ := s.info.Attrs.Get(key)
 	n, err := strconv.ParseInt(text, 10, 64)

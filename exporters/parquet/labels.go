@@ -10,16 +10,16 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A labelList is what the tables say about a list of labels.
-type labelList struct {
+// A labelList holds the columns that rows of events take from a label list.
+type labelList struct { // label_list_id; 0 means an empty list
 	id                             int64 // label_list_id, 0 for an empty list
 	activity, related, trace, span string
 }
 
-// labelBits is the logarithm of how many lists are known by pointer.
+// labelBits is the binary logarithm of the number of lists that are cached by pointer.
 const labelBits = 12
 
-// A labelTable numbers lists of labels by content and writes their rows when it first sees them.
+// A labelTable numbers label lists by content and writes their rows when it first sees them.
 type labelTable struct {
 	rows   *table[tables.Label]
 	hasher hasher
@@ -37,7 +37,7 @@ func newLabelTable(files *files) (*labelTable, error) {
 	}, err
 }
 
-// of returns what the tables say about a list, which may be nil. The result stays valid.
+// of returns the columns for a list, which may be nil. The result stays valid.
 func (t *labelTable) of(l *ntconv.Labels) *labelList {
 	if len(l.List()) == 0 {
 		return &t.none
@@ -55,7 +55,7 @@ func (t *labelTable) of(l *ntconv.Labels) *labelList {
 	return found
 }
 
-// sum returns the sum of everything that two lists can differ in.
+// sum returns the sum of all members in which two lists can differ.
 func (t *labelTable) sum(list []ntconv.Label) sum {
 	key := t.hasher.key[:0]
 	for i := range list {
@@ -71,6 +71,7 @@ func (t *labelTable) sum(list []ntconv.Label) sum {
 	return t.hasher.sum(key)
 }
 
+// newLabelList returns the columns of a list, without its ID.
 func newLabelList(l *ntconv.Labels) *labelList {
 	var list labelList
 	if id, ok := l.ID(ntconv.LabelActivityID); ok {
@@ -88,10 +89,10 @@ func newLabelList(l *ntconv.Labels) *labelList {
 	return &list
 }
 
-// spanBytes is the size of a span ID. The other bytes of a label are zero.
+// spanBytes is the size of a span ID in bytes. The remaining bytes of the label should be zero.
 const spanBytes = 8
 
-// write appends the rows of a list. Members that mean nothing for the kind of a label are omitted.
+// write writes the rows of a list. It omits members that have no meaning for the kind of a label.
 func (t *labelTable) write(id int64, list []ntconv.Label) {
 	for i := range list {
 		l, row := &list[i], t.rows.row()
@@ -112,7 +113,7 @@ func (t *labelTable) write(id int64, list []ntconv.Label) {
 	}
 }
 
-// spanText returns a span ID in hexadecimal: 16 digits, or all 32 if bytes follow that should be zero.
+// spanText returns a span ID in hexadecimal: 16 digits, or 32 if the remaining bytes are not zero.
 func spanText(id [16]byte) string {
 	if [8]byte(id[spanBytes:]) != [8]byte{} {
 		return hex.EncodeToString(id[:])
@@ -120,8 +121,9 @@ func spanText(id [16]byte) string {
 	return hex.EncodeToString(id[:spanBytes])
 }
 
-// labelKind returns the name of a kind of label in the tables: activity_id for activity id.
+// labelKind returns the name of a label kind in the tables, such as activity_id for "activity id".
 func labelKind(k ntconv.LabelKind) string { return strings.ReplaceAll(k.String(), " ", "_") }
 
-// valid returns a string as the columns of type STRING may hold it. Readers reject files with anything but UTF-8 there.
+// valid returns s with U+FFFD in place of invalid UTF-8, because readers reject files with invalid UTF-8 in columns of
+// type STRING.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -56,7 +56,7 @@ func openTable(t testing.TB, m memory, name string) *pq.File {
 	return f
 }
 
-// TestTimeFiltersPrune: the page index of ts has bounds by which most pages of a range of time can be skipped, and so
+// TestTimeFiltersPrune: the page index of ts has bounds by which a reader can skip most pages for a time range, and so
 // have row groups.
 func TestTimeFiltersPrune(t *testing.T) {
 	const n = 300_000
@@ -90,8 +90,7 @@ func TestTimeFiltersPrune(t *testing.T) {
 	}
 }
 
-// TestOrderIsStatedWhereItIsTrue: an event that comes late makes the files state no order by time; the rows are all
-// there.
+// TestOrderIsStatedWhereItIsTrue: after a late event the files no longer declare time order; they contain all rows.
 func TestOrderIsStatedWhereItIsTrue(t *testing.T) {
 	for _, c := range []struct {
 		times   []ntconv.Ticks
@@ -195,8 +194,8 @@ func (f *fullDisk) Write(b []byte) (int, error) {
 
 func (*fullDisk) Close() error { return nil }
 
-// TestErrorsOfFilesAreReturned: whatever file cannot be created or written, New, Write or Close says so, and nothing
-// hangs.
+// TestErrorsOfFilesAreReturned: if any file cannot be created or written, New, Write or Close returns the error, and
+// nothing hangs.
 func TestErrorsOfFilesAreReturned(t *testing.T) {
 	m, _, _, _ := exported(t, corpus.Trace(t, "cpu-env").Data, parquet.Options{})
 	for broken := range m {
@@ -217,7 +216,7 @@ func TestErrorsOfFilesAreReturned(t *testing.T) {
 	}
 }
 
-// An event whose row would refer to no thread or type is an error, and closing or aborting twice does nothing.
+// An event without a thread or type is an error, and closing or aborting twice does nothing.
 func TestSinksAreHardToMisuse(t *testing.T) {
 	info := &ntconv.Info{Clock: testClock}
 	directory, err := parquet.New(memory{}.create, info, nil, &parquet.Options{TempDir: t.TempDir()})
@@ -246,7 +245,7 @@ func TestSinksAreHardToMisuse(t *testing.T) {
 	}
 }
 
-// What an aborted sink has written to a stream is not a complete file.
+// The output of an aborted sink is not a complete file.
 func TestAbortedFileIsIncomplete(t *testing.T) {
 	var out bytes.Buffer
 	sink, err := parquet.NewSingle(&out, &ntconv.Info{Clock: testClock}, nil, nil)
@@ -261,8 +260,8 @@ func TestAbortedFileIsIncomplete(t *testing.T) {
 	}
 }
 
-// The bounds of pages are true: a reader that skips pages by them misses no value. parquet-go can leave bounds out, and
-// then writes empty ones, by which readers skip pages that they need.
+// The bounds of pages are correct: a reader that skips pages by them misses no value. parquet-go can omit bounds; it
+// then writes empty bounds, by which readers skip pages that they need.
 func TestBoundsOfPages(t *testing.T) {
 	long := &ntconv.Type{Provider: "P", ID: 2, Name: "Long", Fields: []ntconv.Field{{Name: "Text", Type: ntconv.FieldType{Code: ntconv.TypeUTF16String}}}}
 	var events []*ntconv.Event

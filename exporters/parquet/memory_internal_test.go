@@ -63,7 +63,7 @@ func TestEventsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestManyStacksNeedBoundedMemory: distinct stacks go to a file, and what is remembered of them is a sum.
+// TestManyStacksNeedBoundedMemory: distinct stacks are written to a file, and only their sums are kept.
 func TestManyStacksNeedBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it needs a million stacks")
@@ -99,7 +99,7 @@ func TestManyStacksNeedBoundedMemory(t *testing.T) {
 	}
 }
 
-// slowFile writes so slowly that the rows are made faster.
+// slowFile writes more slowly than rows are produced.
 type slowFile struct {
 	bytes.Buffer
 	delay time.Duration
@@ -112,8 +112,8 @@ func (f *slowFile) Write(b []byte) (int, error) {
 
 func (*slowFile) Close() error { return nil }
 
-// The bytes of a table do not depend on how its goroutine and the one that makes the rows alternate: batches are reused
-// or new, and have the same rows.
+// The bytes of a table do not depend on the scheduling of its goroutine and the producer: batches may be reused or new,
+// but have the same rows.
 func TestBytesDoNotDependOnTiming(t *testing.T) {
 	const rows = 60_000
 	written := map[time.Duration]*slowFile{0: {}, 2 * time.Millisecond: {delay: 2 * time.Millisecond}}

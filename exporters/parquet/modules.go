@@ -14,7 +14,7 @@ type moduleTable struct {
 	last int32
 }
 
-// moduleKey identifies a module by content: sources and Namers may have several pointers for one.
+// A moduleKey identifies a module by content, because sources and Namers may have several pointers to equal modules.
 type moduleKey struct {
 	process int32
 	ntconv.Mapping
@@ -25,7 +25,8 @@ func newModuleTable(files *files) (*moduleTable, error) {
 	return &moduleTable{rows: rows, ids: make(map[moduleKey]int32)}, err
 }
 
-// record writes the modules in the definition of a process: all of them in order, so that the list can be restored.
+// record writes the modules of a process as the trace defines it. It writes duplicates, too, so that the list can be
+// restored.
 func (t *moduleTable) record(process int32, list []*ntconv.Mapping) {
 	for _, m := range list {
 		if m == nil {
@@ -38,7 +39,7 @@ func (t *moduleTable) record(process int32, list []*ntconv.Mapping) {
 	}
 }
 
-// id returns the module_id of a mapping, 0 for nil.
+// id returns the module_id of a mapping, or 0 for nil.
 func (t *moduleTable) id(process int32, m *ntconv.Mapping) int32 {
 	if m == nil {
 		return 0
@@ -52,6 +53,8 @@ func (t *moduleTable) id(process int32, m *ntconv.Mapping) int32 {
 	return id
 }
 
+// add writes the row of a module and returns its module_id. recorded means that the process definition of the trace
+// contains the module.
 func (t *moduleTable) add(process int32, m *ntconv.Mapping, recorded bool) int32 {
 	t.last++
 	row := t.rows.row()

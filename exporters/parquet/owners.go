@@ -9,36 +9,37 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A processRow is a process and what was counted of it.
+// A processRow is a process and the number of its events.
 type processRow struct {
 	process *ntconv.Process
 	id      int32
 	events  int64
 }
 
-// A threadRow is a thread and what was counted of it.
+// A threadRow is a thread, the number of its events and their time range.
 type threadRow struct {
 	thread      *ntconv.Thread
 	process     *processRow // nil if unknown
 	id          int32
 	pid, tid    int64
 	events      int64
-	first, last ntconv.Ticks // of its events
+	first, last ntconv.Ticks // of its events; first > last if there are none
 }
 
-// An ownerTable numbers processes and threads in the order in which they appear.
+// An ownerTable numbers processes and threads in the order of first use. Their rows are written at the end, when their
+// events are counted and their names known.
 type ownerTable struct {
 	modules   *moduleTable
 	processes []*processRow
 	byProcess map[*ntconv.Process]*processRow
 	threads   []*threadRow
 	byThread  map[*ntconv.Thread]*threadRow
-	recent    [recentThreads]*threadRow // by thread ID, because threads alternate
+	recent    [recentThreads]*threadRow // cache by TID, because threads alternate
 	infos     map[*ntconv.Process]*procinfo.Process
 	reader    procinfo.Reader
 }
 
-// recentThreads is a power of 2.
+// recentThreads must be a power of 2.
 const recentThreads = 256
 
 func newOwnerTable(modules *moduleTable) *ownerTable {
@@ -48,7 +49,7 @@ func newOwnerTable(modules *moduleTable) *ownerTable {
 	}
 }
 
-// process returns the row of a process, nil for nil. A new one gets the next number.
+// process returns the row of a process, or nil for nil. A new process gets the next number.
 func (t *ownerTable) process(p *ntconv.Process) *processRow {
 	if p == nil {
 		return nil
@@ -63,7 +64,7 @@ func (t *ownerTable) process(p *ntconv.Process) *processRow {
 	return row
 }
 
-// thread returns the row of a thread, nil for nil. A new one gets the next number.
+// thread returns the row of a thread, or nil for nil. A new thread gets the next number.
 func (t *ownerTable) thread(p *ntconv.Thread) *threadRow {
 	if p == nil {
 		return nil
@@ -88,7 +89,7 @@ func (t *ownerTable) thread(p *ntconv.Thread) *threadRow {
 	return row
 }
 
-// processID returns the process_id of a thread, 0 if it is unknown.
+// processID returns the process_id of a thread, or 0 if its process is unknown.
 func (r *threadRow) processID() int32 {
 	if r.process == nil {
 		return 0
@@ -105,7 +106,7 @@ func (r *threadRow) count(at ntconv.Ticks) {
 	}
 }
 
-// learn notes what an event states about its process. The event may be any.
+// learn keeps what an event reports about its process. It ignores all other events.
 func (t *ownerTable) learn(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil || e.Thread == nil || e.Thread.Process == nil ||
 		!procinfo.Describes(e.Type) {
@@ -119,7 +120,7 @@ func (t *ownerTable) learn(e *ntconv.Event) {
 	t.reader.Learn(info, e)
 }
 
-// info returns what the events stated about a process, and what the namer knows in addition.
+// info returns what events reported about a process, completed by the namer.
 func (t *ownerTable) info(p *ntconv.Process, namer ntconv.Namer) procinfo.Process {
 	var info procinfo.Process
 	if known := t.infos[p]; known != nil {
@@ -131,7 +132,7 @@ func (t *ownerTable) info(p *ntconv.Process, namer ntconv.Namer) procinfo.Proces
 	return info
 }
 
-// main returns the process with most events, nil if there is none.
+// main returns the process with the most events, or nil if there is none.
 func (t *ownerTable) main() (main *ntconv.Process) {
 	most := int64(-1)
 	for _, r := range t.processes {
@@ -170,7 +171,7 @@ func (t *ownerTable) writeThreads(rows *table[tables.Thread], namer ntconv.Namer
 	}
 }
 
-// micros returns a time for a column that may be NULL.
+// micros returns a time in microseconds for a column that may be NULL.
 func micros(c *clock, t ntconv.Ticks) *int64 {
 	m, _ := c.at(t)
 	return &m

@@ -6,12 +6,12 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// samples writes the table samples: a row per sample and sample type.
+// samples writes the table samples, with one row per sample and sample type.
 type samples struct {
 	sink   *Sink
 	stream *profile.Stream[tables.Sample]
 	rows   *sorted[tables.Sample]
-	active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) // nil if only labels say it
+	active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) // nil: only labels contain span IDs
 	ids    idTexts
 }
 
@@ -30,6 +30,8 @@ func newSamples(s *Sink) (derived, error) {
 
 func (p *samples) watch(e *ntconv.Event) { p.stream.Watch(e) }
 
+// write hands a sample to the stream, which returns it to add as soon as its weight is known: for wall-clock time, at
+// the next sample of the thread.
 func (p *samples) write(e *ntconv.Event, it *item) error {
 	if !p.stream.IsSample(e) {
 		p.stream.Watch(e)
@@ -48,7 +50,7 @@ func (p *samples) write(e *ntconv.Event, it *item) error {
 	return nil
 }
 
-// add takes a sample whose weight is known.
+// add adds the rows of a sample whose weight is known.
 func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 	row := &w.Subject
 	row.Kind, row.State = w.Kind.String(), w.State
@@ -70,7 +72,7 @@ func (p *samples) close() error {
 
 func (p *samples) abort() error { return nil }
 
-// omitted is a part whose tables are not selected.
+// omitted is a derived whose tables are not selected.
 type omitted struct{}
 
 func (omitted) watch(*ntconv.Event)              {}

@@ -36,7 +36,7 @@ type weight struct {
 	pid, tid               int64
 }
 
-// reading is one reading of a trace: a source, and the names that are learned from it.
+// reading is one reading of a trace: a source, and the symbols learned from it.
 func reading(t testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: reader.ByTime})
@@ -47,7 +47,7 @@ func reading(t testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
 	return symbol.Watch(src, names), names
 }
 
-// pump hands the selected events of a source to a sink, as a pass does.
+// pump writes the selected events of a source to a sink, as a pass does.
 func pump(t testing.TB, src ntconv.Source, sink interface {
 	ntconv.Sink
 	ntconv.Watcher
@@ -109,7 +109,7 @@ func profileWeights(t testing.TB, data []byte, kind pprof.Kind, keep func(*ntcon
 	return sums
 }
 
-// tableWeights returns what the table samples says, and the number of rows of each sum.
+// tableWeights returns the totals of the table samples, and the number of rows per total.
 func tableWeights(t testing.TB, m memory) (sums, counts map[weight]int64) {
 	t.Helper()
 	sums, counts = map[weight]int64{}, map[weight]int64{}
@@ -239,7 +239,7 @@ func TestSamplesOfImportedProfile(t *testing.T) {
 	}
 }
 
-// manySamples is a source of samples that several threads take in turns, more than a row group holds.
+// manySamples is a source of more samples than a row group holds, from several alternating threads.
 type manySamples struct {
 	info    ntconv.Info
 	threads []*ntconv.Thread
@@ -282,7 +282,7 @@ func (s *manySamples) Next() (*ntconv.Event, error) {
 	return &s.event, nil
 }
 
-// Rows become known in another order than that of their times. Each row group is sorted, says so, and is bounded.
+// Rows become known out of time order. Each row group is sorted, declares it, and has a limited size.
 func TestRowGroupsOfSamplesAreSorted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it needs several row groups")

@@ -12,8 +12,9 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A SingleSink writes one file with a row per event that contains all names, for those who want one table. Losses,
-// marks and definitions have no rows. It is not safe for concurrent use. Close must be called, also after an error.
+// A SingleSink writes one file with a row per event, including all names. Losses, marks and definitions have no rows.
+// It is not safe for concurrent use. Call Close or Abort even after an error, because they end the goroutine that
+// writes the file.
 type SingleSink struct {
 	namer    ntconv.Namer
 	clock    clock
@@ -30,19 +31,20 @@ type SingleSink struct {
 	frames   []ntconv.Frame
 	files    *files
 	position int64
-	nanos    int64 // ts_ns of the event before
+	nanos    int64 // ts_ns of the previous event
 	process  map[*ntconv.Process]string
 	thread   map[*ntconv.Thread]string
 	done     Summary
-	ended    bool // Close or Abort was called
+	ended    bool // Close or Abort has been called
 }
 
-// A singleStack has the names of a stack, innermost first.
+// A singleStack holds the method names of a stack, innermost first.
 type singleStack struct {
 	names []string
-	size  int // bytes of all names
+	size  int // memory of the names in bytes
 }
 
+// A singleMemory is a cached result for a recent stack.
 type singleMemory struct {
 	stack   *ntconv.Stack
 	process *ntconv.Process
@@ -50,14 +52,15 @@ type singleMemory struct {
 	found   *singleStack
 }
 
-// Bounds of what a SingleSink remembers. Beyond them it is discarded and made again.
+// Limits of the caches of a SingleSink. A cache that exceeds its limit is emptied.
 const (
 	maxSingleStacks = 1 << 14
 	maxSingleNames  = 1 << 17
 )
 
-// NewSingle returns a sink that writes one file to w. The namer must know all names before the first event; nil means
-// the names that stacks carry themselves. It does not close w.
+// NewSingle returns a sink that writes one file to w. It does not close w. info must not be nil. The namer must know
+// all symbols before the first event; nil resolves only stacks that carry their frames. A nil o selects the defaults.
+// NewSingle returns an error if Options.Raw is set.
 func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (*SingleSink, error) {
 	if o == nil {
 		o = new(Options)
@@ -68,7 +71,7 @@ func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (
 	if namer == nil {
 		namer = ntconv.NoNames()
 	}
-	// Nothing but the rows of events is written; the tables of what they refer to discard theirs.
+	// Only the rows of events are written; the tables that they refer to discard their rows.
 	none := &files{selected: []string{}}
 	modules, err1 := newModuleTable(none)
 	labels, err2 := newLabelTable(none)
@@ -87,7 +90,7 @@ func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (
 	}, nil
 }
 
-// keepOpen is a file that its owner closes.
+// A keepOpen is a file that its owner closes.
 type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
@@ -95,8 +98,8 @@ func (keepOpen) Close() error { return nil }
 // Spend implements spender.
 func (k keepOpen) Spend(n int) error { return spend(k.Writer, n) }
 
-// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a
-// later call.
+// Write writes an event, which must have a type and a thread. It does not keep e. If the file cannot be written, this
+// or a later call returns the error.
 func (s *SingleSink) Write(e *ntconv.Event) error {
 	if s.rows.broken != nil {
 		return s.rows.broken
@@ -133,7 +136,7 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// stack returns the names of the stack of an event, nil if it has none.
+// stack returns the names of an event's stack, or nil if the event has none.
 func (s *SingleSink) stack(e *ntconv.Event) *singleStack {
 	if e.Stack == nil {
 		return nil
@@ -169,6 +172,7 @@ func (s *SingleSink) stack(e *ntconv.Event) *singleStack {
 	return m.found
 }
 
+// newStack resolves the stack of an event.
 func (s *SingleSink) newStack(e *ntconv.Event) *singleStack {
 	s.frames = s.namer.AppendFrames(s.frames[:0], e.Thread.Process, e.Stack, e.Time)
 	found := &singleStack{names: make([]string, 0, len(s.frames))}
@@ -195,7 +199,7 @@ func (s *SingleSink) threadName(t *ntconv.Thread) string {
 	return remember(s.thread, t, func() string { return valid(s.namer.ThreadName(t)) })
 }
 
-// remember returns the value of a key, from the function if the map does not have it.
+// remember returns m[k]. If the map does not have the key, it calls value and caches the result.
 func remember[K comparable](m map[K]string, k K, value func() string) string {
 	v, ok := m[k]
 	if !ok {
@@ -208,7 +212,7 @@ func remember[K comparable](m map[K]string, k K, value func() string) string {
 	return v
 }
 
-// Close completes the file. After Close and Abort it does nothing.
+// Close completes the file. It does nothing after Close or Abort.
 func (s *SingleSink) Close() error {
 	if s.ended {
 		return nil
@@ -219,8 +223,8 @@ func (s *SingleSink) Close() error {
 	return err
 }
 
-// Abort ends the goroutine that writes the file, in place of Close. The file has no footer, so that no reader takes it
-// for complete. After Close it does nothing.
+// Abort ends the goroutine that writes the file, in place of Close. It leaves the file without a footer, so that no
+// reader mistakes it for complete. It does nothing after Close.
 func (s *SingleSink) Abort() error {
 	if s.ended {
 		return nil
@@ -235,5 +239,5 @@ func (s *SingleSink) Abort() error {
 
 var errAborted = errors.New("the file is not kept")
 
-// Summary returns what was written. It is valid after Close.
+// Summary returns what was written. It is complete after Close.
 func (s *SingleSink) Summary() Summary { return s.done }

@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A Sink writes the tables of a trace. It is not safe for concurrent use. Close must be called, also after an error: it
-// ends the goroutines that write the files.
+// A Sink writes the tables of a trace. It is not safe for concurrent use. Call Close or Abort even after an error,
+// because they end the goroutines that write the files.
 type Sink struct {
 	o     Options
 	info  *ntconv.Info
@@ -31,38 +31,40 @@ type Sink struct {
 	parts    []derived
 	item     item
 
-	position         int64        // event_id of the last event, loss or mark
+	position         int64        // event_id of the latest event, loss or mark
 	last             ntconv.Ticks // time of the latest event
-	nanos, lossNanos int64        // ts_ns of the event and of the loss before
+	nanos, lossNanos int64        // ts_ns of the previous event and of the previous loss
 	lost             int64
 
-	// typedTables names the typed table of a type. The part that writes typed tables sets it in its close, before the
-	// table event_types is written.
+	// typedTables maps types to the names of their typed tables. The part that writes typed tables sets it in its
+	// close, before Close writes the table event_types.
 	typedTables map[*ntconv.Type]string
 
 	done  Summary
-	ended bool // Close or Abort was called
+	ended bool // Close or Abort has been called
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
 
-// Summary is what a Sink has written.
+// A Summary counts what a Sink has written.
 type Summary struct {
-	// Events, Samples and Spans are rows of these tables. Raw is the number of events whose payload is kept as bytes,
-	// because JSON does not restore it; with Options.Raw it is 0.
+	// Events, Samples and Spans are the numbers of rows of these tables. Raw is the number of events whose payload is
+	// stored as bytes in addition, because JSON does not restore it; with Options.Raw it is 0.
 	Events, Samples, Spans, Raw int64
-	// Linked is the number of rows of samples with the ID of a span.
+	// Linked is the number of rows of samples with a span ID.
 	Linked int64
-	// Tables are the names of the tables in the order of their creation. TypedTables is how many of them are typed
-	// tables.
+	// Tables lists the names of the written tables in the order of creation. TypedTables is the number of typed tables
+	// among them.
 	Tables      []string
 	TypedTables int
-	// Unmatched are the elements of Options.Typed that match no event with fields.
+	// Unmatched lists the elements of Options.Typed that match no event with fields.
 	Unmatched []string
 }
 
-// New returns a sink that writes each table to a file that create returns: table is the name of the table, without
-// extension. The sink closes the files. A nil namer knows only the names that stacks carry themselves.
+// New returns a sink that writes each table to a file that create returns. table is the name of the table without
+// extension. Calls of create are not concurrent; the sink writes and closes the files on goroutines of its own. The
+// sink keeps info, which must not be nil. A nil namer resolves only stacks that carry their frames. A nil o selects the
+// defaults. New returns an error of create, or one that states which element of Options is invalid.
 func New(
 	create func(table string) (io.WriteCloser, error),
 	info *ntconv.Info,
@@ -94,7 +96,7 @@ func New(
 	return s, nil
 }
 
-// open creates the tables that are written while events pass.
+// open creates the tables that are written as events are read.
 func (s *Sink) open() (err error) {
 	open := func(f func() error) {
 		if err == nil {
@@ -122,8 +124,8 @@ func (s *Sink) open() (err error) {
 	return err
 }
 
-// openParts creates the tables that are made of events. Each part gets its tables from newTable, and omits work for
-// tables that files.has reports not to be written.
+// openParts creates the derived tables. Each part gets its tables from newTable and skips the work for tables that are
+// not selected.
 func (s *Sink) openParts() error {
 	for _, open := range []func(*Sink) (derived, error){
 		newTyped,
@@ -140,7 +142,7 @@ func (s *Sink) openParts() error {
 	return nil
 }
 
-// process returns the process_id of a process, 0 for nil. A new process gets the next number.
+// process returns the process_id of a process, or 0 for nil. A new process gets the next number.
 func (s *Sink) process(p *ntconv.Process) int32 {
 	if row := s.owners.process(p); row != nil {
 		return row.id
@@ -148,7 +150,7 @@ func (s *Sink) process(p *ntconv.Process) int32 {
 	return 0
 }
 
-// thread returns the thread_id of a thread, 0 for nil. A new thread gets the next number.
+// thread returns the thread_id of a thread, or 0 for nil. A new thread gets the next number.
 func (s *Sink) thread(t *ntconv.Thread) int32 {
 	if row := s.owners.thread(t); row != nil {
 		return row.id
@@ -156,8 +158,8 @@ func (s *Sink) thread(t *ntconv.Thread) int32 {
 	return 0
 }
 
-// Watch notes what an event that a selection may omit states about others, as the next sample of a thread does. It
-// implements ntconv.Watcher.
+// Watch observes an event that a selection may omit: the next sample of a thread, for example, determines the weight of
+// its previous sample. The sink does not keep e. It implements ntconv.Watcher.
 func (s *Sink) Watch(e *ntconv.Event) {
 	s.owners.learn(e)
 	for _, p := range s.parts {
@@ -165,11 +167,11 @@ func (s *Sink) Watch(e *ntconv.Event) {
 	}
 }
 
-// errOwner is that of an event whose row would refer to nothing.
+// errOwner is returned for an event whose row would have dangling references.
 var errOwner = errors.New("event without a type or a thread")
 
-// Write writes an event, which must have a type and a thread. A file that cannot be written is an error of this or a
-// later call.
+// Write writes an event, which must have a type and a thread. The sink does not keep e or its payload. If a file cannot
+// be written, this or a later call returns the error.
 func (s *Sink) Write(e *ntconv.Event) error {
 	if s.events.broken != nil {
 		return s.events.broken
@@ -186,7 +188,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	case ntconv.KindLost:
 		s.loss(e)
 	default:
-		for _, p := range s.parts { // they need no call of Watch for marks
+		for _, p := range s.parts { // callers need not call Watch for marks
 			p.watch(e)
 		}
 		s.mark(e)
@@ -194,7 +196,8 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Close writes the tables of what events refer to, and completes all files. After Close and Abort it does nothing.
+// Close writes the tables of processes, threads, types and stacks, and completes all files. It does nothing after Close
+// or Abort.
 func (s *Sink) Close() error {
 	if s.ended {
 		return nil
@@ -213,8 +216,8 @@ func (s *Sink) Close() error {
 	return errors.Join(errs...)
 }
 
-// Abort closes the files without completing the tables, in place of Close. It ends the goroutines that write the files.
-// After Close it does nothing.
+// Abort ends the goroutines that write the files and closes the files, in place of Close; the set of tables is
+// incomplete. It does nothing after Close.
 func (s *Sink) Abort() error {
 	if s.ended {
 		return nil
@@ -227,7 +230,7 @@ func (s *Sink) Abort() error {
 	return errors.Join(errs...)
 }
 
-// writeDefinitions writes the tables of what is known only after the last event.
+// writeDefinitions writes the tables whose rows are known only after the last event.
 func (s *Sink) writeDefinitions() error {
 	for _, p := range s.owners.processes {
 		for _, m := range s.namer.Mappings(p.process) {
@@ -243,7 +246,7 @@ func (s *Sink) writeDefinitions() error {
 	)
 }
 
-// writeTable writes a table as a whole.
+// writeTable writes a complete table.
 func writeTable[T any](files *files, write func(*table[T])) error {
 	rows, err := newTable[T](files)
 	if err != nil {
@@ -255,5 +258,5 @@ func writeTable[T any](files *files, write func(*table[T])) error {
 	return rows.close()
 }
 
-// Summary returns what was written. It is valid after Close.
+// Summary returns what was written. It is complete after Close.
 func (s *Sink) Summary() Summary { return s.done }

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// Limits of the rows that wait for the others of their row group.
+// Limits of the rows that are buffered for a row group.
 const (
 	groupRows  = 1 << 17
-	groupBytes = 24 << 20 // as far as rows state their bytes
-	// sortedPiece is the number of rows of a piece. One slice of all rows would be copied whenever it grows, and leave
-	// old copies to the garbage collector that are as large as what waits.
+	groupBytes = 24 << 20 // as far as callers state the memory of rows
+	// sortedPiece is the number of rows per piece. A single slice would be copied whenever it grows and would leave
+	// garbage as large as the buffered rows.
 	sortedPiece = 128
 )
 
-// sortsGroups reports whether a table's row groups are sorted in any order of events.
+// sortsGroups reports whether the row groups of a table are sorted even if events are not in time order.
 func sortsGroups(table string) bool {
 	return table == "samples" || table == "spans" || table == "intervals"
 }
 
-// A sorted collects the rows of a row group and sorts them by time, for tables whose rows become known in another
-// order. Texts in the rows must stay valid.
+// A sorted buffers the rows of a row group and sorts them by time, for tables whose rows become known out of order. The
+// strings in the rows must remain valid until flush.
 type sorted[T any] struct {
 	table  *table[T]
-	pieces []*[sortedPiece]T // used again for the next row group
+	pieces []*[sortedPiece]T // kept for the next row group
 	order  []position        // one per row
 	bytes  int
 }
 
-// A position is where a row is among those of its group.
+// A position is the sort key of a buffered row, and its index.
 type position struct {
 	nanos, id int64
 	index     int32
@@ -39,8 +39,8 @@ func newSorted[T any](files *files) (*sorted[T], error) {
 	return &sorted[T]{table: t}, err
 }
 
-// add adds a row with a time. Rows of the same time are in the order of id, and then in that of the calls. bytes is the
-// memory of what only the row refers to.
+// add adds a row with a time. Rows of equal times are sorted by id, then by the order of the calls. bytes is the memory
+// that only this row refers to.
 func (s *sorted[T]) add(row *T, nanos, id int64, bytes int) {
 	if s.table.discard {
 		return
@@ -56,10 +56,10 @@ func (s *sorted[T]) add(row *T, nanos, id int64, bytes int) {
 	}
 }
 
-// at returns the row that was added as number i.
+// at returns the buffered row with index i.
 func (s *sorted[T]) at(i int) *T { return &s.pieces[i/sortedPiece][i%sortedPiece] }
 
-// flush writes the rows as a row group.
+// flush writes the buffered rows as a row group.
 func (s *sorted[T]) flush() {
 	slices.SortFunc(s.order, func(a, b position) int {
 		return cmp.Or(cmp.Compare(a.nanos, b.nanos), cmp.Compare(a.id, b.id), cmp.Compare(a.index, b.index))

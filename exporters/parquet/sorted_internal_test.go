@@ -14,7 +14,7 @@ type closing struct{ *bytes.Buffer }
 
 func (closing) Close() error { return nil }
 
-// Rows that refer to much memory end a row group early, so that what waits is bounded in bytes.
+// Rows that refer to much memory end a row group early, so that the buffered memory is limited.
 func TestSortedIsBoundedInBytes(t *testing.T) {
 	var out bytes.Buffer
 	s, err := newSorted[tables.Interval](&files{create: func(string) (io.WriteCloser, error) { return closing{&out}, nil }})

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// Attributes of the tracker for which tables have a column.
+// Attribute of the tracker that has a column of its own.
 const attrSynthetic = "ntconv.synthetic"
 
 // runtimeIntervals are the sources of the table intervals.
@@ -53,7 +53,7 @@ func newSpans(s *Sink) (derived, error) {
 	return p, nil
 }
 
-// watch passes on what the tracker must know of threads that end. A selection omits no marks.
+// watch passes marks to the tracker, which must know when threads end. A selection does not omit marks.
 func (p *spans) watch(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
 		p.tracker.Add(e)
@@ -74,7 +74,7 @@ func (p *spans) close() error {
 
 func (p *spans) abort() error { return nil }
 
-// add takes a span when its end is known.
+// add adds a row for a span whose end is known.
 func (p *spans) add(s *span.Span) {
 	if s.Evidence == span.FromRuntime {
 		p.addInterval(s)
@@ -83,6 +83,7 @@ func (p *spans) add(s *span.Span) {
 	}
 }
 
+// addSpan adds a row to the table spans. The span is reused after the call, so the row contains copies.
 func (p *spans) addSpan(s *span.Span) {
 	row := tables.Span{
 		TraceID: s.TraceID.String(), SpanID: s.ID.String(), Name: valid(s.Name), Kind: kindName(s.Kind), Status: statusName(s.Status),
@@ -113,7 +114,7 @@ func (p *spans) addSpan(s *span.Span) {
 	p.spans.add(&row, row.TSNanos, 0, bytes)
 }
 
-// rowBytes is the memory of a row of spans or intervals without its texts.
+// rowBytes is the memory of a row of spans or intervals without its strings, in bytes.
 const rowBytes = 512
 
 func (p *spans) addInterval(s *span.Span) {
@@ -128,7 +129,7 @@ func (p *spans) addInterval(s *span.Span) {
 	p.intervals.add(&row, row.TSNanos, 0, bytes+rowBytes)
 }
 
-// owner returns the process and the thread of a span.
+// owner returns the columns of a span's process and thread. An unknown tid is -1.
 func (p *spans) owner(s *span.Span) (process int32, pid int64, thread int32, tid int64) {
 	tid = -1
 	if s.Process != nil {
@@ -143,20 +144,20 @@ func (p *spans) owner(s *span.Span) (process int32, pid int64, thread int32, tid
 	return process, pid, thread, tid
 }
 
-// times returns the columns of a span's start and end. The end is nil if the trace does not show it.
+// times returns the columns of a span's start and end. end and duration are nil if the trace does not contain the end.
 func times(s *span.Span) (micros, nanos int64, end, duration *int64) {
 	nanos = int64(s.Start)
 	if s.End == 0 || s.Unfinished {
 		return microsOf(nanos), nanos, nil, nil
 	}
 	e, d := microsOf(int64(s.End)), int64(s.End)-nanos
-	if d < 0 && int64(s.End) > nanos { // it overflowed
+	if d < 0 && int64(s.End) > nanos { // overflow
 		d = math.MaxInt64
 	}
 	return microsOf(nanos), nanos, &e, &d
 }
 
-// microsOf returns nanoseconds as microseconds, rounded down.
+// microsOf converts nanoseconds to microseconds, rounded down.
 func microsOf(nanos int64) int64 {
 	micros := nanos / 1000
 	if nanos%1000 < 0 {
@@ -170,7 +171,7 @@ var sourceNames = [...]string{
 	span.FromChrome: "chrome",
 }
 
-// kindName returns the name of a kind, and the number of one that trace.proto does not define.
+// kindName returns the name of a span kind, or its number if trace.proto does not define the kind.
 func kindName(k span.Kind) string {
 	names := [...]string{
 		span.KindUnspecified: "unspecified", span.KindInternal: "internal", span.KindServer: "server", span.KindClient: "client",
@@ -182,7 +183,7 @@ func kindName(k span.Kind) string {
 	return names[k]
 }
 
-// statusName returns the name of a status, and the number of one that trace.proto does not define.
+// statusName returns the name of a status, or its number if trace.proto does not define the status.
 func statusName(c span.StatusCode) string {
 	names := [...]string{span.StatusUnset: "unset", span.StatusOK: "ok", span.StatusError: "error"}
 	if c < 0 || int(c) >= len(names) {

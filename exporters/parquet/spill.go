@@ -10,10 +10,10 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// A spill is a temporary file of stacks. It is created for the first one.
+// A spill is a temporary file of stacks. write creates it for the first stack.
 type spill struct {
-	dir  string // "" for os.TempDir()
-	max  int64  // bytes, 0 for any number
+	dir  string // "" means os.TempDir()
+	max  int64  // bytes; 0 means no limit
 	file *tempfile.File
 	w    *bufio.Writer
 	buf  []byte
@@ -22,7 +22,7 @@ type spill struct {
 // spillBuffer is the size of the buffers of the file in bytes.
 const spillBuffer = 64 << 10
 
-// A spilled is a stack in the file. frames are IDs of frames that the trace itself holds.
+// A spilled is a stack in the file. frames contains frame IDs, but only for a stack that carries its frames.
 type spilled struct {
 	process int32
 	time    ntconv.Ticks
@@ -32,7 +32,8 @@ type spilled struct {
 
 // write appends a stack:
 //
-//	uvarint process, varint time, uvarint number of addresses, uvarint number of frames, then 8 bytes per address and 4 per frame
+//	uvarint process, varint time, uvarint number of addresses, uvarint number of frames,
+//	8 bytes per address, 4 bytes per frame
 func (s *spill) write(process int32, at ntconv.Ticks, pcs []uint64, frames []int32) error {
 	if s.file == nil {
 		if err := s.create(); err != nil {
@@ -64,7 +65,7 @@ func (s *spill) create() (err error) {
 	return nil
 }
 
-// reader returns a reader of all stacks. Nothing can be written after it.
+// reader returns a reader of all stacks. Do not call write after it.
 func (s *spill) reader() (*spillReader, error) {
 	if s.file == nil {
 		return &spillReader{}, nil
@@ -85,12 +86,13 @@ func (s *spill) close() error {
 
 func spillError(err error) error { return fmt.Errorf("stacks: %w", err) }
 
+// A spillReader reads the stacks of a spill in the order in which they were written.
 type spillReader struct {
 	r   *bufio.Reader // nil if there are no stacks
 	buf []byte
 }
 
-// read reads the next stack into s, whose slices it uses again. It returns io.EOF after the last one.
+// read reads the next stack into s, whose slices it reuses. It returns io.EOF after the last stack.
 func (r *spillReader) read(s *spilled) error {
 	if r.r == nil {
 		return io.EOF

@@ -9,26 +9,27 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A stackTable numbers stacks by content, process and meaning. It keeps sums of them only and writes the stacks to a
-// temporary file; close reads it and asks for the frames, because most names come last.
+// A stackTable numbers stacks by content, process and epoch (ntconv.Namer.Epoch). It keeps only their sums and writes
+// the stacks to a temporary file. finish reads the file and resolves the frames, because symbols usually come last.
 type stackTable struct {
 	rows    *table[tables.Stack]
 	frames  *frameTable
 	namer   ntconv.Namer
-	wanter  ntconv.AddressWanter // nil if the namer is none
+	wanter  ntconv.AddressWanter // nil if the namer does not implement it
 	hasher  hasher
 	stacks  numbering
 	spill   *spill
 	last    [stackMemo]stackMemory
 	next    int
-	ids     []int32 // of the frames of a stack
+	ids     []int32 // frame IDs of the current stack
 	process []*ntconv.Process
 }
 
-// stackMemo is how many of the last stacks are known by pointer: idle threads are sampled with one stack over and over,
-// in turns with others. They are few because a kept *Stack pins its block.
+// stackMemo is the number of recent stacks that are cached by pointer: idle threads are sampled again and again with
+// the same stack, alternating with others. The number is small because a kept *Stack pins its block.
 const stackMemo = 4
 
+// A stackMemory is a cached result for a recent stack.
 type stackMemory struct {
 	stack   *ntconv.Stack
 	process int32
@@ -43,7 +44,7 @@ func newStackTable(files *files, frames *frameTable, namer ntconv.Namer, file *s
 	return t, err
 }
 
-// id returns the stack_id of the stack of an event, 0 if it has none.
+// id returns the stack_id of an event's stack, or 0 if the event has none.
 func (t *stackTable) id(e *ntconv.Event, process int32) (int64, error) {
 	s := e.Stack
 	if s == nil || len(s.PCs) == 0 && len(s.Frames) == 0 {
@@ -80,7 +81,7 @@ func (t *stackTable) id(e *ntconv.Event, process int32) (int64, error) {
 	return m.id, t.spill.write(process, e.Time, s.PCs, t.ids)
 }
 
-// sum returns the sum of everything that two stacks can differ in.
+// sum returns the sum of everything in which two stacks can differ.
 func (t *stackTable) sum(m *stackMemory) sum {
 	key := append(t.hasher.key[:0], bytesOf(m.stack.PCs)...)
 	key = binary.LittleEndian.AppendUint32(key, m.epoch)
@@ -93,7 +94,7 @@ func (t *stackTable) sum(m *stackMemory) sum {
 	return t.hasher.sum(key)
 }
 
-// finish writes the rows of all stacks, and those of the frames that they refer to. It does not complete the files.
+// finish writes the rows of all stacks and of the frames that they refer to. It does not complete the files.
 func (t *stackTable) finish() error {
 	r, err := t.spill.reader()
 	if err != nil {
@@ -128,7 +129,7 @@ func (t *stackTable) finish() error {
 	}
 }
 
-// close completes the files. It removes the temporary file, also if finish was not called.
+// close completes the files and removes the temporary file. finish need not have been called.
 func (t *stackTable) close() error {
 	return errors.Join(t.spill.close(), t.rows.close(), t.frames.rows.close(), t.frames.modules.rows.close())
 }

@@ -10,41 +10,44 @@ import (
 )
 
 const (
-	batchRows  = 4096    // rows that go to the writer at a time
-	batchBytes = 1 << 20 // text and lists of these rows
-	waiting    = 2       // full batches of a table
-	// textReserve is room for most texts. A longer one moves the batch's buffer.
+	batchRows  = 4096    // rows per batch
+	batchBytes = 1 << 20 // bytes of strings and lists per batch
+	waiting    = 2       // full batches that may wait per table
+	// textReserve is enough room for most payloads in JSON. A longer one grows the batch's buffer.
 	textReserve = 1024
 )
 
-// A table writes the rows of one file on a goroutine of its own. row and text are for the goroutine that makes the
-// rows.
+// A table writes the rows of one file on a goroutine of its own.
+//
+// The producer (the goroutine of the Sink) fills batch and sends it to full; the goroutine in write encodes it, empties
+// it and returns it through empty. A batch belongs to one of them at a time, so rows, strings and lists need no lock.
+// mu guards err only. close closes full, and write closes ended when the file is closed.
 type table[T any] struct {
 	batch *batch[T]
 	full  chan *batch[T]
 	empty chan *batch[T]
 	ended chan struct{}
 	count int64
-	// broken is the first error as far as the goroutine that makes the rows knows it. Rows after it are not written.
+	// broken is a copy of err that only the producer reads; send updates it. Rows after an error are not written.
 	broken error
-	// unsorted returns whether the rows are not in the order that the file states. close calls it.
+	// broken is a copy of err that only the producer reads; send updates it. Rows after an error are not written.
 	unsorted func() bool
-	// discard means that the table is not written.
+	// discard means that the table is not selected; its rows are not kept.
 	discard bool
 
 	mu  sync.Mutex
-	err error // the first one
+	err error // the first error
 }
 
-// A batch is a number of rows, and what their columns refer to.
+// A batch is a list of rows and the memory that their columns refer to.
 type batch[T any] struct {
 	rows   []T
 	text   slab[byte]
-	bytes  int // that rows refer to; unlike text.used, it does not depend on whether the batch was used before
+	bytes  int // size of strings and lists; unlike text.used, it does not depend on whether the batch was used before
 	int32s slab[int32]
 	int64s slab[int64]
-	shared int  // bytes that rows refer to and that do not belong to the batch
-	last   bool // of its row group
+	shared int  // bytes that rows refer to, but that do not belong to the batch
+	last   bool // the batch ends its row group
 }
 
 func newBatch[T any]() *batch[T] {
@@ -55,24 +58,24 @@ func newBatch[T any]() *batch[T] {
 	}
 }
 
-// reset empties the batch. The rows are cleared, so that they keep nothing alive.
+// reset empties the batch. It clears the rows, so that they keep nothing alive.
 func (b *batch[T]) reset() {
 	clear(b.rows)
 	b.rows, b.text.used, b.int32s.used, b.int64s.used = b.rows[:0], b.text.used[:0], b.int32s.used[:0], b.int64s.used[:0]
 	b.bytes, b.shared, b.last = 0, 0, false
 }
 
-// size returns the bytes of the rows before they are encoded, about.
+// size returns the approximate size of the rows in bytes before they are encoded.
 func (b *batch[T]) size() int { return len(b.rows)*int(unsafe.Sizeof(*new(T))) + b.bytes + b.shared }
 
-// A slab is memory for many small slices. Once it is full, it begins another piece, and the slices keep the old one
+// A slab allocates many small slices. When a piece is full, it begins another piece; the slices keep the old piece
 // alive.
 type slab[E any] struct {
 	used []E
-	size int // of a piece at most, unless a slice is larger
+	size int // maximum elements per piece, unless a slice is larger
 }
 
-// take returns n elements of arbitrary value.
+// take returns n elements, whose values are undefined.
 func (s *slab[E]) take(n int) []E {
 	s.reserve(n)
 	at := len(s.used)
@@ -80,14 +83,14 @@ func (s *slab[E]) take(n int) []E {
 	return s.used[at : at+n : at+n]
 }
 
-// reserve makes room for n elements. The first pieces are small, as most tables are.
+// reserve ensures room for n elements. The first pieces are small, because most tables are small.
 func (s *slab[E]) reserve(n int) {
 	if len(s.used)+n > cap(s.used) {
 		s.used = make([]E, 0, max(n, min(s.size, max(2*cap(s.used), s.size/64))))
 	}
 }
 
-// newTable begins a file with the rows of a table. A table that is not selected discards its rows.
+// newTable creates the file of a table and starts its goroutine. A table that is not selected discards its rows.
 func newTable[T any](files *files) (*table[T], error) {
 	spec := tables.Of[T]()
 	if !files.has(spec.Name) {
@@ -107,7 +110,7 @@ func newTable[T any](files *files) (*table[T], error) {
 	return t, nil
 }
 
-// row returns the next row, which is zero. It is valid until the next call of row or close.
+// row returns the next row, which is zero. It is valid until the next call of row, endGroup or close.
 func (t *table[T]) row() *T {
 	b := t.batch
 	if t.discard {
@@ -115,7 +118,7 @@ func (t *table[T]) row() *T {
 		b.rows = append(b.rows, *new(T))
 		return &b.rows[0]
 	}
-	// Pages end with batches, and so the size of a batch must follow from its rows alone.
+	// Pages end with batches. For reproducible files the size of a batch must depend on its rows only.
 	if len(b.rows) == batchRows || b.bytes >= batchBytes {
 		t.send()
 		b = t.batch
@@ -125,7 +128,7 @@ func (t *table[T]) row() *T {
 	return &b.rows[len(b.rows)-1]
 }
 
-// bytes returns a copy of data that is valid as long as the row for which it is made.
+// bytes returns a copy of data that is valid as long as the current row.
 func (t *table[T]) bytes(data []byte) []byte {
 	b := t.batch.text.take(len(data))
 	copy(b, data)
@@ -133,13 +136,14 @@ func (t *table[T]) bytes(data []byte) []byte {
 	return b
 }
 
-// begin returns a buffer to which a text of the row can be appended without a copy. end takes the extended buffer.
+// begin returns a buffer to which the caller can append a string of the row without a copy. Pass the extended buffer to
+// end.
 func (t *table[T]) begin() []byte {
 	t.batch.text.reserve(textReserve)
 	return t.batch.text.used
 }
 
-// end returns the text that was appended to the buffer of begin, valid as long as the row for which it is made.
+// end returns the string that was appended to the buffer of begin. It is valid as long as the current row.
 func (t *table[T]) end(buffer []byte) string {
 	at := len(t.batch.text.used)
 	t.batch.text.used = buffer
@@ -147,32 +151,32 @@ func (t *table[T]) end(buffer []byte) string {
 	return unsafe.String(unsafe.SliceData(buffer[at:]), len(buffer)-at)
 }
 
-// int32s returns a list of n elements of arbitrary value, valid as long as the row for which it is made.
+// int32s returns a list of n elements with undefined values. It is valid as long as the current row.
 func (t *table[T]) int32s(n int) []int32 {
 	t.hold(4 * n)
 	return t.batch.int32s.take(n)
 }
 
-// int64s returns a list of n elements of arbitrary value, valid as long as the row for which it is made.
+// int64s returns a list of n elements with undefined values. It is valid as long as the current row.
 func (t *table[T]) int64s(n int) []int64 {
 	t.hold(8 * n)
 	return t.batch.int64s.take(n)
 }
 
-// hold counts n bytes that only the latest row refers to, so that a batch of large rows has few of them.
+// hold counts n bytes that only the current row refers to, so that batches of large rows have fewer rows.
 func (t *table[T]) hold(n int) { t.batch.bytes += n }
 
-// share counts n bytes that the latest row refers to and that were there before it.
+// share counts n bytes that the current row refers to and that existed before it.
 func (t *table[T]) share(n int) { t.batch.shared += n }
 
-// int64 returns a pointer to a value for a column that may be NULL, valid as long as the row for which it is made.
+// int64 returns a pointer to a value for a column that may be NULL. It is valid as long as the current row.
 func (t *table[T]) int64(v int64) *int64 {
 	p := &t.batch.int64s.take(1)[0]
 	*p = v
 	return p
 }
 
-// endGroup ends the row group with the latest row.
+// endGroup ends the row group after the current row.
 func (t *table[T]) endGroup() {
 	if !t.discard {
 		t.batch.last = true
@@ -180,6 +184,7 @@ func (t *table[T]) endGroup() {
 	}
 }
 
+// send hands the batch to the goroutine, and waits if too many batches are waiting. It continues with an empty batch.
 func (t *table[T]) send() {
 	t.full <- t.batch
 	t.broken = t.error()
@@ -190,7 +195,7 @@ func (t *table[T]) send() {
 	}
 }
 
-// write is the goroutine of the table.
+// write is the goroutine of the table. It keeps receiving after an error, so that the producer never blocks.
 func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 	defer close(t.ended)
 	for b := range t.full {
@@ -218,11 +223,11 @@ func (t *table[T]) write(file io.WriteCloser, w *parquetwriter.Writer[T]) {
 	t.fail(file.Close())
 }
 
-// A spender is a file that bounds what is written before it is encoded, because some bytes of a file may represent many
-// of its rows.
+// A spender is a file that limits the size of rows before they are encoded, because a few bytes of a file may represent
+// many rows.
 type spender interface{ Spend(bytes int) error }
 
-// spend states to a file how many bytes of rows are about to be encoded.
+// spend reports to the file the size in bytes of rows that are about to be encoded.
 func spend(file io.Writer, n int) error {
 	if s, ok := file.(spender); ok {
 		return s.Spend(n)
@@ -230,7 +235,7 @@ func spend(file io.Writer, n int) error {
 	return nil
 }
 
-// close writes the rest, waits for it, and returns the first error.
+// close writes the remaining rows, waits until the file is closed and returns the first error.
 func (t *table[T]) close() error {
 	if t.discard {
 		return nil
@@ -247,6 +252,7 @@ func (t *table[T]) error() error {
 	return t.err
 }
 
+// fail keeps the first error. It ignores nil.
 func (t *table[T]) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -391,7 +391,7 @@ func (c *checker) end(done parquet.Summary) {
 	}
 }
 
-// TestBytesAreDeterministic: two exports of a trace are equal byte for byte.
+// TestBytesAreDeterministic: two exports of a trace are identical.
 func TestBytesAreDeterministic(t *testing.T) {
 	f := corpus.Traces(t)[0]
 	a, _, _, _ := exported(t, f.Data, parquet.Options{})

@@ -14,8 +14,9 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// typed writes a table with one column per field for each frequent event. Which events are frequent, and which versions
-// of them a trace has, is known at its end: until then events are spilled by table.
+// typed writes a table with one column per field for each frequent event. It is known only at the end of a trace which
+// events are frequent and which versions of them occur, so typed spills the events by table and writes the tables in
+// close.
 type typed struct {
 	sink    *Sink
 	choice  typedChoice
@@ -23,48 +24,48 @@ type typed struct {
 	record  record
 	tables  []*typedTable
 	byEvent map[typedName]*typedTable
+	// variants caches the table of each schema; last and lastRef hold the latest lookup.
 
 	variants map[*schema.Schema]variantRef
 	last     *schema.Schema
 	lastRef  variantRef
 }
 
-// An typedName identifies a typed table: all versions of an event share it.
+// A typedName identifies a typed table, which all versions of an event share.
 type typedName struct{ provider, event string }
 
-// A typedTable is the events of one name.
+// A typedTable holds the events of one name.
 type typedTable struct {
 	name     typedName
 	events   *chunks
 	variants []variant
 	count    int64
-	nanos    int64       // of the last event
-	unsorted bool        // an event is earlier than the one before
-	flags    recordFlags // that any record has
-	table    string      // the name, once it is known
+	nanos    int64       // ts_ns of the latest event
+	unsorted bool        // an event is earlier than the previous event
+	flags    recordFlags // flags that any record has
+	table    string      // name of the table, set by close
 
-	// What the table does not hold. Its writer counts it, and it is reported in the order of tables, as the first
-	// detail is kept.
-	failed  int64 // payloads that do not decode
-	err     error // why the first of them does not
+	// What the table omits. The goroutine that writes the table counts it, and close reports it in the order of the
+	// tables, because a Report keeps the first detail.
+	failed  int64 // payloads that cannot be decoded
+	err     error // error of the first of them
 	dropped int   // fields without a column
 }
 
-// A variant is one of the schemas of a table's events: a version of the event, or a type that differs in something
-// else.
+// A variant is a schema of a table's events: a version of the event, or a type that differs in another way.
 type variant struct {
 	schema *schema.Schema
 	typ    *ntconv.Type
-	count  int64 // events
+	count  int64 // number of events
 }
 
-// A variantRef is a variant of a table. table is nil for events without a typed table.
+// A variantRef refers to a variant of a table. table is nil for events without a typed table.
 type variantRef struct {
 	table   *typedTable
 	variant int
 }
 
-// newTyped returns the part of a sink that writes typed tables.
+// newTyped returns the part of a Sink that writes typed tables.
 func newTyped(s *Sink) (derived, error) {
 	choice, err := newTypedChoice(&s.o)
 	if err != nil {
@@ -79,6 +80,7 @@ func newTyped(s *Sink) (derived, error) {
 
 func (t *typed) watch(*ntconv.Event) {}
 
+// write spills an event as a record of its table. The payload is decoded in close, when the columns are known.
 func (t *typed) write(e *ntconv.Event, it *item) error {
 	if t.choice.none {
 		return nil
@@ -110,7 +112,7 @@ func (t *typed) write(e *ntconv.Event, it *item) error {
 	return t.spill.add(table.events, r)
 }
 
-// variantOf returns the table of the events of a schema, which may be a new one.
+// variantOf returns the table and variant of the events with a schema, and creates them if necessary.
 func (t *typed) variantOf(e *ntconv.Event, s *schema.Schema) variantRef {
 	ref, ok := t.variants[s]
 	if ok {
@@ -124,6 +126,7 @@ func (t *typed) variantOf(e *ntconv.Event, s *schema.Schema) variantRef {
 	return ref
 }
 
+// newVariant adds a variant to the table with this name, and adds the table if necessary.
 func (t *typed) newVariant(name typedName, v variant) variantRef {
 	table := t.byEvent[name]
 	if table == nil {
@@ -137,7 +140,7 @@ func (t *typed) newVariant(name typedName, v variant) variantRef {
 
 func (t *typed) abort() error { return t.spill.close() }
 
-// close writes the tables of the events of which there are enough, and names them in the sink.
+// close writes the tables that have enough events, and sets Sink.typedTables.
 func (t *typed) close() error {
 	var chosen []*typedTable
 	for _, table := range t.tables {
@@ -164,7 +167,7 @@ func (t *typed) close() error {
 	return errors.Join(err, t.spill.close())
 }
 
-// writeAll writes tables, two at a time if there are several cores. Files are created in order.
+// writeAll writes the tables, two concurrently if there are several cores. It creates the files in the order of list.
 func (t *typed) writeAll(list []*typedTable) error {
 	var (
 		wg    sync.WaitGroup
@@ -205,6 +208,6 @@ func (t *typed) writeTable(table *typedTable, file io.WriteCloser) error {
 	if err == nil {
 		err = w.columns.Close()
 	}
-	*table.events = chunks{} // what is written needs no memory any more
+	*table.events = chunks{} // the records are written; release their memory
 	return errors.Join(err, file.Close())
 }

@@ -27,7 +27,7 @@ func eventsNamed(t testing.TB, trace, name string) (info *ntconv.Info, events []
 	return info, events
 }
 
-// discard is a file that nobody reads.
+// discard is a file that discards everything.
 type discard struct{ io.Writer }
 
 func (discard) Close() error { return nil }

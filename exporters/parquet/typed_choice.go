@@ -9,28 +9,27 @@ import (
 	"github.com/ntconv/ntconv/internal/glob"
 )
 
-// defaultTypedRows is the number of events from which a type has a typed table by default. Below it a query over the
-// JSON of the events takes as long as opening one more file, and a file of one row has 10 KB of statistics and
-// metadata.
+// defaultTypedRows is the default of Options.TypedRows. With fewer events, a query over the JSON of the table events
+// takes no longer than opening one more file, and even a file with one row has 10 KB of statistics and metadata.
 const defaultTypedRows = 1000
 
-// Words of Options.Typed that are not names of events.
+// Elements of Options.Typed that are not names of events.
 const (
 	typedAll  = "all"
 	typedNone = "none"
 )
 
-// A typedChoice says which events have a typed table.
+// A typedChoice states which events have a typed table.
 type typedChoice struct {
-	rows     int64 // events that a table needs
+	rows     int64 // minimum number of events
 	none     bool
-	patterns []string // nil for every event
-	matched  []bool   // patterns that match an event with fields
+	patterns []string // nil means every event
+	matched  []bool   // patterns that match an event with fields, by index
 }
 
 var errTypedNone = errors.New("typed tables: none excludes all other choices; omit none or the others")
 
-// newTypedChoice reads Options.Typed, whose elements may be lists that are separated by commas.
+// newTypedChoice parses Options.Typed, whose elements may be comma-separated lists.
 func newTypedChoice(o *Options) (c typedChoice, err error) {
 	for _, list := range o.Typed {
 		for name := range strings.SplitSeq(list, ",") {
@@ -61,7 +60,8 @@ func newTypedChoice(o *Options) (c typedChoice, err error) {
 	return c, nil
 }
 
-// has reports whether events of that provider, name and number have a typed table if there are enough of them.
+// has reports whether events with this provider, name and number get a typed table if there are enough of them. It
+// records the patterns that match.
 func (c *typedChoice) has(provider, name, number string) bool {
 	if c.none {
 		return false
@@ -75,7 +75,7 @@ func (c *typedChoice) has(provider, name, number string) bool {
 	return found
 }
 
-// unmatched returns the patterns for which has was true for no event.
+// unmatched returns the patterns that matched no event.
 func (c *typedChoice) unmatched() (list []string) {
 	for i, pattern := range c.patterns {
 		if !c.none && !c.matched[i] {

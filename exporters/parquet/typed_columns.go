@@ -47,18 +47,18 @@ func newFixedColumns() []parquetwriter.ColumnSpec {
 	}
 }
 
-// maxFieldColumns bounds the columns of fields of a table, because the metadata of a trace may describe any number of
-// fields. Fields after them are only in the table events.
+// maxFieldColumns limits the field columns per table, because the metadata of a trace may describe any number of
+// fields. Further fields are only in the table events.
 const maxFieldColumns = 2000
 
-// A table has at most maxNulls values per field of its events, and anyCells in addition: types with one name and
-// different fields would make tables that are all NULL.
+// A table has at most maxNulls cells per field value of its events, plus anyCells. Otherwise event types with the same
+// name but different fields would produce huge tables of NULLs.
 const (
 	maxNulls = 32
 	anyCells = 1 << 20
 )
 
-// maxColumns returns how many columns of fields a table has at most.
+// maxColumns returns the maximum number of field columns of the table.
 func (t *typedTable) maxColumns() int {
 	cells := int64(anyCells)
 	for _, v := range t.variants {
@@ -67,14 +67,14 @@ func (t *typedTable) maxColumns() int {
 	return int(min(cells/max(t.count, 1), maxFieldColumns))
 }
 
-// A form is how values of a field are stored.
+// A form states how the values of a field are stored.
 type form struct {
-	kind parquetwriter.Kind // 0: no column
+	kind parquetwriter.Kind // 0 means no column
 	list bool
-	json bool // the value as JSON, with kind String
+	json bool // JSON text; kind is KindString
 }
 
-// formOf returns how values of a type are stored.
+// formOf returns the form for a field type.
 func formOf(t *ntconv.FieldType) form {
 	switch t.Code {
 	case ntconv.TypePad64:
@@ -93,8 +93,8 @@ func formOf(t *ntconv.FieldType) form {
 	return form{kind: parquetwriter.KindString, json: true}
 }
 
-// listForm returns how a list of values of a type is stored. Lists of characters are strings and those of unsigned
-// bytes are bytes.
+// listForm returns the form for lists of a type. Lists of characters are stored as strings, lists of unsigned bytes as
+// bytes.
 func listForm(elem *ntconv.FieldType) form {
 	switch elem.Code {
 	case ntconv.TypeUTF16Unit, ntconv.TypeUTF8Unit:
@@ -108,7 +108,7 @@ func listForm(elem *ntconv.FieldType) form {
 	return form{kind: parquetwriter.KindString, json: true}
 }
 
-// scalarKind returns the kind of column for a type without elements, and 0 for others.
+// scalarKind returns the column kind for a type without elements, or 0 for other types.
 func scalarKind(code ntconv.TypeCode) parquetwriter.Kind {
 	switch code {
 	case ntconv.TypeBool8, ntconv.TypeBool32:
@@ -132,48 +132,49 @@ func scalarKind(code ntconv.TypeCode) parquetwriter.Kind {
 	return 0
 }
 
-// integer reports whether values are integers, which may have names.
+// integer reports whether the values are integers, which may have names.
 func (f form) integer() bool {
 	return !f.list && (f.kind == parquetwriter.KindInt32 || f.kind == parquetwriter.KindInt64)
 }
 
-// A layout is the columns of a typed table and where the fields of each schema go.
+// A layout holds the columns of a typed table, and for each schema the columns of its fields.
 type layout struct {
 	columns []parquetwriter.ColumnSpec
-	forms   []form // of the columns
-	fields  [][]fieldColumn
-	dropped int // fields that have no column, because there are too many
+	forms   []form          // by column
+	fields  [][]fieldColumn // by schema, then by field; the last element per schema is for dynamic fields
+	dropped int             // fields without a column, because the limit was exceeded
 }
 
-// A fieldColumn says which columns a field has: 0 for none, as the first column belongs to no field.
+// A fieldColumn holds the column of a field's value and of the name of that value. 0 means none, because column 0 never
+// belongs to a field.
 type fieldColumn struct {
 	value, names int
 }
 
-// dynamicColumn holds the fields that the payload of a dynamic event names, as a JSON object.
+// dynamicColumn contains the fields that the payload of a dynamic event names itself, as a JSON object.
 const dynamicColumn = "data_json"
 
 // A layoutBuilder merges the fields of several schemas into one list of columns.
 type layoutBuilder struct {
-	max int // columns of fields
+	max int // maximum number of field columns
 	layout
-	known map[fieldKey]int // column
+	known map[fieldKey]int // column of a field; 0 if the limit was exceeded
 }
 
-// A fieldKey identifies a column: fields of equal names in different schemas share it. A schema may have a name several
-// times.
+// A fieldKey identifies a column, which fields with the same name in different schemas share. A schema may contain a
+// name several times; occurrence counts them.
 type fieldKey struct {
 	name       string
 	occurrence int
-	version    int // for fields whose form differs from that of the column of the same name; else -1
+	version    int // version of the schema if the form differs from the column of that name; otherwise -1
 	names      bool
 }
 
-// reserved are names of columns that a dataset, or the views of ntconv sql, add to every table: readers replace columns
-// of these names.
+// reserved lists the columns that a dataset or the views of ntconv sql add to every table. Readers would replace
+// columns with these names.
 var reserved = []string{"trace", "day", "service"}
 
-// newLayout returns the columns for schemas that are in the order of their versions.
+// newLayout returns the columns for schemas, which must be sorted by version.
 func newLayout(schemas []*schema.Schema, maxColumns int) *layout {
 	b := layoutBuilder{known: make(map[fieldKey]int), max: maxColumns}
 	b.columns = newFixedColumns()
@@ -191,7 +192,7 @@ func newLayout(schemas []*schema.Schema, maxColumns int) *layout {
 	return &b.layout
 }
 
-// addSchema adds the columns of a schema. The last element of its fields is for what a dynamic event names.
+// addSchema adds the columns of a schema. The last element of its fields is for the fields that a dynamic event names.
 func (b *layoutBuilder) addSchema(s *schema.Schema) {
 	fields := make([]fieldColumn, len(s.Fields)+1)
 	seen := make(map[string]int)
@@ -219,8 +220,8 @@ func (b *layoutBuilder) addSchema(s *schema.Schema) {
 	b.fields = append(b.fields, fields)
 }
 
-// column returns the column of a field, 0 if there are too many. Integers of different sizes share a column of the
-// larger one.
+// column returns the column of a field, or 0 if the limit was exceeded. Integers of different sizes share a column of
+// the larger size. A field of any other form gets a column with the suffix _vN.
 func (b *layoutBuilder) column(key fieldKey, version int, want form) int {
 	i, ok := b.known[key]
 	if !ok {
@@ -247,6 +248,7 @@ func (b *layoutBuilder) namesColumn(key fieldKey) int {
 	return b.newColumn(key, strings.ToValidUTF8(key.name, "\uFFFD")+"_name", form{kind: parquetwriter.KindString})
 }
 
+// newColumn adds a column and returns its index, or 0 if the table has too many field columns.
 func (b *layoutBuilder) newColumn(key fieldKey, name string, f form) int {
 	if len(b.columns) >= fixedColumns+b.max {
 		b.known[key] = 0

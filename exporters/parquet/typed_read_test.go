@@ -96,7 +96,7 @@ func readTable(t testing.TB, data []byte) *tableText {
 
 func (t *tableText) text(row pq.Row) rowText {
 	columns := t.file.Root().Columns()
-	texts := make(rowText, len(columns))
+	cells := make(rowText, len(columns))
 	row.Range(func(i int, values []pq.Value) bool {
 		c := columns[i]
 		text := "null"
@@ -112,10 +112,10 @@ func (t *tableText) text(row pq.Row) rowText {
 			}
 			text = "[" + strings.Join(elems, ";") + "]"
 		}
-		texts[c.Name()] = strings.Clone(text)
+		cells[c.Name()] = strings.Clone(text)
 		return true
 	})
-	return texts
+	return cells
 }
 
 // A typedExport is a sink with typed tables only, and what it wrote.

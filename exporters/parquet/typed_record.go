@@ -7,9 +7,13 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// A record is what a typed table holds of an event before its payload is decoded.
+// A record holds what a typed table needs of an event, with the payload not yet decoded. In a chunk it is encoded as:
+//
+//	flags, uvarint variant, 8 zigzag varint differences of fixed to the previous record, the IDs that flags lists,
+//
+//	uvarint length of the payload, payload
 type record struct {
-	variant int // index of the schema in those of the table
+	variant int // index in typedTable.variants
 	fixed   fixedValues
 	flags   recordFlags
 	trace   [16]byte
@@ -18,7 +22,7 @@ type record struct {
 	payload []byte
 }
 
-// fixedValues are the numbers of a record. A chunk of records holds differences to the record before.
+// fixedValues are the numbers of a record. A chunk stores them as differences to the previous record.
 type fixedValues [8]int64
 
 const (
@@ -32,21 +36,22 @@ const (
 	valueStack
 )
 
+// recordFlags states which optional parts a record has.
 type recordFlags uint8
 
 const (
-	recordPointer4 recordFlags = 1 << iota // pointers of the payload have 4 bytes
-	recordTrace                            // the record has these IDs
+	recordPointer4 recordFlags = 1 << iota // pointers in the payload have 4 bytes
+	recordTrace                            // the record has the ID of this kind, as for the next two flags
 	recordSpan
 	recordActivity
 
 	recordIDs = recordTrace | recordSpan | recordActivity
 )
 
-// maxRecord bounds a record without its payload in bytes.
+// maxRecord is the maximum size of an encoded record without its payload, in bytes.
 const maxRecord = 1 + 40 + (2+len(fixedValues{}))*binary.MaxVarintLen64
 
-// setLabels sets the IDs of a record to those of an event.
+// setLabels sets the IDs of the record from the labels of an event.
 func (r *record) setLabels(l *ntconv.Labels) {
 	if id, ok := l.ID(ntconv.LabelTraceID); ok {
 		r.flags, r.trace = r.flags|recordTrace, id
@@ -59,7 +64,8 @@ func (r *record) setLabels(l *ntconv.Labels) {
 	}
 }
 
-// append appends a record to a chunk and makes it the last one of the chunk.
+// append appends the encoded record to a chunk. last holds the fixed values of the chunk's previous record; append
+// updates it.
 func (r *record) append(b []byte, last *fixedValues) []byte {
 	b = append(b, byte(r.flags))
 	b = binary.AppendUvarint(b, uint64(r.variant))
@@ -85,8 +91,8 @@ func (r *record) append(b []byte, last *fixedValues) []byte {
 	return append(b, r.payload...)
 }
 
-// read sets r to the first record of a chunk, which follows a record with the fixed values of r, and returns the rest
-// of the chunk. The payload refers to the chunk.
+// read decodes the first record of b into r, whose fixed values must be those of the previous record, and returns the
+// rest of b. The payload aliases b. read returns a *tempfile.Error if the bytes are not a record.
 func (r *record) read(b []byte) (rest []byte, err error) {
 	in := recordReader{b: b}
 	r.flags = recordFlags(in.uvarint())
@@ -111,12 +117,13 @@ func (r *record) read(b []byte) (rest []byte, err error) {
 	return in.b, nil
 }
 
-// A recordReader is a position in a chunk. After a failure it returns zeros.
+// A recordReader reads a chunk. After a failure it returns zeros.
 type recordReader struct {
 	b      []byte
 	failed bool
 }
 
+// uvarint reads a varint. Values of one byte, the usual case, take a fast path that can be inlined.
 func (in *recordReader) uvarint() uint64 {
 	if len(in.b) > 0 && in.b[0] < 0x80 {
 		u := in.b[0]

@@ -3,49 +3,50 @@ package parquet
 import "github.com/ntconv/ntconv/internal/tempfile"
 
 const (
-	// chunkBytes is the size of a full chunk. The first chunk of a type begins with firstChunk and grows: most types
-	// are rare.
+	// chunkBytes is the size of a full chunk. The first chunk of a type has firstChunk bytes and grows, because most
+	// types are rare.
 	chunkBytes, firstChunk = 64 << 10, 256
-	// spillBytes is how much a spill keeps in memory, in chunks that are used again after they were stored: garbage
-	// would count twice.
+	// spillBytes is the memory for chunks. Stored chunks are reused: as garbage they would double the memory.
 	spillBytes = 12 << 20
 )
 
-// A typedSpill holds records of many types until each of them is written as a table. It keeps them in chunks per type,
-// and moves all chunks to one temporary file when they have more than a limit. So the memory depends neither on the
-// number of types nor on that of records, and the number of files is one.
+// A typedSpill holds the records of many types until they are written as tables. It keeps them in chunks per type and
+// moves all chunks to one temporary file when their total size exceeds a limit. Its memory depends neither on the
+// number of types nor on the number of records, and it needs only one file.
+//
+// Only each is safe for concurrent use, for different lists, once the last record has been added.
 type typedSpill struct {
-	dir   string
-	max   int64 // bytes in the file, 0 for any number
-	limit int   // bytes in memory
+	dir   string // maximum bytes in the file; 0 means no limit
+	max   int64  // maximum bytes in memory, which the latest chunk may exceed
+	limit int    // bytes in memory
 	used  int
 	file  *tempfile.File
 	free  [][]byte
 	lists []*chunks
 }
 
-// chunks are the records of a type, in order: those in the file, full ones, and the last one.
+// chunks holds the records of a type in order: first those in the file, then full chunks, then the last chunk.
 type chunks struct {
 	stored []extent
 	full   [][]byte
 	last   []byte
-	before fixedValues // of the last record in the last chunk
+	before fixedValues // of the last record in the chunk last; zero if the chunk is empty
 }
 
-// An extent is a piece of the temporary file.
+// An extent is a range of the temporary file.
 type extent struct {
 	offset int64
 	size   int
 }
 
-// list returns an empty list of chunks.
+// list returns a new list of chunks.
 func (s *typedSpill) list() *chunks {
 	c := new(chunks)
 	s.lists = append(s.lists, c)
 	return c
 }
 
-// add appends a record to a list.
+// add appends a record to a list. It copies the payload.
 func (s *typedSpill) add(c *chunks, r *record) error {
 	if need := len(c.last) + maxRecord + len(r.payload); need > cap(c.last) {
 		if err := s.grow(c, maxRecord+len(r.payload)); err != nil {
@@ -56,7 +57,7 @@ func (s *typedSpill) add(c *chunks, r *record) error {
 	return nil
 }
 
-// grow makes room for n bytes in the last chunk of a list, which may be a new one.
+// grow ensures room for n bytes in the last chunk of a list. It may begin a new chunk.
 func (s *typedSpill) grow(c *chunks, n int) error {
 	if s.used > s.limit {
 		if err := s.store(); err != nil {
@@ -78,7 +79,7 @@ func (s *typedSpill) grow(c *chunks, n int) error {
 	return nil
 }
 
-// chunk returns an empty chunk with a capacity.
+// chunk returns an empty chunk with a capacity of size bytes.
 func (s *typedSpill) chunk(size int) []byte {
 	s.used += size
 	if n := len(s.free); n > 0 && size == chunkBytes {
@@ -89,7 +90,7 @@ func (s *typedSpill) chunk(size int) []byte {
 	return make([]byte, 0, size)
 }
 
-// release takes back a chunk.
+// release returns the memory of a chunk to the free list.
 func (s *typedSpill) release(b []byte) {
 	s.used -= cap(b)
 	if cap(b) == chunkBytes && len(s.free) < s.limit/chunkBytes {
@@ -122,6 +123,7 @@ func (s *typedSpill) store() error {
 	return nil
 }
 
+// storeChunk appends a chunk to the file and releases its memory.
 func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
 	if len(b) > 0 {
 		c.stored = append(c.stored, extent{s.file.Size(), len(b)})
@@ -133,8 +135,8 @@ func (s *typedSpill) storeChunk(c *chunks, b []byte) error {
 	return nil
 }
 
-// each calls f with each chunk of a list in order. The chunk is valid until f returns. Different lists may be read at
-// the same time.
+// each calls f for each chunk of a list in order. The chunk is valid until f returns. Calls for different lists may be
+// concurrent.
 func (s *typedSpill) each(c *chunks, f func(chunk []byte) error) error {
 	var buf []byte
 	for _, x := range c.stored {

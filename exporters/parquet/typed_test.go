@@ -83,7 +83,7 @@ func checkRows(t *testing.T, table *tableText, want []rowText) {
 	}
 }
 
-// Names of columns differ in more than case, whatever the fields are called.
+// Names of columns differ not only in case, regardless of the names of the fields.
 func TestTypedColumnNames(t *testing.T) {
 	names := []string{"pid", "TS_NS", "Size", "size", "Size", "size_2", "", "", "a.b", "a,b \"c\"", "\xff"}
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E"}
@@ -174,7 +174,7 @@ func TestTypedLabels(t *testing.T) {
 	})
 }
 
-// A payload that ends early or does not decode gives NULL from there on, and is counted.
+// A payload that ends early or cannot be decoded yields NULL from there on and is counted.
 func TestTypedDamagedPayload(t *testing.T) {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E", Fields: []ntconv.Field{
 		fieldOf("A", ntconv.TypeInt32), {Name: "L", Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF16String}}}, fieldOf("B", ntconv.TypeInt32)}}
@@ -268,7 +268,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// The bytes of the files depend neither on what is spilled nor on which table is ready first.
+// The bytes of the files depend neither on what is spilled nor on which table is finished first.
 func TestTypedDeterministic(t *testing.T) {
 	files := make([]map[string][]byte, 3)
 	for i, limit := range []int{spillBytes, 0, 100 << 10} {
@@ -301,7 +301,7 @@ func TestTypedDeterministic(t *testing.T) {
 	}
 }
 
-// Only frequent events have tables by default, and only those that are asked for otherwise.
+// By default only frequent events have tables; otherwise those that are requested.
 func TestTypedChoice(t *testing.T) {
 	var events []*ntconv.Event
 	for _, name := range []string{"Often", "Rare", "Bare"} {
@@ -357,7 +357,7 @@ func TestTypedChoice(t *testing.T) {
 	}
 }
 
-// Files say that they are sorted only if they are.
+// Files declare an order only if they are sorted.
 func TestTypedSorted(t *testing.T) {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E", Fields: []ntconv.Field{fieldOf("N", ntconv.TypeInt32)}}
 	a, b := typedEvent(t, typ, 1, ntconv.IntValue(1)), typedEvent(t, typ, 2, ntconv.IntValue(2))
@@ -375,7 +375,7 @@ func TestTypedSorted(t *testing.T) {
 	}
 }
 
-// Fields beyond the largest number of columns are counted, not written.
+// Fields beyond the maximum number of columns are counted, not written.
 func TestTypedManyFields(t *testing.T) {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E"}
 	for i := range maxFieldColumns + 10 {
@@ -411,7 +411,7 @@ func TestTypedErrors(t *testing.T) {
 	}
 }
 
-// Writing an event does not allocate, but for chunks.
+// Writing an event does not allocate, except for chunks.
 func TestTypedAllocations(t *testing.T) {
 	x := newTypedExport(t, typedInfo, "all")
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E", Fields: []ntconv.Field{fieldOf("N", ntconv.TypeInt32)}}
@@ -422,7 +422,7 @@ func TestTypedAllocations(t *testing.T) {
 	x.close(t)
 }
 
-// A record is read as it was written, whatever it holds and wherever it stands in a chunk.
+// A record is read as it was written, regardless of its contents and its position in a chunk.
 func FuzzTypedRecord(f *testing.F) {
 	f.Add([]byte("payload"), int64(math.MinInt64), int64(math.MaxInt64), uint8(0xff))
 	f.Add([]byte{}, int64(0), int64(-1), uint8(0))
@@ -465,8 +465,8 @@ func FuzzTypedRecord(f *testing.F) {
 	})
 }
 
-// Types with one name and different fields do not make a table that is all NULL: its size is within a factor of the
-// fields that there are.
+// Types with one name and different fields do not yield a table of NULLs: its size is within a factor of the size of
+// the fields.
 func TestTypedSparseColumns(t *testing.T) {
 	var events []*ntconv.Event
 	for i := range 3000 {

@@ -24,29 +24,31 @@ type typedWriter struct {
 	variants []variantWriter
 	record   record
 	cells    []payload.Cell
-	text     []byte // strings of the cells
+	text     []byte // strings that the cells refer to
 	scratch  []byte
 }
 
-// A variantWriter writes the payloads of one schema.
+// A variantWriter decodes and writes the payloads of one schema.
 type variantWriter struct {
 	schema  *schema.Schema
 	program *payload.Program
 	fields  []fieldColumn
-	null    []int // columns that the schema does not have
+	null    []int // columns without a field of the schema
 	names   []valueNames
 }
 
-// valueNames keeps the names of the values of a field.
+// valueNames caches the names of a field's values.
 type valueNames struct {
-	value uint64 // the last one
+	value uint64 // latest value
 	name  string
 	known map[uint64]string
 }
 
-// maxValueNames bounds the names that are kept for a field: a set of bits may have many.
+// maxValueNames limits the cached names per field, because a bit set may have many values.
 const maxValueNames = 4096
 
+// newTypedWriter returns a writer for a table. It merges the fields of all variants into one layout, in the order of
+// their versions.
 func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWriter, error) {
 	order := make([]int, len(table.variants))
 	for i := range order {
@@ -71,7 +73,7 @@ func newTypedWriter(table *typedTable, file io.Writer, files *files) (*typedWrit
 	return w, err
 }
 
-// typedOptions returns how the file of a typed table is written.
+// typedOptions returns the options for the file of a typed table.
 func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
 	o := files.options(tables.Table{Name: table.table, Row: reflect.TypeFor[struct{}]()})
 	if o.Sort = "ts_ns"; table.unsorted {
@@ -86,6 +88,7 @@ func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
 	return o
 }
 
+// newVariantWriter returns a writer for the payloads of one schema. It determines the columns that stay NULL for them.
 func newVariantWriter(s *schema.Schema, fields []fieldColumn, columns int) variantWriter {
 	v := variantWriter{schema: s, program: payload.Compile(s), fields: fields, names: make([]valueNames, len(fields))}
 	used := make([]bool, columns)
@@ -100,7 +103,7 @@ func newVariantWriter(s *schema.Schema, fields []fieldColumn, columns int) varia
 	return v
 }
 
-// chunk writes the records of a chunk.
+// chunk writes the records of a chunk as rows.
 func (w *typedWriter) chunk(b []byte) (err error) {
 	w.record.fixed = fixedValues{}
 	for len(b) > 0 {
@@ -147,8 +150,8 @@ func (w *typedWriter) writeFixed(version uint8) {
 	}
 }
 
-// writeIDs writes the columns of trace, span and activity. In a table without any ID they get no value in any row: they
-// remain NULL.
+// writeIDs writes the columns of trace, span and activity IDs. It is not called for tables without any ID, whose
+// columns remain NULL.
 func (w *typedWriter) writeIDs() {
 	r, c := &w.record, w.columns
 	var text [36]byte
@@ -169,7 +172,7 @@ func (w *typedWriter) writeIDs() {
 	}
 }
 
-// writePayload writes the columns of the fields.
+// writePayload writes the field columns. A payload that cannot be decoded yields NULL after the error and is counted.
 func (w *typedWriter) writePayload(v *variantWriter) {
 	pointerSize := 8
 	if w.record.flags&recordPointer4 != 0 {
@@ -204,7 +207,7 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 	}
 }
 
-// writeField writes the value of a field. The error is that of an element of a list.
+// writeField writes a field value. It returns the error of a list element that cannot be decoded.
 func (w *typedWriter) writeField(v *variantWriter, i int, cell *payload.Cell) error {
 	column := v.fields[i].value
 	form := w.forms[column]
@@ -222,7 +225,8 @@ func (w *typedWriter) writeField(v *variantWriter, i int, cell *payload.Cell) er
 	return nil
 }
 
-// writeScalar writes a value, and NULL if its kind is not that of the column: a decimal of 16 bytes, for example.
+// writeScalar writes a value, or NULL if the kind of the value differs from that of the column, as for a 16-byte
+// decimal.
 func (w *typedWriter) writeScalar(column int, kind parquetwriter.Kind, cell *payload.Cell) {
 	integer := cell.Kind == ntconv.ValueInt || cell.Kind == ntconv.ValueUint
 	switch {
@@ -244,10 +248,11 @@ func (w *typedWriter) writeScalar(column int, kind parquetwriter.Kind, cell *pay
 	}
 }
 
-// fileTimeMicros converts 100 ns since 1601-01-01 to microseconds since 1970-01-01, rounded down.
+// fileTimeMicros converts a Windows file time, 100 ns units since 1601-01-01, to microseconds since 1970-01-01, rounded
+// down.
 func fileTimeMicros(t uint64) int64 { return int64(t/10) - 11_644_473_600_000_000 }
 
-// writeList writes a list up to the first element that cannot be decoded, and returns why that cannot.
+// writeList writes a list up to the first element that cannot be decoded, and returns the error of that element.
 func (w *typedWriter) writeList(column int, kind parquetwriter.Kind, list ntconv.Value) (err error) {
 	for v := range list.Elems() {
 		if v.Kind() == ntconv.ValueError {
@@ -260,7 +265,7 @@ func (w *typedWriter) writeList(column int, kind parquetwriter.Kind, list ntconv
 	return err
 }
 
-// writeElem writes an element of a list, and the zero value if its kind is not that of the column: elements are not
+// writeElem writes a list element, or the zero value if its kind differs from that of the column: elements cannot be
 // NULL.
 func (w *typedWriter) writeElem(column int, kind parquetwriter.Kind, v ntconv.Value) {
 	switch kind {
@@ -284,7 +289,7 @@ func (w *typedWriter) writeElem(column int, kind parquetwriter.Kind, v ntconv.Va
 	}
 }
 
-// writeName writes the name of the value of a field.
+// writeName writes the name of a field's value, or NULL if the value has no name.
 func (w *typedWriter) writeName(v *variantWriter, i int, cell *payload.Cell) {
 	column := v.fields[i].names
 	if cell.Kind != ntconv.ValueInt && cell.Kind != ntconv.ValueUint {
@@ -302,6 +307,7 @@ func (w *typedWriter) writeName(v *variantWriter, i int, cell *payload.Cell) {
 	}
 }
 
+// look sets n.name to the name of a value. It discards all cached names when there are too many.
 func (n *valueNames) look(s *schema.Schema, field string, value uint64) {
 	name, ok := n.known[value]
 	if !ok {
@@ -314,7 +320,7 @@ func (n *valueNames) look(s *schema.Schema, field string, value uint64) {
 	n.value, n.name = value, name
 }
 
-// writeDynamic writes the fields that a payload names itself as a JSON object, and NULL if their layout is not known.
+// writeDynamic writes the fields that a payload names itself as a JSON object, or NULL if their layout is unknown.
 func (w *typedWriter) writeDynamic(v *variantWriter, column int) {
 	if w.scratch = v.program.AppendData(w.scratch[:0]); len(w.scratch) > 0 {
 		w.columns.Text(column, w.scratch)
@@ -323,7 +329,7 @@ func (w *typedWriter) writeDynamic(v *variantWriter, column int) {
 	}
 }
 
-// report counts what the table does not hold.
+// report reports what the table omits.
 func (t *typedTable) report(r *ntconv.Report) {
 	if t.failed > 0 {
 		r.Note(ntconv.CodePayload, uint64(t.failed), -1, fmt.Sprintf("table %s: %v", t.table, t.err))

@@ -9,39 +9,39 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A typeRow is a type of events and what was counted of it.
+// A typeRow is an event type and the number and size of its events.
 type typeRow struct {
 	typ           *ntconv.Type
 	id            int32
-	schema        *schema.Schema // of the type's own version
-	events, bytes int64
+	schema        *schema.Schema // for the type's own version
+	events, bytes int64          // bytes of payloads
 }
 
-// An eventKind is what events of one type and version have in common. A label may override the version of a type.
+// An eventKind holds what the events of one type and version share. A label may override the version of a type.
 type eventKind struct {
 	row             *typeRow
 	version         uint8
 	schema          *schema.Schema
-	provider, event string // as columns have them
+	provider, event string // as the columns contain them
 }
 
-// A typeTable numbers types of events.
+// A typeTable numbers event types. Their rows are written at the end, when their events are counted.
 type typeTable struct {
 	schemas schema.Table
 	rows    []*typeRow
 	known   map[*ntconv.Type]*typeRow
 	kinds   map[*schema.Schema]*eventKind
-	recent  [recentTypes]*eventKind // by ID, because types of events alternate
+	recent  [recentTypes]*eventKind // cache by ID, because event types alternate
 }
 
-// recentTypes is a power of 2.
+// recentTypes must be a power of 2.
 const recentTypes = 256
 
 func newTypeTable() *typeTable {
 	return &typeTable{known: make(map[*ntconv.Type]*typeRow), kinds: make(map[*schema.Schema]*eventKind)}
 }
 
-// of returns the row of a type. A new one gets the next number.
+// of returns the row of a type. A new type gets the next number.
 func (t *typeTable) of(typ *ntconv.Type) *typeRow {
 	row := t.known[typ]
 	if row == nil {
@@ -52,7 +52,7 @@ func (t *typeTable) of(typ *ntconv.Type) *typeRow {
 	return row
 }
 
-// kind returns what an event with a type has in common with others.
+// kind returns the eventKind of an event, whose type must not be nil.
 func (t *typeTable) kind(e *ntconv.Event) *eventKind {
 	version := e.Version()
 	slot := &t.recent[e.Type.ID%recentTypes]
@@ -77,7 +77,8 @@ func eventName(s *schema.Schema) string {
 	return valid(s.Name)
 }
 
-// write writes the rows of all types. typed names the typed tables, and payloads has encoded the column payload.
+// write writes the rows of all types. typed maps types to their typed tables; payloads must have encoded the payloads
+// of all events, because it knows their layouts.
 func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]string, payloads *payload.Encoder) {
 	for _, r := range t.rows {
 		typ, s, row := r.typ, r.schema, rows.row()
@@ -116,7 +117,7 @@ func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]
 	}
 }
 
-// typeText returns the type of a field for display.
+// typeText returns a human-readable field type.
 func typeText(t *ntconv.FieldType) string {
 	if t == nil {
 		return "?"

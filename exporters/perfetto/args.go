@@ -10,18 +10,19 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// An argEncoder encodes the args of items as debug annotations while events are written. Names and repeated strings
-// become numbers of its tables. The tables are complete when the first item is encoded, so they are written before it.
+// An argEncoder encodes the args of items as debug annotations. The timeline calls it during Write. It interns names
+// and repeated strings in tables, which are complete when Close encodes the first item and are written before all
+// items.
 type argEncoder struct {
 	schemas schema.Table
 	report  *ntconv.Report
-	names   textTable
-	values  textTable
+	names   stringTable
+	values  stringTable
 	repeats repeats
 	scratch []byte // a string that is being encoded
 }
 
-// Numbers of the names of args that the encoder adds to those of an item.
+// IDs of the names of args that the encoder adds to the args of an item.
 const (
 	argUnfinished = iota + 1
 	argThread
@@ -36,7 +37,7 @@ func newArgEncoder(r *ntconv.Report) *argEncoder {
 	return a
 }
 
-// append appends the args of an item: fields of a TrackEvent.
+// append appends the args of an item as fields of a TrackEvent. It implements timeline.Options.Args.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	switch {
 	case s.Event != nil:
@@ -61,7 +62,7 @@ func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	return dst
 }
 
-// open begins a named annotation.
+// open begins an annotation with a name. The caller completes it with closeMessage.
 func (a *argEncoder) open(dst []byte, field uint64, name string) ([]byte, int) {
 	dst, m := openMessage(dst, field)
 	if n, _ := a.names.number(name); n != 0 {
@@ -70,13 +71,14 @@ func (a *argEncoder) open(dst []byte, field uint64, name string) ([]byte, int) {
 	return appendText(dst, annotationName, name), m
 }
 
-// Strings outside these sizes are not interned: a number is not shorter, or the string is unlikely to repeat.
+// Strings outside these sizes, in bytes, are not interned: an ID would not save space, or the string is unlikely to
+// repeat.
 const (
 	minInterned = 4
 	maxInterned = 4 << 10
 )
 
-// bytes appends the value of an annotation: valid UTF-8, whose number is written if it repeats.
+// bytes appends the value of an annotation, which must be valid UTF-8. A string that repeats is written as its ID.
 func (a *argEncoder) bytes(dst, s []byte) []byte {
 	if len(s) >= minInterned && len(s) <= maxInterned {
 		n, ok := a.values.numbers[string(s)]
@@ -95,7 +97,7 @@ func (a *argEncoder) text(dst []byte, s string) []byte {
 	return a.bytes(dst, a.scratch)
 }
 
-// event encodes the payload and the labels of an event.
+// event encodes the payload and the labels of an event. It counts a payload that cannot be decoded once.
 func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 	if len(e.Payload) > 0 {
 		fits := true
@@ -105,7 +107,7 @@ func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 				continue
 			case ntconv.ValueError:
 				if !fits {
-					break // the payload was counted
+					break // the payload has been counted
 				}
 				fits = false
 				a.report.Note(
@@ -123,7 +125,7 @@ func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
 	return a.labels(dst, e.Labels)
 }
 
-// value appends the value of a field. Other types than those of annotations become strings.
+// value appends a field value. Values of types that annotations do not have become strings.
 func (a *argEncoder) value(dst []byte, v ntconv.Value) []byte {
 	switch v.Kind() {
 	case ntconv.ValueBool:
@@ -159,7 +161,8 @@ func (a *argEncoder) value(dst []byte, v ntconv.Value) []byte {
 	return a.bytes(dst, a.scratch)
 }
 
-// orEmpty appends a string for a list or an object without elements, whose annotation would have no value.
+// orEmpty appends text if nothing has been appended since start: an annotation of an empty list or object would have no
+// value.
 func orEmpty(dst []byte, start int, text string) []byte {
 	if len(dst) == start {
 		return appendBytes(dst, annotationString, text)
@@ -167,7 +170,7 @@ func orEmpty(dst []byte, start int, text string) []byte {
 	return dst
 }
 
-// appendSpelled appends a value that is a string, or is spelled as one.
+// appendSpelled appends a value that is a string or has a string form.
 func appendSpelled(dst []byte, v ntconv.Value) []byte {
 	switch v.Kind() {
 	case ntconv.ValueString:
@@ -184,7 +187,7 @@ func appendSpelled(dst []byte, v ntconv.Value) []byte {
 	return append(dst, v.Kind().String()...)
 }
 
-// Names of annotations that are not fields of an event. Those of labels are the names that ntconv print uses.
+// Names of annotations that are not event fields. Labels have the names that ntconv print uses.
 const (
 	argActivity        = "activity_id"
 	argRelatedActivity = "related_activity_id"
@@ -243,7 +246,7 @@ func (a *argEncoder) member(dst []byte, field uint64, name, value string) []byte
 	return closeMessage(a.text(dst, value), m)
 }
 
-// span encodes what identifies a span, its status and its attributes. An interval of the runtime has attributes only.
+// span encodes the identity of a span, its status and its attributes. An interval of the runtime has attributes only.
 func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	if s.Evidence != span.FromRuntime {
 		dst = a.identity(dst, s)
@@ -274,6 +277,7 @@ func (a *argEncoder) ids(dst []byte, s *span.Span) []byte {
 	return dst
 }
 
+// identity encodes the IDs, kind, source, status and trace state of a span. Synthetic IDs are omitted.
 func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
 	if !s.MadeID {
 		dst = a.ids(dst, s)
@@ -299,7 +303,7 @@ func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
 	return dst
 }
 
-// kindName returns the name of a kind that says more than internal.
+// kindName returns the name of a span kind, "" for internal and unspecified spans.
 func kindName(k span.Kind) string {
 	switch k {
 	case span.KindServer:
@@ -314,7 +318,7 @@ func kindName(k span.Kind) string {
 	return ""
 }
 
-// attribute appends the value of an attribute. An AnyValue in which nothing is set has no value here either.
+// attribute appends an attribute value. An empty AnyValue yields an annotation without a value.
 func (a *argEncoder) attribute(dst []byte, v span.Value) []byte {
 	start := len(dst)
 	switch v.Kind() {

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// benchItems returns items of one kind in the order of time. Their names and stacks repeat, as those of real traces do.
+// benchItems returns items of one kind in time order. Their names and stacks repeat, as in real traces.
 func benchItems(s *scenario, kind timeline.Kind, n int) []timeline.Item {
 	list := make([]timeline.Item, n)
 	w := &timeline.Weight{Kind: profile.Wall, Types: wallTypes, Values: []int64{1, 1e6}}

@@ -1,10 +1,10 @@
 // Package perfetto writes a trace in the protobuf format of Perfetto (https://perfetto.dev), for ui.perfetto.dev and
-// trace_processor.
+// trace_processor. docs/perfetto.md specifies the output.
 //
-// A file is a Trace message: a sequence of TracePackets, which are written as they arise. Packets refer to earlier
-// packets of the same sequence, which a number identifies, for what repeats:
+// A file is a Trace message, which is a sequence of TracePackets; the sink writes a packet as soon as it is complete.
+// Each packet belongs to a numbered sequence. It refers to strings, stacks and defaults that earlier packets of the
+// same sequence have defined:
 //
-//	sequence 1               tracks, slices, instants, counters, flows
 //	sequence 2 to 4          stack samples of one profile kind (StackSample)
 //	sequence 16 + track ID   stack samples of one thread (StreamingProfilePacket)
 //
@@ -12,6 +12,5 @@
 //	                           ├─ time since the previous packet of the sequence
 //	                           └─ track event, or samples
 //
-// The names of the messages and the numbers of their fields are those of protos/perfetto/trace in Perfetto's
-// repository.
+// The constants in proto.go use the message names and field numbers of protos/perfetto/trace in Perfetto's repository.
 package perfetto

@@ -8,50 +8,50 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// An encoder writes items as packets. It keeps the last event packet open until the next item shows whether a flow
-// begins or ends there.
+// An encoder writes items as packets. It keeps the latest event packet open at the end of buf until the next item shows
+// whether a flow begins or ends there. item closes it before it writes another packet.
 type encoder struct {
 	w       io.Writer
 	options *Options
-	buf     []byte // packets that have not been written
-	start   uint64 // time of items that have the time 0, in nanoseconds since 1970-01-01 UTC
+	buf     []byte // packets that have not been written yet
+	start   uint64 // time of an item with Time 0, in nanoseconds since 1970-01-01 UTC
 
-	last       int64 // Item.Time of the last packet of the sequence of events
+	last       int64 // Item.Time of the latest packet of the event sequence, to which the next timestamp is relative
 	open       open
-	names      textTable
-	categories textTable
+	names      stringTable
+	categories stringTable
 	stacks     *stacks
-	defined    defined // on the sequence of events
-	held       []byte  // the open packet while another is written before it
+	defined    defined // on the event sequence
+	held       []byte  // scratch of precedes: the open packet while another one is written before it
 	deflate    deflater
-	described  map[*timeline.Track]struct{}
+	described  map[*timeline.Track]struct{} // tracks whose descriptor has been written
 	samples    sampleEncoder
 	counts     encoded
 }
 
-// open is an event packet at the end of buf that has no length yet.
-type open struct {
-	start  int   // of its bytes in buf
-	last   int64 // encoder.last before it
-	packet int   // where the message begins; 0: there is no open packet
-	body   int   // where what follows the timestamp begins
+// open is an event packet at the end of buf whose length has not been set. All offsets are offsets in buf.
+type open struct { // first byte of the packet
+	start  int   // encoder.last before the packet
+	last   int64 // start of the message; 0 means that no packet is open
+	packet int   // after the timestamp
+	body   int   // start of the TrackEvent message
 	event  int   // where the TrackEvent begins
 	track  *timeline.Track
-	time   int64
-	slice  bool // the event begins a slice
+	time   int64 // Item.Time of the event
+	slice  bool  // the event begins a slice
 }
 
-// encoded counts what became packets, for the Summary.
+// encoded counts packets, for the Summary.
 type encoded struct {
 	arrows       int64 // instants at which a flow begins or ends
 	streamed     int64 // samples in StreamingProfilePackets
 	stackSamples int64 // samples in StackSamples
 }
 
-// maxBuffer is the size from which packets are written.
+// maxBuffer is the size in bytes from which packets are written.
 const maxBuffer = 128 << 10
 
-var errOrder = errors.New("perfetto: items are not in the order of time")
+var errOrder = errors.New("perfetto: items are not in time order")
 
 func newEncoder(w io.Writer, t tree, start uint64, o *Options) *encoder {
 	e := &encoder{
@@ -68,7 +68,7 @@ func newEncoder(w io.Writer, t tree, start uint64, o *Options) *encoder {
 	return e
 }
 
-// item writes an item, which it borrows.
+// item writes an item. It does not keep it.
 func (e *encoder) item(it *timeline.Item) error {
 	switch it.Kind {
 	case timeline.FlowBegin, timeline.FlowEnd:
@@ -108,7 +108,7 @@ func (e *encoder) item(it *timeline.Item) error {
 	return nil
 }
 
-// closeEvent completes the open packet, if there is one.
+// closeEvent completes the open packet, if any.
 func (e *encoder) closeEvent() {
 	if e.open.packet > 0 {
 		e.buf = closeMessage(closeMessage(e.buf, e.open.event), e.open.packet)
@@ -116,25 +116,25 @@ func (e *encoder) closeEvent() {
 	}
 }
 
-// finish writes what is left.
+// finish writes everything that is still buffered.
 func (e *encoder) finish() error {
 	e.closeEvent()
 	e.endRun()
 	return e.flush()
 }
 
-// flush writes the packets in buf.
+// flush writes the packets in buf. No packet may be open.
 func (e *encoder) flush() error {
 	b := e.buf
 	if !e.options.Plain {
-		b = e.deflate.pack(b)
+		b = e.deflate.compress(b)
 	}
 	_, err := e.w.Write(b)
 	e.buf = e.buf[:0]
 	return err
 }
 
-// packet begins a packet of the sequence of events. The caller completes it with closeMessage.
+// packet begins a packet of the event sequence. The caller completes it with closeMessage.
 func (e *encoder) packet(at int64) (b []byte, packet int) {
 	b, packet = openMessage(e.buf, tracePacket)
 	b = appendUint(b, packetTimestamp, uint64(at-e.last))
@@ -142,7 +142,7 @@ func (e *encoder) packet(at int64) (b []byte, packet int) {
 	return b, packet
 }
 
-// event writes the begin of a slice, or an instant.
+// event begins a packet for the begin of a slice or an instant, and leaves it open.
 func (e *encoder) event(it *timeline.Item, kind uint64) {
 	name, newName := e.names.number(it.Name)
 	category, newCategory := e.categories.number(it.Category)
@@ -181,7 +181,7 @@ func (e *encoder) event(it *timeline.Item, kind uint64) {
 	e.buf, e.open = b, o
 }
 
-// define appends the interned data that an event is the first to refer to.
+// define appends the interned data that this event is the first to use.
 func (e *encoder) define(b []byte, it *timeline.Item, name, category uint64, stack timeline.Node) []byte {
 	start := len(b)
 	b, m := openMessage(b, packetInternedData)
@@ -200,7 +200,7 @@ func (e *encoder) define(b []byte, it *timeline.Item, name, category uint64, sta
 	return closeMessage(b, m)
 }
 
-// appendNamed appends the number of a string, or the string if it has none.
+// appendNamed appends the ID of a string, or the string itself if it has no ID.
 func appendNamed(b []byte, numberField, textField, number uint64, text string) []byte {
 	if number != 0 {
 		return appendUint(b, numberField, number)
@@ -224,9 +224,10 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 	e.buf = closeMessage(closeMessage(b, event), packet)
 }
 
-// maxExact is the first integer from which on not all integers are doubles.
+// maxExact is the smallest integer from which on a float64 cannot represent all integers.
 const maxExact = 1 << 53
 
+// counter writes a counter value, as an integer if it is one that a float64 represents exactly.
 func (e *encoder) counter(it *timeline.Item) {
 	b, packet := e.packet(it.Time)
 	b = appendUint(b, packetSequence, sequenceEvents)
@@ -241,7 +242,7 @@ func (e *encoder) counter(it *timeline.Item) {
 	e.buf = closeMessage(closeMessage(b, event), packet)
 }
 
-// joins adds the end of a flow to the open packet if that begins the slice to which the flow belongs.
+// joins adds a flow to the open packet if this packet begins the slice to which the flow belongs.
 func (e *encoder) joins(it *timeline.Item) bool {
 	if !e.open.slice || e.open.track != it.Track || e.open.time != it.Time {
 		return false
@@ -250,8 +251,9 @@ func (e *encoder) joins(it *timeline.Item) bool {
 	return true
 }
 
-// precedes writes the begin of a flow before the open packet, if the slice that begins there may be the flow's end: of
-// events at one time the first in the file is the source.
+// precedes writes the begin of a flow before the open packet, if the slice that begins in the open packet may be the
+// flow's end: among events of equal time, Perfetto treats the first in the file as the source. It moves the open
+// packet, whose timestamp changes.
 func (e *encoder) precedes(it *timeline.Item) bool {
 	if it.Kind != timeline.FlowBegin || !e.open.slice || e.open.time != it.Time {
 		return false
@@ -276,15 +278,15 @@ func appendFlow(b []byte, it *timeline.Item) []byte {
 	return appendFixed64(b, eventTerminatingFlow, it.ID)
 }
 
-// Numbers of the name and of the category of instants of flows. They are defined before all packets, because such an
-// instant may be put before a packet that defines names.
+// IDs of the name and category of flow instants. newEncoder assigns them before all others, because such an instant may
+// be placed before a packet that defines names.
 const (
 	nameFlow     = 1
 	categoryFlow = 1
 )
 
-// flow writes an instant for the end of a flow in the middle of a slice: an arrow connects events, and there is none at
-// that time.
+// flow writes an instant for a flow that begins or ends in the middle of a slice: an arrow connects events, and no
+// event has that time.
 func (e *encoder) flow(it *timeline.Item) {
 	b, packet := e.packet(it.Time)
 	b = appendUint(b, packetSequence, sequenceEvents)
@@ -298,7 +300,7 @@ func (e *encoder) flow(it *timeline.Item) {
 	e.counts.arrows++
 }
 
-// fresh returns a number that has to be defined, or 0.
+// fresh returns number if it is new and must be defined, and otherwise 0.
 func fresh(number uint64, isNew bool) uint64 {
 	if isNew {
 		return number

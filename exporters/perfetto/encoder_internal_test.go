@@ -107,8 +107,7 @@ func newScenario(r *rand.Rand) *scenario {
 	return s
 }
 
-// A generator makes items in the order of time whose slices nest: all of them in each other, whatever their tracks are,
-// which is more than they need.
+// A generator generates items in time order whose slices nest, even across tracks, which is stricter than necessary.
 type generator struct {
 	s    *scenario
 	r    *rand.Rand
@@ -378,7 +377,7 @@ func (s *scenario) checkTracks(t *testing.T, r *readTrace) {
 	}
 }
 
-// TestForgottenThreads begins the sequences of threads again and again, which changes nothing for a reader.
+// TestForgottenThreads restarts the sequences of threads again and again, which makes no difference to a reader.
 func TestForgottenThreads(t *testing.T) {
 	s := newScenario(rand.New(rand.NewPCG(1, 2)))
 	var out bytes.Buffer
@@ -394,7 +393,7 @@ func TestForgottenThreads(t *testing.T) {
 		if i%7 == 0 {
 			e.closeEvent()
 			e.endRun()
-			e.forgetThreads()
+			e.restartThreads()
 		}
 	}
 	if err := e.finish(); err != nil {
@@ -403,15 +402,15 @@ func TestForgottenThreads(t *testing.T) {
 	s.checkSamples(t, read(t, out.Bytes()), StreamingSamples)
 }
 
-// TestFullTables writes names that do not fit into a table where they are used.
+// TestFullTables: names that do not fit into a table are written where they are used.
 func TestFullTables(t *testing.T) {
 	s := newScenario(rand.New(rand.NewPCG(3, 4)))
-	s.args.names.bytes, s.args.values.bytes = maxTextBytes, maxTextBytes
+	s.args.names.bytes, s.args.values.bytes = maxStringBytes, maxStringBytes
 	encoded := s.args.append(nil, &timeline.Source{Values: []timeline.Value{{Name: "new name", Text: "new value"}, {Name: "new name", Text: "new value"}}})
 	s.items = []timeline.Item{{Kind: timeline.Instant, Track: s.tracks[0], Name: "event", Category: "category", Encoded: encoded}}
 	var out bytes.Buffer
 	e := newEncoder(&out, s.tree, scenarioStart, &Options{})
-	e.names.bytes, e.categories.bytes = maxTextBytes, maxTextBytes
+	e.names.bytes, e.categories.bytes = maxStringBytes, maxStringBytes
 	if err := e.begin(s.tracks, s.args); err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +426,7 @@ func TestFullTables(t *testing.T) {
 	}
 }
 
-// TestOrder refuses an item that is earlier than the one before it: the time since then would be a huge number.
+// TestOrder rejects an item that is earlier than the previous item: the time difference would be a huge number.
 func TestOrder(t *testing.T) {
 	s := newScenario(rand.New(rand.NewPCG(5, 6)))
 	e := newEncoder(io.Discard, s.tree, scenarioStart, &Options{})
@@ -438,7 +437,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCloseMessage compares lengths of any number of bytes with those of an encoder that knows the length first.
+// TestCloseMessage compares lengths of any size with those of an encoder that knows the length in advance.
 func TestCloseMessage(t *testing.T) {
 	for _, size := range []int{0, 1, 127, 128, 16383, 16384, 1 << 21} {
 		body := bytes.Repeat([]byte{7}, size)

@@ -9,32 +9,32 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Tracks says what the output shows, a bit set. 0 means everything. Losses are always shown, and samples have an option
-// of their own.
+// Tracks is a bit set that selects what a Sink writes; 0 means everything. Losses are always written, and samples have
+// an option of their own.
 type Tracks uint16
 
 const (
-	Spans      Tracks = 1 << iota // labels, Activities, pairs of events and imported spans as slices
-	GC                            // garbage collections and the pauses for them
-	JIT                           // compilations
+	Spans      Tracks = 1 << iota // slices of span labels, Activities, pairs of events and imported spans
+	GC                            // garbage collections and their pauses
+	JIT                           // compilations of methods
 	Contention                    // waits for locks
 	Waits                         // waits for wait handles
 	Requests                      // time in the queue of the thread pool, and requests that the runtime reports
-	Events                        // everything that is nothing else, as instants; exceptions, too
-	Exceptions                    // exceptions, as instants
-	Counters
-	Flows // arrows from an operation to those that it started elsewhere
+	Events                        // all other events, including exceptions, as instants
+	Exceptions                    // exceptions only, as instants
+	Counters                      // counter values
+	Flows                         // arrows from an operation to operations that it started elsewhere
 
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )
 
-// Samples is the form of stack samples.
+// Samples is the form in which a Sink writes stack samples.
 type Samples uint8
 
 const (
 	// StreamingSamples writes a StreamingProfilePacket per run of samples of a thread, which all versions of Perfetto
-	// read. Times are rounded down to microseconds, and a sample has no weight. Samples of a second profile kind become
-	// StackSamples.
+	// read. Times are rounded down to microseconds, and samples have no weight. Samples of a second profile kind are
+	// written as StackSamples.
 	StreamingSamples Samples = iota
 	// StackSamples writes a StackSample per sample, with its exact time and its weights. Perfetto reads them since
 	// version 58 (2026-08).
@@ -43,24 +43,26 @@ const (
 	NoSamples
 )
 
-// Options may be nil.
+// Options configure a Sink. The zero value selects the defaults.
 type Options struct {
 	Tracks  Tracks
 	Samples Samples
-	// MinDuration omits slices that are shorter, in nanoseconds. 0 means no limit.
+	// MinDuration omits slices that are shorter, in nanoseconds; 0 omits none.
 	MinDuration int64
 	// Rundown includes the events that only describe methods and modules.
 	Rundown bool
 	// NoArgs omits payloads, labels and attributes.
 	NoArgs bool
-	// NoStacks omits the stacks of slices and instants, which recent versions of Perfetto show; older ones ignore them.
+	// NoStacks omits the stacks of slices and instants. Recent versions of Perfetto show them, older versions ignore
+	// them.
 	NoStacks bool
-	// Plain writes packets without compression. Otherwise most packets are in packets with the field
-	// compressed_packets, which Perfetto reads and protoc --decode shows as bytes.
+	// Plain writes uncompressed packets. Otherwise most packets are inside packets with the field compressed_packets,
+	// which Perfetto reads and protoc --decode shows as bytes.
 	Plain bool
-	// SpanIDReversed states that the bytes of the label SpanId are in the reverse of the order of the W3C text form.
+	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
+	// first.
 	SpanIDReversed bool
-	// Report counts payloads that cannot be decoded. It may be nil.
+	// Report receives the conditions that the conversion counts; nil discards them.
 	Report *ntconv.Report
 	// TempDir is the directory of temporary files; "" means os.TempDir().
 	TempDir string
@@ -69,38 +71,38 @@ type Options struct {
 	MaxTemp int64
 }
 
-// Counts is what the trace holds as a timeline. Not every format has a place for all of it.
+// Counts describes the trace as a timeline. An output format need not be able to represent all of it.
 type Counts struct {
-	Events                              int64 // written
+	Events                              int64 // events written
 	Slices, Instants, Counters, Samples int64
 	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: on lanes, which show operations that do not nest on a thread
-	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
-	Short                               int64 // slices that are shorter than the minimum, omitted
+	Lanes                               int64 // slices on lanes, which show operations that do not nest on a thread; included in Slices
+	Spans                               int64 // slices of spans, not of intervals of the runtime; included in Slices
+	Short                               int64 // slices shorter than MinDuration, omitted
 	Rundown                             int64 // events that only describe methods and modules, omitted
-	Unfinished                          int64 // slices that end with the trace, because it does not show their end
-	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64 // instants that state how many events are missing; they are not among Instants
-	Raw                                 int64 // events that a format writes as it once was read
-	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
+	Unfinished                          int64 // slices that end with the trace, because it does not contain their end
+	Renumbered                          int64 // threads and processes whose number differs from the recorded one
+	Losses                              int64 // instants that state how many events are missing; not included in Instants
+	Raw                                 int64 // imported events that are written with their original members
+	Moved                               int64 // slices with times far outside the recording, moved to its start or end
 }
 
-// Summary says what a Sink has written. It is complete after Close.
+// Summary counts what a Sink has written. It is the zero value before Close.
 type Summary struct {
 	Counts
-	// Start is the time of the first item, Duration the time from there to the end of the last one.
+	// Start is the time of the first item, Duration the time from there to the end of the last item.
 	Start    time.Time
 	Duration time.Duration
-	// FlowInstants is the number of instants at which a flow begins or ends in the middle of a slice. They are not part
-	// of Counts.
+	// FlowInstants is the number of instants for flows that begin or end in the middle of a slice. Counts does not
+	// include them.
 	FlowInstants int64
-	// StackSamples is the number of Samples that are StackSamples.
+	// StackSamples is the number of Samples that were written as StackSamples.
 	StackSamples int64
 }
 
-// A Sink writes the events of one trace in the format of Perfetto. It implements [ntconv.Watcher]. Output begins with
-// Close, because names come last; until then what is needed is in memory of a bounded size and a temporary file. It is
-// not safe for concurrent use.
+// A Sink writes the events of one trace in the format of Perfetto. It implements [ntconv.Watcher]. It collects the
+// trace in memory of bounded size and in temporary files, and writes the output in Close, because symbols come last. It
+// is not safe for concurrent use. Call Close or Abort even after an error, because they remove the temporary files.
 type Sink struct {
 	w        io.Writer
 	options  Options
@@ -110,7 +112,8 @@ type Sink struct {
 	ended    bool
 }
 
-// New returns a Sink that writes to w. namer and o may be nil. The caller calls Close or Abort.
+// New returns a Sink that writes to w in Close. The Sink does not close w. info must not be nil. A nil namer resolves
+// only stacks that carry their frames. A nil o selects the defaults.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	s := &Sink{w: w}
 	if o != nil {
@@ -132,14 +135,15 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	return s
 }
 
-// Watch implements [ntconv.Watcher].
+// Watch observes an event that a selection may omit. It does not keep e. It implements [ntconv.Watcher].
 func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 
-// Write takes an event, which it borrows. It fails if temporary files cannot be written.
+// Write adds an event. The Sink does not keep e or its payload. Write returns an error if a temporary file cannot be
+// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error { return s.timeline.Write(e) }
 
-// Close writes the trace and removes temporary files. It does not close the writer. After Close and Abort it does
-// nothing.
+// Close writes the trace and removes the temporary files. It returns an error if a temporary file or the output fails.
+// It does nothing after Close or Abort.
 func (s *Sink) Close() error {
 	if s.ended {
 		return nil
@@ -148,6 +152,7 @@ func (s *Sink) Close() error {
 	return errors.Join(s.write(), s.timeline.Close())
 }
 
+// write writes the output. The summary is set even if that fails.
 func (s *Sink) write() error {
 	t := s.timeline
 	if err := t.Finish(); err != nil {
@@ -169,7 +174,7 @@ func (s *Sink) write() error {
 	return err
 }
 
-// Abort removes temporary files, in place of Close. Nothing has been written. After Close and Abort it does nothing.
+// Abort removes the temporary files and writes nothing, in place of Close. It does nothing after Close or Abort.
 func (s *Sink) Abort() error {
 	if s.ended {
 		return nil
@@ -178,5 +183,5 @@ func (s *Sink) Abort() error {
 	return s.timeline.Close()
 }
 
-// Summary says what was written. It is complete after Close.
+// Summary returns counts of what Close wrote.
 func (s *Sink) Summary() Summary { return s.done }

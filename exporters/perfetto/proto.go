@@ -35,9 +35,9 @@ const (
 	defaultsClock       = 58 // timestamp_clock_id
 	defaultsStackSample = 100
 
-	// flagStateCleared is SEQ_INCREMENTAL_STATE_CLEARED: earlier interned data and defaults of the sequence are not
-	// valid any more. SEQ_NEEDS_INCREMENTAL_STATE on the packets that refer to them is omitted: it tells readers to
-	// skip packets after a loss, and a file has none.
+	// flagStateCleared is SEQ_INCREMENTAL_STATE_CLEARED: earlier interned data and defaults of the sequence become
+	// invalid. Packets that refer to them do not set SEQ_NEEDS_INCREMENTAL_STATE: it makes readers skip packets after a
+	// loss, and a file has no losses.
 	flagStateCleared = 1
 )
 
@@ -52,7 +52,7 @@ const (
 	clockRealtime  = 1
 	clockMonotonic = 3
 	clockBoottime  = 6
-	clockSequence  = 64 // the first number of clocks that belong to a sequence
+	clockSequence  = 64 // first clock ID that is local to a sequence
 )
 
 // Field numbers and values of track_descriptor.proto and the messages in it.
@@ -135,7 +135,7 @@ const (
 	internedStringValues = 29 // debug_annotation_string_values
 
 	entryIID  = 1
-	entryText = 2 // name of EventCategory, EventName and DebugAnnotationName, str of InternedString
+	entryText = 2 // name of EventCategory, EventName and DebugAnnotationName; str of InternedString
 
 	mappingBuildID  = 2
 	mappingPath     = 7
@@ -194,7 +194,7 @@ func appendBytes[B []byte | string](dst []byte, field uint64, b B) []byte {
 	return append(dst, b...)
 }
 
-// appendText appends a string field. A protobuf string is UTF-8, so other bytes become U+FFFD.
+// appendText appends a string field. Invalid UTF-8 becomes U+FFFD, because a protobuf string must be valid.
 func appendText(dst []byte, field uint64, s string) []byte { return appendBytes(dst, field, valid(s)) }
 
 func valid(s string) string {
@@ -204,15 +204,15 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// openMessage appends the tag of a field that is a message, and one byte for its length. The fields of the message
-// follow; closeMessage completes it with the position that openMessage returned.
+// openMessage appends the tag of a message field and one byte for the length. It returns the position of the message,
+// which the caller passes to closeMessage after it has appended the fields.
 func openMessage(dst []byte, field uint64) ([]byte, int) {
 	dst = append(appendTag(dst, field, wireBytes), 0)
 	return dst, len(dst)
 }
 
-// closeMessage sets the length of the message that starts at start and ends with dst. It moves the message if its
-// length needs more than the byte that was left for it.
+// closeMessage sets the length of the message in dst[start:]. It moves the message if its length needs more than the
+// reserved byte. Messages must be closed from the innermost to the outermost.
 func closeMessage(dst []byte, start int) []byte {
 	size := len(dst) - start
 	if size < 0x80 {

@@ -5,55 +5,56 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A sampleEncoder is the state of the sequences of samples.
+// A sampleEncoder holds the state of the sample sequences.
 type sampleEncoder struct {
 	kinds   [numKinds]kindSequence
 	threads map[*timeline.Track]*threadSequence
-	defined int // what the sequences of threads have defined, together
+	defined int // entries in the defined sets of all threads, together
 	run     run
-	// streamed is the profile kind of the samples in StreamingProfilePackets, Auto if none has been written.
+	// streamed is the profile kind of the StreamingProfilePackets. sample sets it to the kind of the first sample; Auto
+	// means none yet.
 	streamed profile.Kind
 }
 
-// numKinds is the number of profile kinds, with Auto, which no sample has.
+// numKinds is the number of profile kinds, including Auto, which no sample has.
 const numKinds = int(profile.Imported) + 1
 
-// A kindSequence is the sequence of samples of one profile kind.
+// A kindSequence is the sequence of StackSamples of one profile kind.
 type kindSequence struct {
-	last    int64 // time of the last sample, as Item.Time
-	types   []profile.ValueType
-	primary int // of types
+	last    int64               // Item.Time of the latest sample
+	types   []profile.ValueType // types of the defaults that are in force
+	primary int                 // index in types
 	defined defined
 }
 
-// A threadSequence is the sequence of samples of a thread.
+// A threadSequence is the sequence of StreamingProfilePackets of one thread.
 type threadSequence struct {
-	last    uint64 // time of the last sample, in microseconds since 1970-01-01 UTC
-	started bool
+	last    uint64 // time of the latest sample, in microseconds since 1970-01-01 UTC
+	started bool   // the ThreadDescriptor has been written
 	defined defined
 }
 
-// A run is samples of a thread between which no other thread has a sample. It becomes one packet: older versions of
-// trace_processor expect samples in the order of time and add those of a packet together.
+// A run holds consecutive samples of one thread, without samples of other threads between them. It becomes one packet:
+// older versions of trace_processor expect samples in time order and treat those of a packet as a block.
 type run struct {
-	track    *timeline.Track // nil: no run
+	track    *timeline.Track // nil means no run
 	samples  int
 	interned []byte // fields of InternedData
 	body     []byte // fields of StreamingProfilePacket
 }
 
 const (
-	// maxRun is the number of samples after which a run ends.
+	// maxRun is the maximum number of samples per run.
 	maxRun = 1000
-	// maxDefined limits what the sequences of threads remember together. A thread defines its stacks itself, so many
-	// threads with the same stacks need more memory than the stacks.
+	// maxDefined limits the entries that the sequences of all threads remember together. Each thread defines its own
+	// stacks, so many threads with equal stacks need more memory than the stacks themselves.
 	maxDefined = 4 << 20
 )
 
 func (s *sampleEncoder) init() { s.threads = make(map[*timeline.Track]*threadSequence) }
 
-// sample writes a sample. A StreamingProfilePacket does not say what a sample counts, so only those of the first
-// profile kind become such packets: two kinds are two views of the same time.
+// sample writes a sample. A StreamingProfilePacket cannot state what a sample counts, so only samples of the first
+// profile kind use this form: a second kind is another view of the same time.
 func (e *encoder) sample(it *timeline.Item) {
 	s := &e.samples
 	if e.options.Samples == StreamingSamples {
@@ -70,7 +71,7 @@ func (e *encoder) sample(it *timeline.Item) {
 	e.stackSample(it)
 }
 
-// stream adds a sample to the run of its thread.
+// stream adds a sample to the run of its thread, and starts a new run or sequence if necessary.
 func (e *encoder) stream(it *timeline.Item) {
 	s := &e.samples
 	r := &s.run
@@ -97,20 +98,20 @@ func (e *encoder) stream(it *timeline.Item) {
 	s.defined += len(t.defined) - before
 	if s.defined > maxDefined {
 		e.endRun()
-		e.forgetThreads()
+		e.restartThreads()
 	}
 }
 
-// forgetThreads begins the sequences of all threads again.
-func (e *encoder) forgetThreads() {
+// restartThreads makes the sequences of all threads start again, with nothing defined. The current run must have ended.
+func (e *encoder) restartThreads() {
 	for _, t := range e.samples.threads {
 		t.started, t.defined = false, defined{}
 	}
 	e.samples.defined = 0
 }
 
-// startThread writes the first packet of the sequence of a thread. The times of its samples count from the one here,
-// which belongs to the monotonic clock of the snapshot.
+// startThread writes the first packet of a thread's sequence. The times of its samples are relative to the given time,
+// which is on the monotonic clock of the snapshot.
 func (e *encoder) startThread(t *timeline.Track, microseconds uint64) {
 	b, packet := openMessage(e.buf, tracePacket)
 	b = appendUint(b, packetSequence, sequenceThreads+uint64(t.ID))
@@ -120,7 +121,7 @@ func (e *encoder) startThread(t *timeline.Track, microseconds uint64) {
 	e.buf = closeMessage(closeMessage(b, m), packet)
 }
 
-// endRun writes the samples of the run.
+// endRun writes the samples of the run and clears it.
 func (e *encoder) endRun() {
 	r := &e.samples.run
 	if r.track == nil {
@@ -166,8 +167,8 @@ func (e *encoder) stackSample(it *timeline.Item) {
 	e.buf = closeMessage(closeMessage(b, m), packet)
 }
 
-// weights appends the values of a sample: the primary one, and the others in the order of the descriptors. Values of
-// imported profiles may be negative, as in a difference of two profiles; Perfetto has no place for these.
+// weights appends the values of a sample: the primary value, then the others in the order of the descriptors. Negative
+// values, as in the difference of two imported profiles, become 0, because Perfetto cannot represent them.
 func (q *kindSequence) weights(b []byte, values []int64) []byte {
 	if len(values) == 0 {
 		return b
@@ -189,8 +190,8 @@ func sameTypes(a, b []profile.ValueType) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// setTypes remembers the types of values, and returns the fields of TracePacketDefaults that describe them. The primary
-// one is a time if there is any, else the last: viewers of profiles show that first.
+// setTypes stores the sample types and returns the fields of TracePacketDefaults that describe them. The primary type
+// is the last time, or else the last type, because profile viewers show that first.
 func (q *kindSequence) setTypes(w *timeline.Weight) []byte {
 	q.types, q.primary = w.Types, max(len(w.Types)-1, 0)
 	for i := len(w.Types) - 1; i >= 0; i-- {
@@ -228,7 +229,7 @@ func appendDescriptor(b []byte, field uint64, t profile.ValueType) []byte {
 	return closeMessage(b, m)
 }
 
-// changeDefaults writes other defaults for the packets that follow. What the sequence has defined stays valid.
+// changeDefaults writes new defaults for the packets that follow. Interned data of the sequence remains valid.
 func (e *encoder) changeDefaults(id uint64, defaults []byte) {
 	b, packet := openMessage(e.buf, tracePacket)
 	b = appendUint(b, packetSequence, id)

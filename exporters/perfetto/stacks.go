@@ -9,35 +9,36 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A tree is the stacks of a timeline.
+// A tree holds the stacks of a timeline.
 type tree interface {
 	Node(timeline.Node) (parent timeline.Node, frame uint32)
 	Frames() int
 	Frame(frame uint32) ntconv.Frame
 }
 
-// stacks numbers what callstacks consist of. A number means the same on all sequences, and a sequence says itself what
-// it has defined.
+// stacks assigns IDs to the parts of callstacks. An ID has the same meaning on all sequences, but each sequence must
+// define the IDs that it uses; a defined set records them.
 type stacks struct {
 	tree      tree
-	frames    []frame // by frame of the tree; zero if it has not been needed yet
+	frames    []frame // by frame of the tree; zero until it is first used
 	functions map[string]uint64
 	paths     map[string]uint64 // of source files
 	mappings  map[*ntconv.Mapping]uint64
 	files     map[string]uint64 // of mappings
-	buildIDs  map[string]uint64
-	mapped    []mapping // by number - 1
-	leaf      []uint64  // the frames of one callstack, leaf first
+	buildIDs  map[string]uint64 // of mappings
+	mapped    []mapping         // by mapping ID - 1
+	leaf      []uint64          // scratch: the frames of one callstack, leaf first
 }
 
-// A frame has the numbers of what it consists of.
-type frame struct {
+// A frame holds the IDs of its parts.
+type frame struct { // 0: not assigned yet
 	function uint64 // 0: the frame has not been needed yet
 	mapping  uint64
 	path     uint64
 	line     uint64
 }
 
+// A mapping holds the IDs of a mapping's parts; 0 means that it has none.
 type mapping struct{ file, buildID uint64 }
 
 func newStacks(t tree) *stacks {
@@ -47,7 +48,7 @@ func newStacks(t tree) *stacks {
 	}
 }
 
-// numberIn returns the number of s in m, which counts from 1. The empty string has none.
+// numberIn returns the ID of s in m and assigns the next one if necessary. IDs start at 1; the ID of "" is 0.
 func numberIn(m map[string]uint64, s string) uint64 {
 	if s == "" {
 		return 0
@@ -60,7 +61,7 @@ func numberIn(m map[string]uint64, s string) uint64 {
 	return n
 }
 
-// mapping returns the number of a mapping. Frames without a mapping belong to one without a name: a frame needs a
+// mapping returns the ID of a mapping. nil has an ID, too, and yields a mapping without a path: every frame needs a
 // mapping.
 func (s *stacks) mapping(m *ntconv.Mapping) uint64 {
 	n, ok := s.mappings[m]
@@ -76,9 +77,10 @@ func (s *stacks) mapping(m *ntconv.Mapping) uint64 {
 	return n
 }
 
-// defined is what a sequence has defined: numbers of interned data by field.
+// defined is the set of IDs that a sequence has defined, keyed by field and ID.
 type defined map[uint64]struct{}
 
+// add adds an ID and reports whether it is new.
 func (d defined) add(field, number uint64) bool {
 	key := field<<56 | number
 	if _, ok := d[key]; ok {
@@ -88,7 +90,8 @@ func (d defined) add(field, number uint64) bool {
 	return true
 }
 
-// define appends the fields of InternedData that a sequence needs for a stack: a callstack and what it refers to.
+// define appends the fields of InternedData that a sequence still needs for a stack: the callstack and everything that
+// it refers to.
 func (s *stacks) define(dst []byte, d defined, n timeline.Node) []byte {
 	if !d.add(internedCallstacks, stackNumber(n)) {
 		return dst
@@ -113,11 +116,11 @@ func (s *stacks) define(dst []byte, d defined, n timeline.Node) []byte {
 	return closeMessage(dst, m)
 }
 
-// noStack is the number of the callstack of samples without a stack, and of its only frame: number 0 would be invalid,
-// and readers drop samples without frames.
+// noStack is the ID of the callstack of samples without a stack, and of its only frame. ID 0 would be invalid, and
+// readers drop samples without frames.
 const noStack = 1 << 32
 
-// stackNumber returns the number of the callstack of a node.
+// stackNumber returns the ID of the callstack of a node.
 func stackNumber(n timeline.Node) uint64 {
 	if n == timeline.NoStack {
 		return noStack
@@ -125,6 +128,7 @@ func stackNumber(n timeline.Node) uint64 {
 	return uint64(n)
 }
 
+// defineNone appends the definition of the callstack noStack.
 func (s *stacks) defineNone(dst []byte, d defined) []byte {
 	const name = "[no stack]"
 	function, mapping := numberIn(s.functions, name), s.mapping(nil)
@@ -144,8 +148,8 @@ func (s *stacks) defineNone(dst []byte, d defined) []byte {
 	return closeMessage(appendUint(dst, callstackFrame, noStack), m)
 }
 
-// frame appends the definition of a frame. rel_pc must be set with a mapping. It is 0: a frame of the tree stands for
-// all addresses of its function and line.
+// frame appends the definition of a frame. A frame with a mapping must have a rel_pc. It is 0, because a frame of the
+// tree represents all addresses of its function and line.
 func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
 	f := &s.frames[number]
 	source := s.tree.Frame(number)
@@ -181,7 +185,7 @@ func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
 	return closeMessage(dst, m)
 }
 
-// functionOf returns the name and the source file of the function of a frame.
+// functionOf returns the function name and source file of a frame.
 func functionOf(f *ntconv.Frame) (name, file string) {
 	if f.Func == nil || f.Func.Name == "" {
 		return "?", ""
@@ -189,8 +193,8 @@ func functionOf(f *ntconv.Frame) (name, file string) {
 	return valid(f.Func.Name), valid(f.Func.File)
 }
 
-// defineMapping appends the definition of a mapping. Readers put a slash before each part of a path, so the first one
-// is omitted.
+// defineMapping appends the definition of a mapping. Readers insert a slash before each part of a path, so it removes
+// the first slash.
 func (s *stacks) defineMapping(dst []byte, d defined, number uint64, source *ntconv.Mapping) []byte {
 	described := s.mapped[number-1]
 	if described.file != 0 && d.add(internedMappingPaths, described.file) {
@@ -210,8 +214,8 @@ func (s *stacks) defineMapping(dst []byte, d defined, number uint64, source *ntc
 	return closeMessage(dst, m)
 }
 
-// rawBuildID returns the bytes of a build ID. A PDB signature with its age has an odd number of digits: readers know it
-// by its length and expect text.
+// rawBuildID returns the bytes of a hexadecimal build ID. It returns a PDB signature with its age unchanged: this has
+// an odd number of digits, and readers recognize it by its length and expect text.
 func rawBuildID(id string) string {
 	if raw, err := hex.DecodeString(id); err == nil {
 		return string(raw)
@@ -219,7 +223,7 @@ func rawBuildID(id string) string {
 	return id
 }
 
-// appendEntry appends a numbered string to InternedData. The bytes of text are copied as they are.
+// appendEntry appends a string with its ID to InternedData. It does not validate text.
 func appendEntry(dst []byte, field, number uint64, text string) []byte {
 	dst, m := openMessage(dst, field)
 	dst = appendUint(dst, entryIID, number)

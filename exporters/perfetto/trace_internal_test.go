@@ -35,7 +35,7 @@ func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
 	}
 }
 
-// source returns the events of a trace, up to where it is damaged.
+// source returns the events of a trace up to the first error.
 func source(tb testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
 	tb.Helper()
 	r, err := reader.NewBytes(data, nil)
@@ -91,7 +91,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// checkNesting fails if a slice ends that has not begun, or does not end. A reader matches ends by track alone.
+// checkNesting fails if a slice ends that has not begun, or does not end. A reader matches ends by track only.
 func checkNesting(t *testing.T, r *readTrace) {
 	open := map[uint64]int{}
 	last := uint64(0)
@@ -176,7 +176,7 @@ func compareItems(t *testing.T, data []byte, r *readTrace, form Samples, done Su
 	if err := tl.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	c := comparison{t: t, r: r, tree: tl, start: uint64(max(tl.Start().UnixNano(), 0)), form: form, texts: map[timeline.Node][]string{}}
+	c := comparison{t: t, r: r, tree: tl, start: uint64(max(tl.Start().UnixNano(), 0)), form: form, stackTexts: map[timeline.Node][]string{}}
 	if err := tl.Each(c.item); err != nil {
 		t.Fatal(err)
 	}
@@ -187,15 +187,15 @@ func compareItems(t *testing.T, data []byte, r *readTrace, form Samples, done Su
 }
 
 type comparison struct {
-	t        *testing.T
-	r        *readTrace
-	tree     tree
-	start    uint64
-	form     Samples
-	next     int // of r.events
-	streamed profile.Kind
-	samples  [2][]readSample // want, by whether they are streamed
-	texts    map[timeline.Node][]string
+	t          *testing.T
+	r          *readTrace
+	tree       tree
+	start      uint64
+	form       Samples
+	next       int // of r.events
+	streamed   profile.Kind
+	samples    [2][]readSample // want, by whether they are streamed
+	stackTexts map[timeline.Node][]string
 }
 
 func (c *comparison) item(it *timeline.Item) error {
@@ -274,7 +274,7 @@ func (c *comparison) text(n timeline.Node) []string {
 	if n == timeline.NoStack {
 		return []string{"[no stack]"}
 	}
-	list, ok := c.texts[n]
+	list, ok := c.stackTexts[n]
 	if ok {
 		return list
 	}
@@ -304,7 +304,7 @@ func (c *comparison) text(n timeline.Node) []string {
 		list = slices.Clone(c.text(parent))
 	}
 	list = append(list, text)
-	c.texts[n] = list
+	c.stackTexts[n] = list
 	return list
 }
 
@@ -352,7 +352,7 @@ func TestPayloads(t *testing.T) {
 	})
 }
 
-func entries(t *textTable) map[uint64][]byte {
+func entries(t *stringTable) map[uint64][]byte {
 	m := map[uint64][]byte{}
 	for i, s := range t.list {
 		m[uint64(i+1)] = appendBytes(nil, 2, valid(s))

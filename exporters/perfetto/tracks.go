@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Order of the tracks of a process that are not its threads.
+// Order of the tracks of a process that are not threads.
 const (
 	rankGC = iota
 	rankCollections
@@ -15,15 +15,15 @@ const (
 	rankCounters
 )
 
-// Sequences: see the comment of the package.
+// IDs of the sequences; the package comment lists them.
 const (
 	sequenceEvents  = 1
 	sequenceKinds   = 1  // plus the number of a profile kind
-	sequenceThreads = 16 // plus the number of a track
+	sequenceThreads = 16 // plus the track ID
 )
 
-// begin writes the first packets: the clock of the sequence of events, the strings that args refer to, and all tracks
-// that are known.
+// begin writes the first packets: the clock of the event sequence, the strings that args refer to, and the tracks that
+// are known already.
 func (e *encoder) begin(tracks []*timeline.Track, args *argEncoder) error {
 	e.startSequence(sequenceEvents, nil)
 	e.strings(internedNames, &e.names)
@@ -36,9 +36,9 @@ func (e *encoder) begin(tracks []*timeline.Track, args *argEncoder) error {
 	return e.flush()
 }
 
-// startSequence writes the first packet of a sequence with a clock of its own. Its timestamps are nanoseconds since the
-// previous packet of the sequence; the snapshot relates them to the clocks of a trace, which all show the time since
-// 1970-01-01 UTC. defaults are fields of TracePacketDefaults.
+// startSequence writes the first packet of a sequence with a clock of its own. Timestamps of this clock are nanoseconds
+// since the previous packet of the sequence. The snapshot relates it to the clocks of a trace, which all show the time
+// since 1970-01-01 UTC. defaults are fields of TracePacketDefaults.
 func (e *encoder) startSequence(id uint64, defaults []byte) {
 	b, packet := openMessage(e.buf, tracePacket)
 	b = appendUint(b, packetSequence, id)
@@ -61,11 +61,11 @@ func (e *encoder) startSequence(id uint64, defaults []byte) {
 	e.buf = closeMessage(b, packet)
 }
 
-// maxInternedPacket is the size from which interned strings continue in another packet.
+// maxInternedPacket is the size in bytes from which interned strings continue in another packet.
 const maxInternedPacket = 64 << 10
 
-// strings writes the strings of a table.
-func (e *encoder) strings(field uint64, t *textTable) {
+// strings writes the strings of a table with their IDs.
+func (e *encoder) strings(field uint64, t *stringTable) {
 	for i := 0; i < len(t.list); {
 		b, packet := openMessage(e.buf, tracePacket)
 		b = appendUint(b, packetSequence, sequenceEvents)
@@ -106,8 +106,8 @@ func (e *encoder) track(t *timeline.Track) {
 	e.described[t] = struct{}{}
 }
 
-// labelOf returns the name of a track that is not a thread, and its place among the tracks of its process. The lanes of
-// a process have one name, because the UI shows tracks with the same name and parent as one.
+// labelOf returns the name of a track that is not a thread, and its rank among the tracks of its process. All lanes of
+// a process have the same name, because the UI merges tracks with the same name and parent.
 func labelOf(t *timeline.Track) (name string, rank uint64) {
 	switch t.Kind {
 	case timeline.GCTrack:
@@ -147,8 +147,8 @@ func appendThread(b []byte, t *timeline.Track) []byte {
 	return b
 }
 
-// appendCounter appends the descriptor of a counter. Perfetto knows three units; others are text, which older versions
-// do not show.
+// appendCounter appends the descriptor of a counter. Perfetto has enumerators for three units; other units are text,
+// which older versions do not show.
 func appendCounter(b []byte, unit string) []byte {
 	b, m := openMessage(b, trackCounter)
 	switch strings.ToLower(unit) {

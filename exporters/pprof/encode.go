@@ -38,7 +38,8 @@ type encoder struct {
 	msg     []byte // the message at hand
 	sub     []byte // one inside of it
 	locs    []uint64
-	labels  []encodedLabel // of the last sample, by place: most are the same again
+	labels  []encodedLabel  // of the last sample, by place: most are the same again
+	keys    map[string]bool // of labels, nil if they are not noted
 	samples int
 	err     error
 }
@@ -136,6 +137,9 @@ func (e *encoder) label(place int, l *ntconv.Label, t *tables) []byte {
 		e.sub = appendNumber(e.sub, 4, t.text(l.Unit))
 	} else {
 		e.sub = appendNumber(e.sub, 2, t.text(l.Str))
+	}
+	if e.keys != nil {
+		e.keys[l.Key] = true
 	}
 	last.Label = *l
 	last.field = appendBytes(last.field[:0], 3, e.sub)

@@ -1,10 +1,13 @@
 package pprof_test
 
 import (
+	"path"
 	"slices"
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/reader"
 )
 
 // The first mapping is the program, which pprof names as the profiled file.
@@ -22,6 +25,10 @@ func TestFirstMapping(t *testing.T) {
 		{"named after the process", ntconv.ProcessInfo{Name: "Web"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
 		{"named after the program file", ntconv.ProcessInfo{Name: "Web.exe"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
 		{"run by dotnet", ntconv.ProcessInfo{Name: "dotnet", CommandLine: `/usr/bin/dotnet exec "/srv/Web.dll" --urls Lib.dll`}, []*ntconv.Mapping{core, host, lib, web}, web.File},
+		{"program that is no module", ntconv.ProcessInfo{Name: "shop"}, []*ntconv.Mapping{core, host, lib, web}, "shop"},
+		{"command line that names no module", ntconv.ProcessInfo{CommandLine: `dotnet "/srv/My Till.dll" Lib`}, []*ntconv.Mapping{core, host, web}, "My Till"},
+		{"run by dotnet, without a command line", ntconv.ProcessInfo{Name: "dotnet"}, []*ntconv.Mapping{core, host, lib, web}, host.File},
+		{"run by dotnet, without modules", ntconv.ProcessInfo{Name: "dotnet"}, nil, "dotnet"},
 		{"not known: where stacks begin, but for the runtime", ntconv.ProcessInfo{}, nil, web.File},
 		{"program without a sample", ntconv.ProcessInfo{Name: "dotnet", CommandLine: "dotnet Other.dll"}, []*ntconv.Mapping{{Start: 9, Limit: 10, File: "/srv/Other.dll"}}, "/srv/Other.dll"},
 	} {
@@ -34,6 +41,19 @@ func TestFirstMapping(t *testing.T) {
 		}
 		if got := p.Mapping[0]; got.File != c.want || !got.HasFunctions {
 			t.Errorf("%s: first mapping %+v, want %s", c.name, *got, c.want)
+		}
+	}
+}
+
+// A recording without rundown has no modules. Its profile has the name of the process, which no library can have.
+func TestProfileIsNamedAfterProcess(t *testing.T) {
+	for trace, want := range map[string]string{
+		"cpu-norundown": "shop", // a command line of shop
+		"cpu-env":       "shop.dll",
+	} {
+		p := convert(t, trace, reader.ByTime, &pprof.Options{})
+		if len(p.Mapping) == 0 || path.Base(p.Mapping[0].File) != want || !p.Mapping[0].HasFunctions {
+			t.Errorf("%s: mappings %+v, want %s first", trace, p.Mapping, want)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package pprof
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
@@ -41,18 +43,14 @@ func (m *mainModule) count(s *profile.Sample, value int) {
 }
 
 // choose returns the number of the mapping in the tables, or 0 if there is none at all. It is the module that the
-// process with most of the profile is named after, else a program that its command line names, else the assembly that
-// most of its managed stacks begin in, which is where Main is (other threads begin in the runtime's library), else the
-// module that most of it ends in.
+// process with most of the profile is named after, or else a program that its command line names. If the trace has no
+// such module, it is a mapping without addresses that has the name of the process, because a library would be mistaken
+// for the program. If the process has no name, it is the assembly that most of its managed stacks begin in, which is
+// where Main is (other threads begin in the runtime's library), or else the module that most of it ends in.
 func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 	if p := m.process(); p != nil && namer != nil {
-		modules := namer.Mappings(p)
-		for _, name := range programs(p, namer.Process(p)) {
-			for _, mod := range modules {
-				if isProgram(mod.File, name) {
-					return t.addProgram(mod)
-				}
-			}
+		if mod := program(p, namer); mod != nil {
+			return t.addProgram(mod)
 		}
 	}
 	if id := heaviest(m.roots, t); id != 0 {
@@ -60,6 +58,36 @@ func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 	}
 	return heaviest(m.leaves, t)
 }
+
+// program returns the module of the program that a process runs. It is a mapping with nothing but the name of the
+// process if there is no such module, and nil if the process has no name.
+func program(p *ntconv.Process, namer ntconv.Namer) *ntconv.Mapping {
+	info, modules := namer.Process(p), namer.Mappings(p)
+	names := programs(p, info)
+	about := procinfo.Process{Name: cmp.Or(info.Name, p.Name), Command: info.CommandLine}
+	name := about.Service()
+	if name == procinfo.UnknownService {
+		name = "" // dotnet runs programs of other names, but nothing says which
+		if about.Name != "" || about.Command != "" {
+			name = host
+			names = append(names, host)
+		}
+	}
+	for _, candidate := range names {
+		for _, mod := range modules {
+			if isProgram(mod.File, candidate) {
+				return mod
+			}
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	return &ntconv.Mapping{File: name}
+}
+
+// host is the name of the program that runs assemblies.
+const host = "dotnet"
 
 func (m *mainModule) process() (best *ntconv.Process) {
 	for _, p := range m.order {
@@ -105,7 +133,7 @@ func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 	for _, name := range append([]string{info.Name, p.Name}, strings.Fields(info.CommandLine)...) {
 		name = baseName(strings.Trim(name, `"`))
 		switch strings.TrimSuffix(name, ".exe") {
-		case "", "dotnet": // runs programs of other names
+		case "", host:
 			continue
 		}
 		list = append(list, name)

@@ -15,6 +15,8 @@ package pprof
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -51,6 +53,8 @@ type Sink struct {
 	o     Options
 	build *profile.Builder
 	done  Summary
+
+	labelKeys []string
 }
 
 var (
@@ -99,7 +103,7 @@ func (s *Sink) Close() error {
 	if level == 0 {
 		level = gzip.BestSpeed
 	}
-	z, err := gzip.NewWriterLevel(s.w, level)
+	z, err := iox.NewGzip(s.w, level)
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
@@ -125,6 +129,9 @@ func (s *Sink) write(w io.Writer) error {
 	imported := origin.Merge(p.Adopted)
 	t.verbatim = imported != nil
 	e := newEncoder(w)
+	if len(s.o.DropLabels) > 0 {
+		e.keys = map[string]bool{}
+	}
 	for _, v := range p.Types {
 		e.valueType(fieldSampleType, t.text(v.Type), t.text(v.Unit))
 	}
@@ -136,7 +143,7 @@ func (s *Sink) write(w io.Writer) error {
 			break
 		}
 	}
-	s.done = summarize(p, t, e.samples)
+	s.done, s.labelKeys = summarize(p, t, e.samples), slices.Sorted(maps.Keys(e.keys))
 	if imported != nil {
 		t.orderMappings(t.importedMappings(main.process(), main.order, s.namer))
 	} else {

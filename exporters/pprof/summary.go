@@ -14,6 +14,7 @@ type Summary struct {
 	Total      int64      // sum of the values of Main
 	Frames     int64      // frames of the stacks of all events; of kind Imported, of all samples
 	Unresolved Unresolved
+	Others     []Kind // further kinds of samples in the trace, if the kind was not chosen by the Options
 }
 
 // A SampleType is what one value of each sample counts, and its unit, as in profile.proto: {"wall", "nanoseconds"}.
@@ -32,22 +33,30 @@ type Unresolved struct {
 	Passing int64  // of Summary.Total: samples with at least one unresolved frame
 	Leaf    int64  // of Summary.Total: samples whose innermost frame is unresolved
 	Module  string // base name of the file with the most unresolved frames; empty if none of them has a file
+	Rundown bool   // the Namer is an ntconv.RundownReporter, and the trace has a rundown
 }
 
 // Summary returns the description of the profile. It is complete after Close, and zero before.
 func (s *Sink) Summary() Summary { return s.done }
 
+// LabelKeys returns the keys of the labels that samples of the profile have, sorted. They are noted only if
+// Options.DropLabels is not empty, so that callers can say which labels there are instead. The result is complete after
+// Close, and nil before.
+func (s *Sink) LabelKeys() []string { return s.labelKeys }
+
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	u := p.Unresolved
+	var others []Kind
+	for _, k := range p.Others {
+		others = append(others, kindOf(k))
+	}
 	return Summary{
-		Kind: kindOf(
-			p.Kind,
-		), Events: p.Events, Samples: samples, Functions: len(t.functions.list), Locations: len(t.locations.list),
+		Kind: kindOf(p.Kind), Others: others, Events: p.Events, Samples: samples, Functions: len(t.functions.list), Locations: len(t.locations.list),
 		Main: SampleType(p.MainType()), Total: u.Total, Frames: u.Frames,
 		Unresolved: Unresolved{
 			Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],
 			NoSymbol: u.Reasons[profile.NoSymbol], NoKernelSymbol: u.Reasons[profile.NoKernelSymbol],
-			Passing: u.Any, Leaf: u.Leaf, Module: u.Module,
+			Passing: u.Any, Leaf: u.Leaf, Module: u.Module, Rundown: u.Rundown && u.Unnamed > 0,
 		},
 	}
 }

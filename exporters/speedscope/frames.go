@@ -10,15 +10,15 @@ import (
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
 )
 
-// A frameTable numbers the frames that profiles refer to. Frames are equal if speedscope shows the same for them.
+// A frameTable numbers the frames of the file. Frames that speedscope displays alike share a number.
 type frameTable struct {
 	trace  trace
-	number []uint32 // by frame of the timeline, plus 1; 0 if it has none yet
+	number []uint32 // number plus 1, by frame of the timeline; 0 means not assigned yet
 	known  map[frameKey]uint32
 	list   []frameKey
 }
 
-// A frameKey is a frame as speedscope shows it. Slices have a category and nothing else.
+// A frameKey holds what speedscope displays of a frame. Frames that represent slices have a name and a category only.
 type frameKey struct {
 	name, file, category string
 	line, column         int32
@@ -28,10 +28,10 @@ func newFrameTable(t trace) frameTable {
 	return frameTable{trace: t, number: make([]uint32, t.Frames()), known: make(map[frameKey]uint32)}
 }
 
-// noFunction is the name of frames without a function, as in exporters/chrome: a source may have such frames.
+// noFunction is the name of frames without a function. exporters/chrome uses the same name.
 const noFunction = "(unknown)"
 
-// frame returns the number of a frame of a stack.
+// frame returns the number of a stack frame.
 func (t *frameTable) frame(frame uint32) uint32 {
 	if n := t.number[frame]; n != 0 {
 		return n - 1
@@ -56,7 +56,7 @@ func (t *frameTable) frame(frame uint32) uint32 {
 	return n
 }
 
-// slice returns the number of the frame that represents slices with a name.
+// slice returns the number of the frame that represents slices with this name and category.
 func (t *frameTable) slice(name, category string) uint32 {
 	return t.add(frameKey{name: name, category: category})
 }
@@ -71,7 +71,7 @@ func (t *frameTable) add(key frameKey) uint32 {
 	return n
 }
 
-// write writes the frames as an array of objects.
+// write writes the frames as a JSON array of objects.
 func (t *frameTable) write(w *jsoncolumns.Writer) {
 	w.Text("[")
 	for i, f := range t.list {
@@ -97,12 +97,12 @@ func (t *frameTable) write(w *jsoncolumns.Writer) {
 	w.Text("]")
 }
 
-// unitOf returns the unit of speedscope for a unit of a sample type, and how many of it one is.
+// unitOf returns speedscope's unit for the unit of a sample type, and the factor for the values.
 func unitOf(unit string) (name string, scale int64) {
 	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
-	case "nanosecond", "n": // of "ns"
+	case "nanosecond", "n": // from "ns"
 		return "nanoseconds", 1
-	case "microsecond", "u", "µ", "μ": // the micro sign, and the Greek letter
+	case "microsecond", "u", "µ", "μ": // the micro sign and the Greek letter
 		return "microseconds", 1
 	case "millisecond", "m":
 		return "milliseconds", 1
@@ -122,7 +122,8 @@ func unitOf(unit string) (name string, scale int64) {
 	return "none", 1
 }
 
-// times multiplies without overflow: the result is clamped.
+// times returns value * scale, clamped to the maximum of int64. scale must be positive. A negative value is returned
+// unchanged.
 func times(value, scale int64) int64 {
 	if scale == 1 || value < 0 {
 		return value

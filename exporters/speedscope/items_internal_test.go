@@ -82,8 +82,8 @@ func write(t testing.TB, f *fake, o Options) string {
 }
 
 // TestItems compares the file of hand-made items with one that was checked by hand: testdata/items.json. It has a
-// thread that waits, a sample without a stack, negative values, two sample types in one file, a lane, and names that
-// are not Unicode.
+// waiting thread, a sample without a stack, negative values, two sample types in one file, a lane, and names that are
+// not valid Unicode.
 func TestItems(t *testing.T) {
 	report := &ntconv.Report{}
 	f := &fake{
@@ -110,8 +110,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestOrder checks that profiles are in the order of tracks regardless of that of the samples, and that the thread that
-// works most is active.
+// TestOrder checks that profiles have the order of tracks regardless of the order of the samples, and that the thread
+// with the most work is active.
 func TestOrder(t *testing.T) {
 	f := &fake{frames: frames("Main")}
 	for i := range 50 {
@@ -163,7 +163,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestAllocations checks that a sample and a slice cost no allocation once their thread and stack are known.
+// TestAllocations checks that a sample and a slice do not allocate once their thread and stack are known.
 func TestAllocations(t *testing.T) {
 	f := &fake{tracks: []*timeline.Track{main, worker}, frames: frames("a", "b", "c", "d")}
 	e := newEncoder(f, nil, nil, &profile.MainTypes{})

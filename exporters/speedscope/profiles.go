@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// trace is what the exporter needs of a *timeline.Timeline.
+// A trace is the part of timeline.Timeline that the exporter reads.
 type trace interface {
 	Each(emit func(*timeline.Item) error) error
 	Tracks() []*timeline.Track
@@ -22,7 +22,7 @@ type trace interface {
 	Counts() timeline.Counts
 }
 
-// Columns of a profile, in the order in which they are written.
+// Columns of a profile, in the order in which they are written. An evented profile has only the first.
 const (
 	columnSamples = iota // or events
 	columnWeights
@@ -31,26 +31,26 @@ const (
 // A sampledProfile is a profile of type sampled.
 type sampledProfile struct {
 	measure          *measure
-	track            *timeline.Track // nil: all threads
+	track            *timeline.Track // nil means all threads
 	samples, weights *jsoncolumns.Column
 	start            int64 // time of the first sample
-	total            int64
-	busy             int64 // of total: of samples that are not known to wait
+	total            int64 // total weight, clamped
+	busy             int64 // part of total: samples that are not known to wait
 }
 
-// An eventedProfile is a profile of type evented.
+// An eventedProfile is a profile of type evented: the slices of one track.
 type eventedProfile struct {
 	track  *timeline.Track
 	events *jsoncolumns.Column
 }
 
-// A measure is a sample type of a kind. It has a profile per thread and one of all threads.
+// A measure is a sample type of one kind of samples. It has a profile per thread and one of all threads.
 type measure struct {
 	kind    profile.Kind
 	value   profile.ValueType
-	unit    string // of speedscope
-	scale   int64  // value in that unit
-	number  int64
+	unit    string // as speedscope names it
+	scale   int64  // factor from the values to unit
+	number  int64  // in the order of first use
 	all     *sampledProfile
 	threads map[*timeline.Track]*sampledProfile
 }
@@ -61,25 +61,25 @@ type measureKey struct {
 	value profile.ValueType
 }
 
-// An encoder turns items into profiles.
+// An encoder converts items to profiles.
 type encoder struct {
 	trace     trace
 	set       *jsoncolumns.Set
 	report    *ntconv.Report
 	mainTypes *profile.MainTypes
 
-	order    map[*timeline.Track]int64 // of tracks that are not lanes
+	order    map[*timeline.Track]int64 // index of each track that is not a lane
 	measures []*measure
 	byKey    map[measureKey]*measure
-	types    []profile.ValueType // of the latest sample
-	of       []*measure          // of types
+	types    []profile.ValueType // types of the latest sample, compared by address
+	of       []*measure          // measures of these types
 	evented  map[*timeline.Track]*eventedProfile
 	frames   frameTable
 
-	node     timeline.Node // of stack
+	node     timeline.Node // node whose JSON is in stack
 	stack    []byte
 	scratch  []uint32
-	negative int64
+	negative int64 // samples with a negative value, omitted
 }
 
 func newEncoder(t trace, o *spool.Options, report *ntconv.Report, m *profile.MainTypes) *encoder {
@@ -95,13 +95,14 @@ func newEncoder(t trace, o *spool.Options, report *ntconv.Report, m *profile.Mai
 	return e
 }
 
-// Keys of columns: the profiles of a measure, the first of which is that of all threads, and then evented profiles.
+// Keys of columns in the spool, which sorts by them: the profiles of each measure, first the profile of all threads,
+// then the evented profiles.
 const (
 	measureKeys = 1 << 33
 	eventedKeys = 1 << 62
 )
 
-// number returns the place of a track among the profiles. Lanes, which appear late, come last.
+// number returns the position of a track among the profiles. Lanes, which are created late, follow all others.
 func (e *encoder) number(t *timeline.Track) int64 {
 	if n, ok := e.order[t]; ok {
 		return n
@@ -109,6 +110,7 @@ func (e *encoder) number(t *timeline.Track) int64 {
 	return int64(len(e.order)) + int64(t.ID)
 }
 
+// item adds an item to its profiles. Instants, counters and flows have no place in the format.
 func (e *encoder) item(i *timeline.Item) error {
 	switch i.Kind {
 	case timeline.Sample:
@@ -121,6 +123,7 @@ func (e *encoder) item(i *timeline.Item) error {
 	return e.set.Err()
 }
 
+// event adds the begin or end of a slice to the evented profile of its track.
 func (e *encoder) event(i *timeline.Item, begin string) {
 	p := e.evented[i.Track]
 	if p == nil {
@@ -136,6 +139,7 @@ func (e *encoder) event(i *timeline.Item, begin string) {
 	p.events.End(append(b, '}'))
 }
 
+// sample adds a sample to the profile of all threads and to that of its thread, once per sample type.
 func (e *encoder) sample(i *timeline.Item) {
 	w := i.Weight
 	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {
@@ -145,9 +149,9 @@ func (e *encoder) sample(i *timeline.Item) {
 		value := times(w.Values[k], m.scale)
 		switch {
 		case value < 0: // speedscope refuses the file
-			e.negative++
+			e.negative++ // speedscope rejects files with negative weights
 			continue
-		case value == 0 && len(e.of) > 1: // of another sample type
+		case value == 0 && len(e.of) > 1: // the sample belongs to another sample type
 			continue
 		}
 		stack := e.stackOf(i.Stack)
@@ -165,10 +169,10 @@ func (e *encoder) sample(i *timeline.Item) {
 	}
 }
 
-// stateWaiting is the state of threads that are not known to run managed code.
+// stateWaiting is the state of threads that may be waiting: they are not known to run managed code.
 const stateWaiting = "External"
 
-// measuresOf returns the measures of a sample, one per value.
+// measuresOf returns the measures of a sample, one per value. New measures are numbered in the order of mainTypes.
 func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
 	list := make([]*measure, len(w.Types))
 	for _, i := range e.mainTypes.Order(w.Types) {

@@ -1,12 +1,11 @@
 // Package speedscope writes the samples and slices of a trace in the file format of speedscope
-// (https://www.speedscope.app), a viewer of flame graphs.
+// (https://www.speedscope.app), a viewer of flame graphs. docs/speedscope.md specifies the output.
 //
-// Samples become profiles of type sampled: for each kind of samples one of all threads, and one per thread. Threads and
+// Samples become profiles of type sampled: per sample type, one profile of all threads and one per thread. Threads and
 // other tracks with slices (spans, garbage collections, compilations, waits) also become profiles of type evented.
-// docs/speedscope.md states what is written.
 //
-// The sink writes in Close, because .NET traces usually write symbols last. Memory depends on the number of threads and
-// of distinct stacks, not on the number of samples: those wait in temporary files.
+// The sink collects the trace in temporary files and writes the output in Close, because .NET traces usually write
+// symbols last. Its memory grows with the number of threads and distinct stacks, not with the number of samples.
 package speedscope
 
 import (
@@ -20,48 +19,49 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// Tracks selects the slices that are written, as a bit set.
+// Tracks is a bit set that selects the slices that a Sink writes.
 type Tracks uint16
 
 const (
-	// Spans are labels TraceId and SpanId, Activities, pairs of events and imported spans.
+	// Spans are events with span labels (TraceId, SpanId), Activities, pairs of events, and imported spans.
 	Spans Tracks = 1 << iota
-	// GC are garbage collections and the pauses for them.
+	// GC means garbage collections and their pauses.
 	GC
-	// JIT are compilations of methods.
+	// JIT means compilations of methods.
 	JIT
-	// Contention are waits for locks, Waits those for wait handles.
+	// Contention means waits for locks, Waits means waits for wait handles.
 	Contention
 	Waits
-	// Requests are work items of the thread pool, and requests that the runtime reports.
+	// Requests means work items of the thread pool, and requests that the runtime reports.
 	Requests
 
-	// AllTracks are selected by the zero value of Options.
+	// AllTracks is what the zero value of Options.Tracks selects.
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests
 )
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	// Name is the name of the recording that speedscope shows.
+	// Name is the name of the recording that speedscope shows; "" omits it.
 	Name string
-	// Version is the version of the program that writes the file.
+	// Version is the version of the program that writes the file; "" means "dev".
 	Version string
-	Tracks  Tracks // 0 means all
-	// MinDuration omits slices that are shorter.
+	Tracks  Tracks // 0 means AllTracks
+	// MinDuration omits slices that are shorter; 0 omits none.
 	MinDuration time.Duration
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
-	// to first.
+	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
+	// first.
 	SpanIDReversed bool
-	// Dir is the directory of temporary files. Empty selects os.TempDir().
+	// Dir is the directory of temporary files; "" means os.TempDir().
 	Dir string
 	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
 	// wraps ntconv.ErrLimit.
 	MaxTemp int64
-	// Report receives what could not be written as it is; it may be nil.
+	// Report receives the conditions that the conversion counts; nil discards them.
 	Report *ntconv.Report
 }
 
-// A Sink writes a trace as a speedscope file. It is not safe for concurrent use.
+// A Sink writes a trace as a speedscope file. It is not safe for concurrent use. Call Close or Abort even after an
+// error, because they remove the temporary files.
 type Sink struct {
 	w         io.Writer
 	o         Options
@@ -72,8 +72,8 @@ type Sink struct {
 
 var _ ntconv.Watcher = (*Sink)(nil)
 
-// New returns a sink that writes to w when it is closed. It does not close w. A nil namer knows only the frames that
-// stacks carry themselves. opts may be nil. Events must come in time order.
+// New returns a sink that writes to w in Close. It does not close w. info must not be nil. A nil namer resolves only
+// stacks that carry their frames. Nil opts select the defaults. Events must arrive in time order.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w}
 	if opts != nil {
@@ -94,15 +94,16 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	return s
 }
 
-// noTracks is not a track: timeline.Options.Show takes an empty set for all tracks.
+// noTracks is a bit of no track. It keeps the set from being empty, which timeline.Options.Show treats as all tracks.
 const noTracks timeline.Tracks = 1 << 15
 
-// Watch notes an event that a selection may omit: it may end what a selected event begins. Call it for every event of
-// the trace, and Write with the same event next if the event is selected. If all events are written, it need not be
-// called. It borrows the event until it returns.
+// Watch observes an event that a selection may omit: it may end what a selected event begins. Call it for every event
+// of the trace, before Write if the event is selected. You can omit the calls if all events are written. The sink does
+// not keep e.
 func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
 
-// Write adds an event, which it borrows. It fails if a temporary file cannot be written.
+// Write adds an event. The sink does not keep e or its payload. Write returns an error if a temporary file cannot be
+// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.mainTypes.See(e)
 	if err := s.timeline.Write(e); err != nil {
@@ -111,7 +112,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Close writes the file and removes the temporary files.
+// Close writes the file and removes the temporary files. It returns an error if a temporary file or the output fails.
 func (s *Sink) Close() error {
 	err := s.timeline.Finish()
 	if err == nil {
@@ -123,5 +124,5 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// Abort removes the temporary files. Call it in place of Close if the output is not kept.
+// Abort removes the temporary files and writes nothing. Call it in place of Close to discard the output.
 func (s *Sink) Abort() error { return s.timeline.Close() }

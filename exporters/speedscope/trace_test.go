@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/stacksums"
 )
 
-// A file is the file format of speedscope, as its JSON schema has it.
+// A file is speedscope's file format according to its JSON schema.
 type file struct {
 	Schema   string `json:"$schema"`
 	Exporter string `json:"exporter"`
@@ -46,7 +46,7 @@ type profile struct {
 	}
 }
 
-// parse reads a file that must have nothing but what the schema of speedscope has.
+// parse reads a file, which must not contain anything that speedscope's schema does not define.
 func parse(t testing.TB, data []byte) *file {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -192,8 +192,8 @@ func export(t testing.TB, src ntconv.Source, names ntconv.Namer, o *speedscope.O
 	return parse(t, out.Bytes()), sink.Summary(), want
 }
 
-// TestTraces checks for every trace that the file is valid, that it holds what the timeline holds, and that each stack
-// of each thread has the weight that google's library finds in the pprof profile.
+// TestTraces checks for every trace that the file is valid, that it has the contents of the timeline, and that each
+// stack of each thread has the weight that google/pprof finds in the pprof profile.
 func TestTraces(t *testing.T) {
 	samples, slices := int64(0), int64(0)
 	for _, trace := range stacksums.Files(t) {

@@ -17,11 +17,11 @@ import (
 
 const schemaURL = "https://www.speedscope.app/file-format-schema.json"
 
-// AllThreads is the first part of the name of profiles of all threads. Their samples are those of the profiles of
-// single threads.
+// AllThreads is the first part of the name of a profile of all threads. The profiles of single threads contain the same
+// samples again, so an importer must skip one or the other.
 const AllThreads = "all threads"
 
-// write reads the items of a trace and writes the file.
+// write converts the items of the trace and writes the file.
 func (s *Sink) write(t trace) error {
 	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.o.Report, &s.mainTypes)
 	err := t.Each(e.item)
@@ -31,7 +31,7 @@ func (s *Sink) write(t trace) error {
 	return errors.Join(err, e.set.Close())
 }
 
-// file writes the file once all profiles are complete.
+// file writes the file. All profiles must be complete.
 func (s *Sink) file(e *encoder) error {
 	sampled, active := e.sampledProfiles()
 	evented := slices.SortedFunc(maps.Values(e.evented), func(a, b *eventedProfile) int {
@@ -84,8 +84,8 @@ func (s *Sink) file(e *encoder) error {
 	return nil
 }
 
-// sampledProfiles returns the profiles in the order in which they are written, and the index of the thread that worked
-// most. The profile of all threads is omitted if there is only one.
+// sampledProfiles returns the profiles in output order, and the index of the thread with the most work. It omits the
+// profile of all threads if there is only one thread.
 func (e *encoder) sampledProfiles() (list []*sampledProfile, active int) {
 	var busiest *sampledProfile
 	for _, m := range e.measures {
@@ -136,7 +136,7 @@ func header(w *jsoncolumns.Writer, typ, name, unit string, start, end int64) {
 	w.Int(end)
 }
 
-// name returns what the values of a measure are.
+// name returns the name of a measure, with its unit if speedscope cannot show that.
 func (m *measure) name() string {
 	if m.kind != profile.Imported || m.unit != "none" || m.value.Unit == "count" || m.value.Unit == "" {
 		return m.value.Type
@@ -144,7 +144,7 @@ func (m *measure) name() string {
 	return m.value.Type + " (" + m.value.Unit + ")"
 }
 
-// nameOf returns the name of a track with its process.
+// nameOf returns the name of a track, preceded by its process.
 func nameOf(t *timeline.Track) string {
 	name := t.Name
 	if t.Kind == timeline.ThreadTrack {
@@ -160,7 +160,7 @@ func nameOf(t *timeline.Track) string {
 	return process + " " + name
 }
 
-// numbered returns a name with its number, "shop (4711)".
+// numbered returns a name with its number, such as "shop (4711)". otherwise replaces a missing name.
 func numbered(name, otherwise string, number uint32) string {
 	n := strconv.FormatUint(uint64(number), 10)
 	if name == "" || name == n {

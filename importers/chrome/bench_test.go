@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/importers/chrome"
 )
 
-// generated returns a trace of slices with args, nested and asynchronous, of counters and of instants, as Chrome writes
+// generated returns a trace of nested and asynchronous slices with args, of counters and of instants, as Chrome writes
 // them.
 func generated(events int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -1,27 +1,28 @@
-// Package chrome reads files in Chrome's trace event format as a source of events: the array and the object form, the
-// profiles of V8 in them, and files with one such profile (.cpuprofile).
+// Package chrome reads files in Chrome's trace event format as a source of events: the array form and the object form,
+// the V8 profiles in them, and files that consist of one V8 profile (.cpuprofile).
 //
-// Each event of the file is an event of the trace, in time order, as package chromeevent describes it. Names of
-// processes and threads are those of metadata events, which are events, too. Members of the outermost object other than
-// lists of events, stack frames and samples are events at the start.
+// Each event of the file becomes an event of the trace, in time order; package chromeevent describes the conversion.
+// Process and thread names come from metadata events, which become events, too. Members of the outermost object become
+// events at the start, except lists of events, stack frames and samples.
 //
 // # Samples
 //
-// The samples of a profile of V8 (events Profile, ProfileChunk and CpuProfile) and those of the member samples become
-// events Universal.Events/cpu with stacks of names, like those of importers/pprof. The weight of a sample of V8 is the
-// time until the next one. The events that held these profiles are not events of the trace; what is in them apart from
-// samples and stacks is omitted.
+// The samples of V8 profiles (events Profile, ProfileChunk and CpuProfile) and those of the member samples become
+// events Universal.Events/cpu whose stacks have frames but no PCs, like those of importers/pprof. The weight of a V8
+// sample is the time until the next sample. Events that contain V8 profiles do not become events of the trace; their
+// contents other than samples and stacks are dropped.
 //
 // # Times
 //
-// Times are exact in nanoseconds; finer ones are rounded and counted. An event whose ts is not a number, or more than
-// 146 years from 0, comes after the event before it and keeps ts as it is. The clock is the one of the file, whose
-// start metadata may state. If not, its start counts as 1970.
+// Times are exact to the nanosecond; finer times are rounded and counted. An event whose ts is not a number, or is more
+// than 146 years from 0, follows the previous event and keeps its ts. The clock is the clock of the file, whose start
+// the metadata may state. Otherwise its start counts as 1970.
 //
 // # Memory
 //
-// New reads the file to its end, because names, stacks and the start of the clock may come last, and sorts its events
-// in a temporary file. Memory depends on processes, threads, distinct names, nodes of stacks and open slices, and not
+// New reads the file to its end, because names, stacks and the start of the clock may come last, and sorts the events
+// in a temporary file. Its memory grows with processes, threads, distinct names, stack nodes and open slices, not with
+// the number of events.
 // on the number of events.
 package chrome
 
@@ -44,15 +45,17 @@ const format = "chrome"
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
 	Limits  Limits
-	Dir     string         // of temporary files, "" for os.TempDir()
-	MaxTemp int64          // maximum size of each temporary file in bytes, 0 means no limit; exceeding it is an error that wraps ntconv.ErrLimit
-	Report  *ntconv.Report // may be nil
+	Dir     string         // directory of temporary files; "" means os.TempDir()
+	MaxTemp int64          // maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit
+	Report  *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
-// New reads decompressed JSON to its end and returns it as events. Errors of the input are returned by Next, after the
-// events before them: an *ntconv.FormatError with line and column, which wraps ntconv.ErrTruncated, ErrCorrupt,
-// ErrFormat or ErrLimit, or the error of r. Errors of temporary files are returned by New or Next. The source is an
-// io.Closer, which removes the temporary files. opts may be nil.
+// New reads decompressed JSON from r to its end and returns it as events. Nil opts select the defaults.
+//
+// Next returns errors of the input after the events that precede them: the error of r, or an *ntconv.FormatError with
+// line and column that wraps ntconv.ErrTruncated, ErrCorrupt, ErrFormat or ErrLimit. New and Next return errors of
+// temporary files. The Source is not safe for concurrent use. It also implements io.Closer; call Close to remove the
+// temporary files.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{enc: chromeevent.NewEncoder(), parser: chromeevent.Parser{Valid: true}}
 	if opts != nil {
@@ -77,30 +80,30 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	return s, nil
 }
 
-// A source yields the records of a loader.
+// A source converts the records of a loader to events.
 type source struct {
 	o        Options
 	l        *loader
 	info     ntconv.Info
-	first    ntconv.Ticks // of the file
+	first    ntconv.Ticks // time of the first event of the file
 	records  *spool.Reader
-	inputErr error // that follows the last event
+	inputErr error // error to return after the last event
 	err      error
 
-	defined int // types of samples that were delivered
+	defined int // sample types whose definitions were delivered
 	enc     *chromeevent.Encoder
-	pending bool // enc has further events
+	pending bool // enc has further events of the current record
 	parser  chromeevent.Parser
 	parsed  chromeevent.Event
 	pairs   chromeevent.Pairer[struct{}]
-	noBegin int64
+	noBegin int64 // ends of slices without a beginning
 	capture *ntconv.Thread
 	seq     uint32
 	event   ntconv.Event
 	payload []byte
 }
 
-// finish makes what needs the whole file. Limits that it exceeds end the source after the events of the file.
+// finish builds what needs the whole file. If that exceeds a limit, the source ends after the events of the file.
 func (s *source) finish() error {
 	err := s.l.finish()
 	if s.l.storage == nil && err != nil && s.inputErr == nil {
@@ -168,8 +171,8 @@ func (s *source) Next() (*ntconv.Event, error) {
 	}
 }
 
-// nextSampleType returns the types of samples one after the other, so that exporters know which samples come. A profile
-// is that of the first type: the one of V8 if there is one.
+// nextSampleType returns the sample types one after the other, so that exporters know in advance which samples follow.
+// The V8 type comes first if there is one, because a profile shows the first type by default.
 func (s *source) nextSampleType() *ntconv.Type {
 	types := s.l.sampleTypes
 	v8 := slices.IndexFunc(types, func(t sampleType) bool { return t.name == v8Name })
@@ -182,6 +185,7 @@ func (s *source) nextSampleType() *ntconv.Type {
 	return types[s.defined-1].typ
 }
 
+// numbered assigns the next sequence number. 0 is not a valid sequence number, so it is skipped on overflow.
 func (s *source) numbered(e *ntconv.Event) *ntconv.Event {
 	if s.seq++; s.seq == 0 {
 		s.seq = 1
@@ -190,7 +194,7 @@ func (s *source) numbered(e *ntconv.Event) *ntconv.Event {
 	return e
 }
 
-// encode begins with an event of the file.
+// encode starts the encoding of an event of the file; Next delivers its parts.
 func (s *source) encode(text []byte, like *ntconv.Event) {
 	e := &s.parsed
 	s.parser.Parse(text, e)
@@ -201,7 +205,7 @@ func (s *source) encode(text []byte, like *ntconv.Event) {
 	s.pending = true
 }
 
-// encodeTopLevel begins with a member of the outermost object.
+// encodeTopLevel starts the encoding of a member of the outermost object.
 func (s *source) encodeTopLevel(data []byte, like *ntconv.Event) {
 	size, n := binary.Uvarint(data)
 	name, value := data[n:n+int(size)], data[n+int(size):]
@@ -211,7 +215,7 @@ func (s *source) encodeTopLevel(data []byte, like *ntconv.Event) {
 	s.pending = true
 }
 
-// pair counts slices that have only one end.
+// pair counts slices that lack a beginning or an end.
 func (s *source) pair(e *chromeevent.Event, t *ntconv.Thread) {
 	switch chromeevent.RoleOf(e.Phase) {
 	case chromeevent.RoleBegin:
@@ -223,7 +227,7 @@ func (s *source) pair(e *chromeevent.Event, t *ntconv.Thread) {
 	}
 }
 
-// end reports what is known at the end, and returns the final error.
+// end reports the counts that are complete at the end, and returns the final error.
 func (s *source) end(err error) error {
 	if err != io.EOF {
 		return err
@@ -244,12 +248,12 @@ func (s *source) end(err error) error {
 	return io.EOF
 }
 
-// located adds the place of a value to an error.
+// located adds a position to an error.
 func located(offset int64, where string, err error) error {
 	return &ntconv.FormatError{Format: format, Offset: offset, Where: where, Err: err}
 }
 
-// errNamesLimit returns the error of Limits.Names.
+// errNamesLimit returns the error for exceeding Limits.Names.
 func errNamesLimit(limit int) error {
 	return fmt.Errorf("stacks: %w", &ntconv.LimitError{Limit: LimitNames, Value: int64(limit), Asked: int64(limit) + 1})
 }

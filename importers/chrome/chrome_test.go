@@ -208,7 +208,7 @@ func TestOdd(t *testing.T) {
 	})
 }
 
-// TestPhases counts the phases of the catalogue: each event is there, with its stack.
+// TestPhases counts the phases of the catalogue: each event is present, with its stack.
 func TestPhases(t *testing.T) {
 	events, _, report, err := read(t, testFile(t, "phases.json"), chrome.Limits{})
 	if err != nil {
@@ -238,7 +238,7 @@ func TestPhases(t *testing.T) {
 	checkReport(t, report, nil) // a file without a date is a valid file
 }
 
-// TestErrors checks that an error says where it is, and that the events before it are delivered.
+// TestErrors checks that an error states its position, and that the events before it are delivered.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -281,7 +281,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEndless reads values that do not end.
+// TestEndless reads values without an end.
 func TestEndless(t *testing.T) {
 	for _, head := range []string{`[{"a":"`, `{"`, `{"traceEvents":[{"a":1},{"b":"`, `[{"a":[0`} {
 		c := byte('x')
@@ -299,7 +299,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestPrefix cuts files anywhere: the events of a prefix are a prefix of the events in the order of the file.
+// TestPrefix truncates files at any offset: the events of a prefix are a prefix of the events in file order.
 func TestPrefix(t *testing.T) {
 	for _, name := range []string{"phases.json", "crash.json", "odd.json", "samples.json"} {
 		text := testFile(t, name)

@@ -6,13 +6,13 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A cpuProfile is a file that is one profile: .cpuprofile.
+// A cpuProfile collects the members of a file that consists of one profile (.cpuprofile).
 type cpuProfile struct {
 	data    v8Data
-	samples []byte // as JSON, without its end
+	samples []byte // a JSON array without the closing bracket
 }
 
-// take takes a member of the outermost object if it is one of a profile.
+// take stores a member of the outermost object if a profile has a member of that name.
 func (c *cpuProfile) take(name string, value []byte) bool {
 	var to *[]byte
 	switch name {
@@ -31,7 +31,7 @@ func (c *cpuProfile) take(name string, value []byte) bool {
 	return true
 }
 
-// sample takes the node of a sample.
+// sample adds the node ID of a sample, in JSON.
 func (c *cpuProfile) sample(id []byte, limit int) error {
 	if len(c.samples)+len(id) > limit {
 		return &ntconv.LimitError{
@@ -49,7 +49,8 @@ func (c *cpuProfile) sample(id []byte, limit int) error {
 	return nil
 }
 
-// finishCPUProfile makes samples of a file that is one profile.
+// finishCPUProfile adds the samples of a file that is one profile. For any other file it keeps the stored members as
+// they are.
 func (l *loader) finishCPUProfile() error {
 	d := l.cpu.data
 	if d.nodes == nil || l.cpu.samples == nil {
@@ -73,7 +74,7 @@ func (l *loader) finishCPUProfile() error {
 	return l.flushProfile(p)
 }
 
-// keepMembers keeps members that might have been those of a profile as what they are in other files.
+// keepMembers adds the members that take stored, because the file is not a profile.
 func (l *loader) keepMembers() error {
 	for _, m := range [...]struct {
 		name  string

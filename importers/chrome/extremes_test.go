@@ -44,7 +44,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestTooManyProcesses checks that events of processes beyond the bound are counted, and change no names.
+// TestTooManyProcesses checks that events of processes beyond the limit are counted and do not change names.
 func TestTooManyProcesses(t *testing.T) {
 	const processes, more = 1 << 16, 10
 	var b strings.Builder

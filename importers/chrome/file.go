@@ -9,17 +9,17 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// A file reads the outermost value of a file and passes on what is in it.
+// A file parses the outermost value of the input and passes its parts to the loader.
 type file struct {
 	*text
 	l      *loader
 	report *ntconv.Report
 }
 
-// byteOrderMark is what editors of some systems put at the start of text.
+// byteOrderMark is what some editors write at the start of a text.
 var byteOrderMark = []byte("\uFEFF")
 
-// read reads a file up to its end or the first error.
+// read reads the file to its end or to the first error.
 func (f *file) read() error {
 	f.fill()
 	if bytes.HasPrefix(f.buf[:f.end], byteOrderMark) {
@@ -51,7 +51,8 @@ func (f *file) read() error {
 	return nil
 }
 
-// array reads the array form. It may lack its end, as Chrome leaves files after a crash, but not the end of an event.
+// array reads the array form. The closing bracket may be missing, as in files that Chrome leaves after a crash, but the
+// last event must be complete.
 func (f *file) array() error {
 	closed, err := f.elements(f.event)
 	if err == nil && !closed {
@@ -60,8 +61,8 @@ func (f *file) array() error {
 	return err
 }
 
-// elements consumes an array and passes its elements on. closed is false if the input ends where a comma, an element or
-// the end of the array can follow. A comma before the end is accepted.
+// elements consumes an array and passes its elements to element. closed is false if the input ends where a comma, an
+// element or the closing bracket may follow. A comma before the bracket is accepted.
 func (f *file) elements(element func(value []byte, offset int64) error) (closed bool, err error) {
 	f.pos++ // the bracket
 	for first := true; ; first = false {
@@ -122,7 +123,7 @@ func (f *file) object() error {
 	})
 }
 
-// list consumes an array of the object form, which must have an end.
+// list consumes an array of the object form, which must be complete.
 func (f *file) list(element func(value []byte, offset int64) error) error {
 	closed, err := f.elements(element)
 	if err == nil && !closed {
@@ -167,13 +168,13 @@ func (f *file) members(value func(name string) error) error {
 	}
 }
 
-// event passes on an element of the list of events.
+// event passes an element of the list of events to the loader.
 func (f *file) event(value []byte, offset int64) error {
 	if value[0] != '{' {
 		f.report.Note(ntconv.CodeRowSkipped, 1, offset, "elements of the list of events that are not objects")
 		return nil
 	}
-	if i := jsonscan.SkipSpace(value, 1); value[i] == '}' { // some programs write it after the last comma
+	if i := jsonscan.SkipSpace(value, 1); value[i] == '}' { // some programs write an empty object after the last comma
 		return nil
 	}
 	return f.l.event(value, offset)

@@ -15,9 +15,9 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// FuzzChrome checks that events of any input come in time order, each with all that Event promises, that an error is
-// one of the sentinels and is returned again, and that a file that is JSON, is an array or an object, and does not nest
-// too deep gives no error.
+// FuzzChrome checks that the events of any input arrive in time order and satisfy the contract of Event, that an error
+// wraps one of the sentinels and is returned again, and that a valid JSON array or object that is not nested too deep
+// yields no error.
 func FuzzChrome(f *testing.F) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil {

@@ -1,24 +1,25 @@
 package chrome
 
-// Names of the limits in errors.
+// Names of the limits in errors (ntconv.LimitError.Limit).
 const (
 	LimitValue = "JSON of an event or a member" // Limits.Value, in bytes
 	LimitDepth = "nesting of JSON"              // 512 levels
 	LimitNames = "distinct frames and nodes"    // Limits.Names
 )
 
-// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit ends the
-// source with an error that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost
-// frames (CodeStackCut).
+// Limits bounds the memory that a source uses for one file. Zero selects the default, which each member states.
+// Exceeding a limit ends the source with an error that has an *ntconv.LimitError in its chain and wraps
+// ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Value int // bytes of an event, or of another value that is not a list of events: 256 MiB
-	// Stack limits the frames of a stack: 10,000. If stacks are deep, those after the first 262,144 frames are limited
-	// to 256 frames while the average is above that. TraceEvent reads 8,190 frames of a stack in a nettrace file.
+	// Stack is the maximum number of frames per stack: 10,000. After the first 262,144 frames of all stacks, the limit
+	// is 256 frames per stack while the average depth exceeds 256. TraceEvent reads 8,190 frames per stack of a
+	// nettrace file.
 	Stack int
-	Names int // nodes of all trees of stacks: 16,000,000
+	Names int // nodes of all stack trees: 16,000,000
 }
 
-// Defaults returns the limits with the default where a member is zero.
+// Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
 	set := func(v *int, n int) {
 		if *v <= 0 {

@@ -14,8 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// Kinds of records, their first byte. The offset of what they come from in the input follows, as a varint, then the
-// data.
+// The first byte of a record is its kind. A varint with the offset of its source in the input follows, then the data.
 const (
 	recordEvent    = iota // an event of the file, as JSON
 	recordTopLevel        // a member of the outermost object: length of its name, name, value
@@ -25,28 +24,28 @@ const (
 // beforeAll is the time of records that are delivered first.
 const beforeAll = math.MinInt64
 
-// A loader takes what a file holds and makes records of it.
+// A loader converts the parts of a file to records, which events sorts by time.
 type loader struct {
 	o        *Options
 	events   *spool.Spool
-	profiles *spool.Spool // events of V8's profiler, nil if there are none
-	storage  error        // of a spool
-	record   []byte
+	profiles *spool.Spool // events of V8's profiler; nil if there are none
+	storage  error        // first error of a spool
+	record   []byte       // scratch of add
 
 	owners  chromeevent.Owners
-	threads map[*ntconv.Thread]uint64 // numbers in threadList
+	threads map[*ntconv.Thread]uint64 // index in list
 	list    []*ntconv.Thread
-	byTID   map[string]*ntconv.Thread // the first thread with a TID
+	byTID   map[string]*ntconv.Thread // first thread with each TID
 
 	parser chromeevent.Parser
 	parsed chromeevent.Event
-	last   int64 // time of the latest event that has one
-	first  int64 // earliest time, math.MaxInt64 if there is none
+	last   int64 // time of the latest event with a ts
+	first  int64 // earliest time; math.MaxInt64 if there is none
 	epoch  epoch
 
 	names       *names
-	frames      *tree // of the member stackFrames
-	v8          map[string]*v8Profile
+	frames      *tree                 // of the member stackFrames
+	v8          map[string]*v8Profile // by PID and profile ID
 	profileList []*v8Profile
 	cpu         cpuProfile
 	sampleTypes []sampleType
@@ -73,7 +72,7 @@ func (l *loader) close() error {
 	return err
 }
 
-// add adds a record to a spool. The first error is also kept in l.storage.
+// add adds a record to a spool. It also stores an error in l.storage.
 func (l *loader) add(to *spool.Spool, time int64, kind byte, offset int64, data ...[]byte) error {
 	l.record = binary.AppendUvarint(append(l.record[:0], kind), uint64(offset))
 	for _, d := range data {
@@ -86,14 +85,14 @@ func (l *loader) add(to *spool.Spool, time int64, kind byte, offset int64, data 
 	return err
 }
 
-// A head is what a loader needs of most events.
+// A head holds the members that a loader needs of most events.
 type head struct {
 	phase, name, pid, tid []byte // as JSON
 	time                  int64
-	timed                 bool // time is that of the member ts
+	timed                 bool // time comes from the member ts
 }
 
-// headOf returns the head of an event. It agrees with chromeevent.Parser.
+// headOf parses the head of an event. It must agree with chromeevent.Parser.
 func headOf(value []byte) (h head) {
 	members := jsonscan.MembersOf(value)
 	for {
@@ -119,14 +118,14 @@ func headOf(value []byte) (h head) {
 	}
 }
 
-// needsParser reports whether the head of an event is not enough: the event has names or may hold a profile, or the
-// head may be spelled in an unusual way.
+// needsParser reports whether the head is not enough: the event has names or may contain a profile, or its head may
+// have escapes.
 func (h *head) needsParser() bool {
 	return len(h.phase) != len(`"X"`) || h.phase[1] == 'M' || h.phase[1] == 'P' || string(h.name) == `"CpuProfile"` ||
 		!jsonscan.IsPlain(h.name)
 }
 
-// event takes an event of the file.
+// event adds an event of the file.
 func (l *loader) event(value []byte, offset int64) error {
 	if !utf8.Valid(value) {
 		value = bytes.ToValidUTF8(value, []byte("\uFFFD"))
@@ -149,7 +148,7 @@ func (l *loader) event(value []byte, offset int64) error {
 	return l.add(l.events, at, recordEvent, offset, value)
 }
 
-// special takes an event if it is metadata or holds a profile.
+// special adds an event if it is metadata or contains a profile. taken is false for other events.
 func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 	e := &l.parsed
 	l.parser.Parse(value, e)
@@ -170,7 +169,7 @@ func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 	return false, nil
 }
 
-// thread returns the thread of members pid and tid.
+// thread returns the thread for the members pid and tid.
 func (l *loader) thread(pid, tid []byte) *ntconv.Thread {
 	t := l.owners.Thread(pid, tid)
 	if _, ok := l.threads[t]; !ok {
@@ -183,7 +182,7 @@ func (l *loader) thread(pid, tid []byte) *ntconv.Thread {
 	return t
 }
 
-// unquoted returns a string in JSON without quotes, and other values as they are.
+// unquoted returns the contents of a JSON string, and any other value unchanged.
 func unquoted(value []byte) []byte {
 	if len(value) >= 2 && value[0] == '"' {
 		text, _ := jsonscan.AppendUnquoted(nil, value)
@@ -192,7 +191,7 @@ func unquoted(value []byte) []byte {
 	return value
 }
 
-// setNames takes the name of a process or a thread from metadata.
+// setNames sets the name of a process or thread from a metadata event.
 func (l *loader) setNames(e *chromeevent.Event) {
 	if e.Name != "process_name" && e.Name != "thread_name" {
 		return
@@ -208,7 +207,7 @@ func (l *loader) setNames(e *chromeevent.Event) {
 	}
 }
 
-// member returns the last member of an object with a name in quotes, nil if there is none.
+// member returns the last member of an object with this quoted name, or nil if there is none.
 func member(object []byte, quoted string) (value []byte) {
 	members := jsonscan.MembersOf(object)
 	for {
@@ -222,7 +221,7 @@ func member(object []byte, quoted string) (value []byte) {
 	}
 }
 
-// topLevel takes a member of the outermost object that is not a list of events, frames or samples.
+// topLevel adds a member of the outermost object that is not a list of events, frames or samples.
 func (l *loader) topLevel(name string, value []byte, offset int64) error {
 	if l.cpu.take(name, value) {
 		return nil
@@ -240,7 +239,7 @@ func (l *loader) addTopLevel(name string, value []byte, offset int64) error {
 	return l.add(l.events, beforeAll, recordTopLevel, offset, size, []byte(name), value)
 }
 
-// finish makes samples of profiles when the whole file is known.
+// finish adds the samples of V8 profiles. The whole file must have been read.
 func (l *loader) finish() error {
 	err := l.readProfiles()
 	if err == nil {

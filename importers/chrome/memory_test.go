@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/importers/chrome"
 )
 
-// A stream is a file of so many bytes that is made while it is read.
+// A stream is a file of a given size that is generated as it is read.
 type stream struct {
 	left int
 	n    int
@@ -33,7 +33,7 @@ func (s *stream) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestMemoryIsFlat checks that what a source holds does not depend on the number of events.
+// TestMemoryIsFlat checks that the memory of a source does not depend on the number of events.
 func TestMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: reads 160 MiB")

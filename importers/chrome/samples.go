@@ -12,33 +12,33 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// A sampleType is the type of the samples with a name.
+// A sampleType is the event type of samples with one name.
 type sampleType struct {
 	name string
-	time bool // values are times
+	time bool // the weights are times
 	typ  *ntconv.Type
 }
 
-// Attributes of the type that say what the weight is, as importers/pprof spells them.
+// Attributes of the event type that describe the weight, as in importers/pprof.
 const (
 	attrWeight     = "pprof.weight"
 	attrWeightUnit = "pprof.weight_unit"
 )
 
-// maxSampleTypes bounds the types of samples. Samples with further names are those of unnamedSample.
+// maxSampleTypes limits the sample types. Samples with further names get the type unnamedSample.
 const (
 	maxSampleTypes = 64
 	unnamedSample  = "weight"
 	maxSampleName  = 256 // bytes
 )
 
-// v8Name is the name of the samples of V8: it takes them whether or not the thread runs.
+// v8Name is the name of V8 samples: V8 takes them whether or not the thread runs.
 const v8Name = "wall"
 
-// isTime reports whether the weights of samples with a name are times: exporters of this module use these names.
+// isTime reports whether weights of samples with this name are times. The exporters of this module use these names.
 func isTime(name string) bool { return name == v8Name || name == "cpu" || name == "off_cpu" }
 
-// sampleType returns the number of the type of samples with a name.
+// sampleType returns the index of the sample type with this name, and adds it if necessary.
 func (l *loader) sampleType(name string) int {
 	if name == "" || len(name) > maxSampleName {
 		name = unnamedSample
@@ -69,16 +69,16 @@ func (l *loader) sampleType(name string) int {
 	return len(l.sampleTypes) - 1
 }
 
-// A sample is a record of kind recordSample.
+// A sample is the data of a record of kind recordSample.
 type sample struct {
-	kind   int   // of loader.sampleTypes
-	tree   int   // 0: loader.frames, else that of loader.profileList[tree-1]
-	node   int32 // -1: no stack
-	line   int32 // in the leaf, 0 if unknown
+	kind   int   // index in loader.sampleTypes
+	tree   int   // 0: loader.frames, otherwise loader.profileList[tree-1].tree
+	node   int32 // index in the tree; -1 means no stack
+	line   int32 // line in the leaf; 0 means unknown
 	column int32
-	weight int64  // nanoseconds if the values are times
-	cpu    int64  // ntconv.CPUUnknown
-	thread uint64 // 0: the first thread with the number tid, else loader.list[thread-1]
+	weight int64  // nanoseconds if the weights are times
+	cpu    int64  // may be ntconv.CPUUnknown
+	thread uint64 // 0: the first thread with the TID tid, otherwise loader.list[thread-1]
 	tid    []byte
 }
 
@@ -97,7 +97,7 @@ func (l *loader) addSample(at, offset int64, s *sample) error {
 	return l.add(l.events, at, recordSample, offset, b, s.tid)
 }
 
-// listedSample takes an element of the member samples.
+// listedSample adds an element of the member samples. A number there is the node ID of a .cpuprofile.
 func (l *loader) listedSample(value []byte, offset int64) error {
 	if isNumber(value) {
 		return l.cpu.sample(value, l.o.Limits.Value)
@@ -124,7 +124,7 @@ func (l *loader) listedSample(value []byte, offset int64) error {
 	return l.addSample(nanos, offset, &m.sample)
 }
 
-// A listedSample is an element of the member samples.
+// A listedSample is a parsed element of the member samples.
 type listedSample struct {
 	sample
 	at     chromeevent.Micros
@@ -134,7 +134,7 @@ type listedSample struct {
 	weight []byte
 }
 
-// read reads the members of a sample.
+// read parses the members of a sample.
 func (m *listedSample) read(frames *tree, value []byte) (err error) {
 	members := jsonscan.MembersOf(value)
 	for {
@@ -168,7 +168,8 @@ func (m *listedSample) read(frames *tree, value []byte) (err error) {
 	}
 }
 
-// weight reads the weight of a sample, 1 if there is none. Times are microseconds.
+// weight parses the weight of a sample: a time in microseconds or a number. It returns 1 if the weight is absent or
+// invalid.
 func (l *loader) weight(value []byte, offset int64, time bool) int64 {
 	if len(value) == 0 {
 		return 1
@@ -188,7 +189,7 @@ func (l *loader) weight(value []byte, offset int64, time bool) int64 {
 	return int64(math.Round(f))
 }
 
-// sample makes the event of a record.
+// sample returns the event for a record of kind recordSample.
 func (s *source) sample(data []byte, like *ntconv.Event) *ntconv.Event {
 	next := func() uint64 {
 		v, n := binary.Uvarint(data)

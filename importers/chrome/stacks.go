@@ -9,12 +9,12 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// names are the distinct frames of a file.
+// names holds the distinct frames of a file.
 type names struct {
 	frames   []ntconv.Frame
 	byKey    map[string]int32
 	mappings map[string]*ntconv.Mapping
-	nodes    int // of all trees
+	nodes    int // nodes of all trees
 	limit    int
 	key      []byte
 }
@@ -23,7 +23,7 @@ func newNames(limit int) *names {
 	return &names{byKey: map[string]int32{}, mappings: map[string]*ntconv.Mapping{}, limit: limit}
 }
 
-// frame returns the number of a frame. line and column are 0 if unknown.
+// frame returns the index of a frame, and adds it if necessary. line and column are 0 if unknown.
 func (n *names) frame(name, file, module []byte, line, column int32) int32 {
 	n.key = append(append(n.key[:0], name...), 0)
 	n.key = append(append(n.key, file...), 0)
@@ -49,29 +49,30 @@ func (n *names) frame(name, file, module []byte, line, column int32) int32 {
 	return i
 }
 
-// A tree has stacks whose nodes refer to their callers by ID.
+// A tree holds stacks as nodes that refer to their callers. IDs are those of the file.
 type tree struct {
 	names *names
 	ids   map[string]int32
 	nodes []node
 }
 
-// A node is a frame and its caller.
+// A node is a frame and its caller. Malformed files may contain cycles.
 type node struct {
-	parent int32 // -1 if none
-	frame  int32 // of names, or one of those below
+	parent int32 // index of the caller; -1 means none
+	frame  int32 // index in names.frames, or one of the following
 }
 
-// Frames of nodes that have none.
+// Frames of nodes without a function.
 const (
-	undefinedFrame = -1 // something refers to the node, and nothing defines it
-	rootFrame      = -2 // not a function but where stacks begin
-	idleFrame      = -3 // the thread had nothing to do
+	undefinedFrame = -1 // the node is referenced, but not defined
+	rootFrame      = -2 // the root, where stacks begin
+	idleFrame      = -3 // the thread was idle
 )
 
 func (n *names) tree() *tree { return &tree{names: n, ids: map[string]int32{}} }
 
-// node returns the number of the node with an ID, which need not be defined yet.
+// node returns the index of the node with an ID. It adds an undefined node for a new ID, and returns an error if
+// Limits.Names is exceeded.
 func (t *tree) node(id []byte) (int32, error) {
 	if i, ok := t.ids[string(id)]; ok {
 		return i, nil
@@ -85,7 +86,7 @@ func (t *tree) node(id []byte) (int32, error) {
 	return i, nil
 }
 
-// stackFrame takes a member of stackFrames.
+// stackFrame adds a member of stackFrames.
 func (l *loader) stackFrame(id string, value []byte) error {
 	i, err := l.frames.node([]byte(id))
 	if err != nil {
@@ -106,8 +107,8 @@ func (l *loader) stackFrame(id string, value []byte) error {
 	return nil
 }
 
-// appendFrames appends the frames of a node and its callers, leaf first. cut is true if the outermost ones exceed the
-// limit, which also ends a circle of nodes.
+// appendFrames appends the frames of a node and its callers, leaf first. cut is true if the stack exceeds the limit;
+// this also ends a cycle of nodes.
 func (t *tree) appendFrames(dst []ntconv.Frame, i int32, limit int) (frames []ntconv.Frame, cut bool) {
 	for steps := 0; i >= 0; i = t.nodes[i].parent {
 		if steps++; len(dst) == limit || steps > 2*limit || steps > len(t.nodes) {
@@ -120,7 +121,8 @@ func (t *tree) appendFrames(dst []ntconv.Frame, i int32, limit int) (frames []nt
 	return dst, false
 }
 
-// A stackCache has the latest stacks: nodes are many, and each would need a list of its frames.
+// A stackCache caches recent stacks. There is no stack per node, because a file has many nodes and each stack has a
+// list of its frames.
 type stackCache [1 << 12]struct {
 	tree         *tree
 	node         int32
@@ -128,7 +130,8 @@ type stackCache [1 << 12]struct {
 	stack        *ntconv.Stack
 }
 
-// stackOf returns the stack of a node, nil if it has no frames. line and column are those in the leaf, 0 if unknown.
+// stackOf returns the stack of a node, or nil if it has no frames. line and column are the position in the leaf, 0 if
+// unknown.
 func (l *loader) stackOf(t *tree, i, line, column int32) *ntconv.Stack {
 	c := &l.cache[(uint32(i)^uint32(line)<<6)%uint32(len(l.cache))]
 	if c.stack != nil && c.tree == t && c.node == i && c.line == line && c.column == column {
@@ -149,7 +152,7 @@ func (l *loader) stackOf(t *tree, i, line, column int32) *ntconv.Stack {
 	return c.stack
 }
 
-// stack gives an event the stack of its members sf and stack. A member that is not a stack is kept as a member.
+// stack sets the stack of an event from its members sf and stack. A member that is not a stack is kept as an arg.
 func (s *source) stack(e *chromeevent.Event, like *ntconv.Event) {
 	if e.StackID != nil {
 		i, ok := s.l.frames.ids[string(unquoted(e.StackID))]
@@ -170,7 +173,7 @@ func (s *source) stack(e *chromeevent.Event, like *ntconv.Event) {
 	}
 }
 
-// addOther adds a member to those that have no meaning.
+// addOther adds a member to the members without a meaning.
 func addOther(e *chromeevent.Event, name string, value []byte) {
 	other := append([]byte(nil), e.Other...)
 	if len(other) > 0 {
@@ -179,8 +182,8 @@ func addOther(e *chromeevent.Event, name string, value []byte) {
 	e.Other = append(append(other, name...), value...)
 }
 
-// named returns the stack of a list of names, root first, and nil if the value is not such a list. A string with one
-// name per line is accepted, too.
+// named returns the stack for a list of names, root first, or for a string with one name per line. It returns nil for
+// other values.
 func (s *source) named(value []byte) *ntconv.Stack {
 	var list [][]byte
 	if value[0] == '"' {

@@ -10,16 +10,16 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// A text reads JSON value by value. It holds one value, and what it has read ahead.
+// A text is a tokenizer that reads JSON value by value. Its buffer grows to hold one value, up to limit bytes.
 type text struct {
 	r         io.Reader
-	buf       []byte // buf[pos:end] is not consumed
+	buf       []byte // buf[pos:end] has not been consumed
 	pos, end  int
 	base      int64 // offset of buf[0] in the input
-	lines     int64 // before buf[0]
-	lineStart int64 // offset of the line of buf[0]
-	err       error // of r, io.EOF at its end
-	limit     int   // bytes of a value
+	lines     int64 // number of lines before buf[0]
+	lineStart int64 // offset of the line that contains buf[0]
+	err       error // error of r; io.EOF at its end
+	limit     int   // maximum bytes of a value
 }
 
 const minBuffer = 256 << 10
@@ -28,10 +28,10 @@ func newText(r io.Reader, limit int) *text {
 	return &text{r: r, buf: make([]byte, minBuffer), limit: limit}
 }
 
-// offset returns the position of the next byte in the input.
+// offset returns the offset of the next byte in the input.
 func (t *text) offset() int64 { return t.base + int64(t.pos) }
 
-// fill reads more. It returns false at the end of the input and after an error.
+// fill reads more input, which invalidates slices of buf. It returns false at the end of the input and after an error.
 func (t *text) fill() bool {
 	if t.err != nil {
 		return false
@@ -52,7 +52,7 @@ func (t *text) fill() bool {
 		copy(larger, t.buf)
 		t.buf = larger
 	}
-	// A buffer that is not full would make Skip scan a large value again too often.
+	// Fill the buffer completely. Otherwise Skip would scan a large value again after each short read.
 	n, err := io.ReadFull(t.r, t.buf[t.end:])
 	t.end += n
 	if err == io.ErrUnexpectedEOF {
@@ -62,7 +62,7 @@ func (t *text) fill() bool {
 	return n > 0
 }
 
-// peek skips white space and returns the next byte. It returns io.EOF at the end of the input.
+// peek skips white space and returns the next byte without consuming it. It returns io.EOF at the end of the input.
 func (t *text) peek() (byte, error) {
 	for {
 		t.pos = jsonscan.SkipSpace(t.buf[:t.end], t.pos)
@@ -75,7 +75,7 @@ func (t *text) peek() (byte, error) {
 	}
 }
 
-// value consumes the next value and returns it, valid until the next call of a method.
+// value consumes the next value and returns it. The result is valid until the next call of a method.
 func (t *text) value() ([]byte, error) {
 	if _, err := t.peek(); err != nil {
 		return nil, t.atEnd(err)
@@ -107,7 +107,7 @@ func (t *text) value() ([]byte, error) {
 	}
 }
 
-// fail locates an error of jsonscan, which has stopped at buf[end].
+// fail adds the position to an error of jsonscan, which stopped at buf[end].
 func (t *text) fail(err error, end int) error {
 	var syntax *jsonscan.SyntaxError
 	switch at := t.base + int64(end); {
@@ -129,7 +129,7 @@ func (t *text) fail(err error, end int) error {
 	return err
 }
 
-// syntax returns an error about the byte at an offset.
+// syntax returns the error for an unexpected byte at an offset.
 func (t *text) syntax(offset int64, want string) error {
 	got := "the end"
 	if i := offset - t.base; i >= 0 && i < int64(t.end) {
@@ -138,7 +138,7 @@ func (t *text) syntax(offset int64, want string) error {
 	return t.at(offset, fmt.Errorf("%w: invalid JSON: want %s, got %s", ntconv.ErrCorrupt, want, got))
 }
 
-// expect consumes a byte.
+// expect consumes one byte, which must be c.
 func (t *text) expect(c byte, want string) error {
 	got, err := t.peek()
 	switch {
@@ -151,7 +151,7 @@ func (t *text) expect(c byte, want string) error {
 	return nil
 }
 
-// atEnd returns the error of an input that ends too early. Errors of the reader stay as they are.
+// atEnd returns the error for input that ends too early. It returns errors of the reader unchanged.
 func (t *text) atEnd(err error) error {
 	if err != io.EOF {
 		return err
@@ -159,7 +159,7 @@ func (t *text) atEnd(err error) error {
 	return t.at(t.base+int64(t.end), ntconv.ErrTruncated)
 }
 
-// at says where something is wrong: in which line and column, both counted from 1, the column in bytes.
+// at returns err with its line and column, both counted from 1. The column counts bytes.
 func (t *text) at(offset int64, err error) error {
 	before := t.buf[:min(max(offset-t.base, 0), int64(t.end))]
 	line, start := t.lines, t.lineStart

@@ -14,18 +14,19 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// A v8Profile is a profile of V8: Profile begins it, ProfileChunk events have its nodes and samples.
+// A v8Profile is a V8 profile while its events are read. A Profile event begins it, ProfileChunk events add nodes and
+// samples.
 type v8Profile struct {
-	number int // in loader.profileList, from 1
+	number int // index in loader.profileList plus 1
 	tree   *tree
-	thread uint64 // in loader.list
-	now    int64  // time of the latest sample, nanoseconds
-	end    int64  // of the profile, 0 if unknown
-	begin  []byte // the event Profile while no chunk has come
-	offset int64  // of it
+	thread uint64 // index in loader.list
+	now    int64  // time of the latest sample in nanoseconds
+	end    int64  // end of the profile in nanoseconds; 0 if unknown
+	begin  []byte // the Profile event until the first chunk arrives
+	offset int64  // offset of that event
 	at     int64  // its time
 
-	held     v8Sample // its weight is known when the next sample is
+	held     v8Sample // latest sample; its weight is known when the next sample arrives
 	hasHeld  bool
 	interval int64 // between the two latest samples
 }
@@ -33,10 +34,10 @@ type v8Profile struct {
 type v8Sample struct {
 	time, offset int64
 	node         int32
-	line, column int32 // in the leaf, 0 if unknown
+	line, column int32 // position in the leaf, from 1; 0 means unknown
 }
 
-// isV8 reports whether an event holds a part of a profile.
+// isV8 reports whether an event contains a part of a V8 profile.
 func isV8(e *chromeevent.Event) bool {
 	if len(e.Args) == 0 || e.Args[0] != '{' {
 		return false
@@ -50,14 +51,14 @@ func isV8(e *chromeevent.Event) bool {
 	return false
 }
 
-// v8Data is what the args of such an event have.
+// v8Data holds the members of such an event that describe the profile, in JSON.
 type v8Data struct {
-	start, end             []byte // µs
+	start, end             []byte // microseconds
 	nodes, samples, deltas []byte
-	lines, columns         []byte // per sample: where in its leaf the thread was, from 1; 0 if unknown
+	lines, columns         []byte // per sample: position in the leaf, from 1; 0 means unknown
 }
 
-// read takes the members of an object, and of those in it that have members of a profile.
+// read collects the members of an object, and of the objects data and cpuProfile in it.
 func (d *v8Data) read(object []byte) {
 	members := jsonscan.MembersOf(object)
 	for {
@@ -86,15 +87,15 @@ func (d *v8Data) read(object []byte) {
 	}
 }
 
-// nanos returns a time of V8.
+// nanos returns a time of V8 in nanoseconds, and false if it is absent or 0.
 func nanos(value []byte) (n int64, ok bool) {
 	m, ok := chromeevent.ParseMicros(value)
 	n, _ = m.Round()
 	return n, ok && n != 0
 }
 
-// readProfiles makes samples of the events of profiles, in time order. Events that are not part of a profile are kept
-// as they are.
+// readProfiles adds the samples of profile events, in time order. Events that turn out not to be part of a profile are
+// kept as events.
 func (l *loader) readProfiles() error {
 	if l.profiles == nil {
 		return nil
@@ -120,6 +121,8 @@ func (l *loader) readProfiles() error {
 	return l.profiles.Close()
 }
 
+// profileEvent adds an event of V8's profiler to its profile. Events that turn out to contain no profile data become
+// ordinary events.
 func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	e := &l.parsed
 	l.parser.Parse(value, e)
@@ -131,7 +134,7 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 		return l.add(l.events, at, recordEvent, offset, value)
 	}
 	key := string(e.PID) + "/" + string(e.ID.Text)
-	if e.Name == "CpuProfile" { // a whole profile
+	if e.Name == "CpuProfile" { // a complete profile
 		key += "/" + strconv.FormatInt(offset, 10)
 	}
 	p := l.v8[key]
@@ -156,7 +159,7 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	return l.profileData(p, &d, offset)
 }
 
-// profileData takes nodes and samples of a profile.
+// profileData adds the nodes and samples of an event to a profile.
 func (l *loader) profileData(p *v8Profile, d *v8Data, offset int64) error {
 	if n, ok := nanos(d.end); ok {
 		p.end = n
@@ -207,7 +210,7 @@ func (l *loader) v8Samples(p *v8Profile, d *v8Data, offset int64) (list []v8Samp
 	return list, nil
 }
 
-// v8Sample takes a sample, and passes on the one before it.
+// v8Sample emits the held sample with its weight, and holds s.
 func (l *loader) v8Sample(p *v8Profile, s *v8Sample) error {
 	if p.hasHeld {
 		p.interval = max(s.time-p.held.time, 0)
@@ -219,7 +222,7 @@ func (l *loader) v8Sample(p *v8Profile, s *v8Sample) error {
 	return nil
 }
 
-// flushProfile passes on the last sample of a profile, or the event that began a profile without samples.
+// flushProfile emits the last sample of a profile. For a profile without samples it keeps the event that began it.
 func (l *loader) flushProfile(p *v8Profile) error {
 	if p.begin != nil {
 		l.first = min(l.first, p.at)
@@ -235,7 +238,7 @@ func (l *loader) flushProfile(p *v8Profile) error {
 	return l.emit(p, weight)
 }
 
-// emit adds the record of the sample that a profile holds.
+// emit adds the record of the held sample. Idle samples have no record.
 func (l *loader) emit(p *v8Profile, weight int64) error {
 	if p.tree.nodes[p.held.node].frame == idleFrame {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// v8Nodes takes the nodes of a profile. Those of chunks have their parents, those of whole profiles their children.
+// v8Nodes adds the nodes of a profile. Nodes in chunks refer to their parent, nodes of complete profiles to their
+// children.
 func (l *loader) v8Nodes(t *tree, nodes []byte) error {
 	list := jsonscan.ElementsOf(nodes)
 	for {
@@ -21,6 +22,7 @@ func (l *loader) v8Nodes(t *tree, nodes []byte) error {
 	}
 }
 
+// v8Node adds a node. Its parent and children may be unknown yet; then they are added as undefined nodes.
 func (l *loader) v8Node(t *tree, value []byte) error {
 	var id, parent, frame, children []byte
 	members := jsonscan.MembersOf(value)
@@ -67,7 +69,7 @@ func (l *loader) v8Node(t *tree, value []byte) error {
 	}
 }
 
-// int32Of returns a number, 0 if it is none or negative.
+// int32Of returns a number, or 0 if the value is not a number or is negative.
 func int32Of(value []byte) int32 {
 	n, err := strconv.ParseInt(string(value), 10, 32)
 	if err != nil || n < 0 {
@@ -76,7 +78,7 @@ func int32Of(value []byte) int32 {
 	return int32(n)
 }
 
-// fromZero returns a position that counts from 0 as one that counts from 1, 0 if it is unknown.
+// fromZero converts a position that counts from 0 to one that counts from 1. It returns 0 if the position is unknown.
 func fromZero(value []byte) int32 {
 	if n := int32Of(value); n < math.MaxInt32 && isNumber(value) && value[0] != '-' {
 		return n + 1
@@ -84,7 +86,7 @@ func fromZero(value []byte) int32 {
 	return 0
 }
 
-// callFrame returns the frame of a function. Lines and columns of V8 count from 0.
+// callFrame returns the frame of a function. V8 numbers lines and columns from 0.
 func (l *loader) callFrame(value []byte) int32 {
 	var name, url []byte
 	line, column := int32(0), int32(0)
@@ -111,7 +113,7 @@ func (l *loader) callFrame(value []byte) int32 {
 	case "(idle)":
 		return idleFrame
 	case "":
-		name = []byte("(anonymous)") // as DevTools calls it
+		name = []byte("(anonymous)") // the name that DevTools shows
 	}
 	return l.names.frame(name, url, nil, line, column)
 }

@@ -27,7 +27,7 @@ func sharedLate(samples, stacks string) string {
 		`,"frameTable":{"func":[0,0],"length":2},"funcTable":{"name":[0],"length":1}}}`
 }
 
-// TestMalformed checks errors and their places.
+// TestMalformed checks errors and their positions.
 func TestMalformed(t *testing.T) {
 	const ok = `"samples":{"stack":[0],"time":[1],"length":1}`
 	for _, c := range []struct{ text, want string }{
@@ -83,7 +83,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestTruncated checks that a profile that ends early is an error wherever it ends.
+// TestTruncated checks that a truncated profile is an error at every offset.
 func TestTruncated(t *testing.T) {
 	text := bytes.TrimSpace(readFile(t, 75))
 	for n := range text {
@@ -95,7 +95,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestOddities reads what is valid and rare.
+// TestOddities reads valid but rare input.
 func TestOddities(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -115,7 +115,7 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// repeat reads a text, then a byte without end, and counts what was read.
+// repeat returns a text, then one byte without end, and counts what was read.
 type repeat struct {
 	head string
 	c    byte
@@ -132,7 +132,7 @@ func (r *repeat) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestLimits checks that inputs without end are refused when they exceed a limit, and not later.
+// TestLimits checks that endless inputs are rejected as soon as they exceed a limit.
 func TestLimits(t *testing.T) {
 	const head = `{"meta":{"preprocessedProfileVersion":57},"threads":[{`
 	many := strings.Repeat("1,", 3000) + "1"
@@ -161,7 +161,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzFirefox checks that any text is read or refused with a place, and that what is read can be written as a trace.
+// FuzzFirefox checks that any text is either read or rejected with a position, and that events can be written as a
+// trace.
 func FuzzFirefox(f *testing.F) {
 	for _, name := range []int{57, 60, 75} {
 		f.Add(readFile(f, name))

@@ -6,29 +6,30 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonread"
 )
 
-// none is a value of a column that is null.
+// none represents null in a column of integers.
 const none = math.MinInt32
 
-// noTime is a time that is null.
+// noTime represents null in a column of times.
 const noTime = math.MinInt64
 
-// A column is a column of a table that is of interest. Exactly one of its pointers is not nil.
+// A column is the destination for one column of a table. Exactly one of its pointers is not nil.
 type column struct {
-	name  string
-	ints  *[]int32
-	bools *[]int32
-	times *[]int64 // milliseconds in the file, nanoseconds here
-	exact *[]jsonread.Decimal
-	texts *raws
-	text  *string
+	name   string
+	ints   *[]int32
+	bools  *[]int32
+	times  *[]int64 // milliseconds in the file, nanoseconds here
+	exact  *[]jsonread.Decimal
+	values *raws
+	text   *string
 }
 
-// raws are JSON values one after the other.
+// raws holds JSON values in one buffer.
 type raws struct {
 	text []byte
 	ends []int
 }
 
+// at returns the i-th value, or nil if there is none. It aliases the buffer.
 func (r *raws) at(i int) []byte {
 	if i >= len(r.ends) {
 		return nil
@@ -40,15 +41,15 @@ func (r *raws) at(i int) []byte {
 	return r.text[begin:r.ends[i]]
 }
 
-// A table is the shape of a table that was read: how many rows it has, and where it is.
+// A table holds the size and position of a table that was read.
 type table struct {
 	rows  int
 	place jsonread.Place
-	bytes int64 // charged for its columns
+	bytes int64 // bytes charged for its columns
 }
 
-// readTable reads columns of a table, which may be null. All columns must have as many rows as its length says; columns
-// of null and absent ones are empty.
+// readTable reads the given columns of a table, which may be null. All columns must have the length that the table
+// states. A column that is null or absent is empty.
 func (f *file) readTable(columns []column) (t table, err error) {
 	names := make([]string, len(columns)+1)
 	for i, c := range columns {
@@ -83,6 +84,7 @@ func (f *file) readTable(columns []column) (t table, err error) {
 	return t, nil
 }
 
+// rows returns the number of rows read so far. It is 0 for a text, which belongs to the whole table.
 func (c *column) rows() int {
 	switch {
 	case c.ints != nil:
@@ -93,13 +95,13 @@ func (c *column) rows() int {
 		return len(*c.times)
 	case c.exact != nil:
 		return len(*c.exact)
-	case c.texts != nil:
-		return len(c.texts.ends)
+	case c.values != nil:
+		return len(c.values.ends)
 	}
 	return 0
 }
 
-// readColumn reads a column and returns how many bytes it was charged for.
+// readColumn reads a column and returns the number of bytes charged for it.
 func (f *file) readColumn(c *column) (charged int64, err error) {
 	if c.text != nil {
 		*c.text, err = f.String()
@@ -113,7 +115,8 @@ func (f *file) readColumn(c *column) (charged int64, err error) {
 	return charged, err
 }
 
-// readCell reads an element of a column. It returns what the element costs, with what slices hold in reserve.
+// readCell reads an element of a column. It returns the memory of the element in bytes, including spare capacity of
+// slices.
 func (f *file) readCell(c *column) (cost int64, err error) {
 	switch {
 	case c.ints != nil:
@@ -142,12 +145,12 @@ func (f *file) readCell(c *column) (cost int64, err error) {
 		return 32, err
 	}
 	text, err := f.Raw()
-	c.texts.text = append(c.texts.text, text...)
-	c.texts.ends = append(c.texts.ends, len(c.texts.text))
+	c.values.text = append(c.values.text, text...)
+	c.values.ends = append(c.values.ends, len(c.values.text))
 	return int64(16 + 2*len(text)), err
 }
 
-// cell returns a value of a column of integers, none if the column is absent or the value is null.
+// cell returns a value of a column of integers, or none if the column is absent or the value is null.
 func cell(column []int32, i int) int32 {
 	if i < len(column) {
 		return column[i]

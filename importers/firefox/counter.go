@@ -14,12 +14,12 @@ import (
 // A counter is an element of the member counters.
 type counter struct {
 	name, category, pid string
-	mainThread          int64 // index of a thread, -1 if unknown
-	accumulates         bool  // the values of the file are changes, those of the events their sum
+	mainThread          int64 // index of a thread; -1 if unknown
+	accumulates         bool  // the file contains differences; events contain their running total
 	thread              *ntconv.Thread
 }
 
-// counterTable is the samples of a counter.
+// counterTable holds the samples of a counter.
 type counterTable struct {
 	table
 	time   []int64
@@ -30,6 +30,7 @@ type counterTable struct {
 
 var counterMembers = []string{"name", "category", "pid", "mainThreadIndex", "samples", "sampleGroups", "display"}
 
+// readCounter reads a counter and adds the records of its samples.
 func (f *file) readCounter() error {
 	c := &counter{mainThread: -1}
 	var tables []*counterTable
@@ -61,7 +62,7 @@ func (f *file) readCounter() error {
 	if err != nil {
 		return err
 	}
-	c.accumulates = c.accumulates || c.category == "Memory" // before version 62, which states it
+	c.accumulates = c.accumulates || c.category == "Memory" // before version 62, which states it in display
 	for _, t := range tables {
 		if err := f.addCounter(c, t); err != nil {
 			return err
@@ -71,7 +72,7 @@ func (f *file) readCounter() error {
 	return f.charged(nil, 4*stringBytes+len(c.name)+len(c.category))
 }
 
-// readGroups reads the member sampleGroups of the versions before 48: an object, or since version 26 a list of them.
+// readGroups reads the member sampleGroups of versions before 48: an object, or a list of objects since version 26.
 func (f *file) readGroups(tables []*counterTable) ([]*counterTable, error) {
 	group := func(int) error {
 		return f.Object([]string{"samples"}, func(int) error {
@@ -89,6 +90,7 @@ func (f *file) readGroups(tables []*counterTable) ([]*counterTable, error) {
 	return tables, err
 }
 
+// readCounterTable reads a sample table of a counter. Its times may be absolute or differences.
 func (f *file) readCounterTable(t *counterTable) (err error) {
 	t.table, err = f.readTable([]column{
 		{
@@ -110,7 +112,7 @@ func (f *file) readCounterTable(t *counterTable) (err error) {
 	return nil
 }
 
-// addCounter adds the records of a counter's samples.
+// addCounter adds records for the samples of a counter.
 func (f *file) addCounter(c *counter, t *counterTable) error {
 	sum := 0.0
 	for i := range t.rows {
@@ -143,7 +145,7 @@ func (f *file) addCounter(c *counter, t *counterTable) error {
 	return f.charged(nil, -int(t.bytes))
 }
 
-// appendNumber appends a number as JSON.
+// appendNumber appends a number as JSON, or null if it is not finite.
 func appendNumber(dst []byte, v float64) []byte {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return append(dst, "null"...)
@@ -154,7 +156,7 @@ func appendNumber(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
-// counter begins with the event of a counter.
+// counter sets e to the event of a counter record.
 func (e *events) counter(b []byte) {
 	n, size := binary.Uvarint(b)
 	c := e.f.counters[n]
@@ -170,7 +172,7 @@ func (e *events) counter(b []byte) {
 	e.e.Args = e.args
 }
 
-// counterThread returns the thread of the events of a counter: the main thread of its process.
+// counterThread returns the thread for the events of a counter: the main thread of its process.
 func (f *file) counterThread(c *counter) *ntconv.Thread {
 	if c.mainThread >= 0 && c.mainThread < int64(len(f.threads)) {
 		return f.threads[c.mainThread].thread
@@ -180,5 +182,5 @@ func (f *file) counterThread(c *counter) *ntconv.Thread {
 			return t.thread
 		}
 	}
-	return f.owners.thread(&ownerTexts{pid: c.pid}, f.meta.product)
+	return f.owners.thread(&ownerFields{pid: c.pid}, f.meta.product)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// member returns the value of a member of an object, nil if there is none.
+// member returns the value of the first member with this name, or nil if there is none.
 func member(object []byte, name string) []byte {
 	members := jsonscan.MembersOf(object)
 	for {
@@ -20,7 +20,7 @@ func member(object []byte, name string) []byte {
 	}
 }
 
-// causeOf returns the stack of the data of a marker, and whether it has one.
+// causeOf returns the stack in the data of a marker, and whether there is one.
 func causeOf(data []byte) (stack int32, ok bool) {
 	if !bytes.Contains(data, []byte(`"cause"`)) {
 		return none, false
@@ -29,8 +29,8 @@ func causeOf(data []byte) (stack int32, ok bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// legacyTimes returns the times in the data of a marker of the versions before 21, noTime if there are none, and
-// whether it is the start or the end of an interval.
+// legacyTimes returns the times in the marker data of versions before 21, or noTime. interval states whether the marker
+// is the "start" or "end" of an interval.
 func legacyTimes(data []byte) (from, to int64, interval string) {
 	time := func(name string) int64 {
 		text := member(data, name)
@@ -55,8 +55,8 @@ func legacyTimes(data []byte) (from, to int64, interval string) {
 	return time("startTime"), time("endTime"), ""
 }
 
-// mergeObjects returns the data of an interval whose start and end have data: the members of both, those of the end
-// where both have them. It is a or b if one of them is no object.
+// mergeObjects returns the data of an interval from the data of its start (a) and end (b). If both have a member, that
+// of b is used. If one of them is not an object, the other is returned.
 func mergeObjects(a, b []byte) []byte {
 	switch {
 	case len(a) == 0 || a[0] != '{':
@@ -85,7 +85,7 @@ func mergeObjects(a, b []byte) []byte {
 	}
 }
 
-// appendMember appends a member to the text of an object without its end.
+// appendMember appends a member to an object that has not been closed.
 func appendMember(dst, name, value []byte) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -93,9 +93,9 @@ func appendMember(dst, name, value []byte) []byte {
 	return append(append(append(dst, name...), ':'), value...)
 }
 
-// appendArgs appends the data of a marker as the args of an event: an object without the stack, which the event has,
-// and with strings in place of their indexes.
-func (f *file) appendArgs(dst, data []byte, texts []string) []byte {
+// appendArgs appends the data of a marker as the args of an event: an object without the stack, which the event itself
+// has, and with strings in place of string indexes.
+func (f *file) appendArgs(dst, data []byte, stringArray []string) []byte {
 	if data[0] != '{' {
 		return append(append(append(dst, `{"data":`...), data...), '}')
 	}
@@ -121,15 +121,15 @@ func (f *file) appendArgs(dst, data []byte, texts []string) []byte {
 			continue
 		case indexes[string(key)]:
 			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 &&
-				n < int64(min(len(texts), math.MaxInt32)) {
-				value = jsonscan.AppendQuoted(nil, texts[n])
+				n < int64(min(len(stringArray), math.MaxInt32)) {
+				value = jsonscan.AppendQuoted(nil, stringArray[n])
 			}
 		}
 		dst = appendMember(dst, name, value)
 	}
 }
 
-// quoted returns a value if it is a string, otherwise an empty string.
+// quoted returns value if it is a JSON string, and otherwise an empty JSON string.
 func quoted(value []byte) []byte {
 	if len(value) == 0 || value[0] != '"' {
 		return []byte(`""`)

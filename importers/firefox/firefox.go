@@ -1,19 +1,21 @@
 // Package firefox reads processed profiles of the Firefox Profiler (https://profiler.firefox.com), as it saves them, as
-// a source of events. samply, Linux perf's gecko.py and others also write them.
+// a source of events. samply, Linux perf's gecko.py and other tools also write them. docs/firefox.md specifies what is
+// read.
 //
-// Samples and allocations become events Universal.Events/cpu, as importers/pprof makes them. Markers and counters
-// become events of Chrome's trace event format (package internal/chromeevent): markers that last are complete slices,
-// so exporters of spans and of timelines show them. docs/firefox.md says what is read.
+// Samples and allocations become events Universal.Events/cpu like those of importers/pprof. Markers and counters become
+// events of Chrome's trace event format (package internal/chromeevent). Markers with a duration become complete slices,
+// so that exporters of spans and timelines show them.
 //
 // # Versions
 //
-// The format changes often, and its files state a version. The reader goes by the columns that are there, so it reads
-// all versions in which they mean the same: tables per thread or shared, stackTable.prefix or prefixOffset, times or
-// differences of times, and so on. Profiles as Firefox records them are another format, which New refuses.
+// The format changes often, and files state their version. The reader depends on the columns that are present instead,
+// so it reads all versions in which a column has the same meaning: tables per thread or shared tables,
+// stackTable.prefix or prefixOffset, times or time differences, and so on. Profiles as Firefox records them are a
+// different format, which New rejects.
 //
 // # Names
 //
-// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+// Stacks have frames with names and no PCs. To write a format that holds only addresses, use symbol.Synthesize.
 package firefox
 
 import (
@@ -27,24 +29,24 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// Names of the limits in errors, one per member of Limits that can cause one.
+// Names of the limits in errors (ntconv.LimitError.Limit).
 const (
 	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
 	LimitThreads = sampled.LimitThreads // Limits.Threads
 	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
 )
 
-// Limits bound the memory that a profile can make a source hold. Zero selects the default. Exceeding a limit is an
-// error of New that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames
-// (CodeStackCut).
+// Limits bounds the memory that a source uses for one profile. Zero selects the default, which each member states.
+// Exceeding a limit is an error of New that has an *ntconv.LimitError in its chain and wraps ntconv.ErrLimit, except
+// that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
-	Tables  int64 // strings, frames, stacks, and the columns of the thread at hand, in bytes: 1 GiB
-	Threads int   // 1,000,000
-	Stack   int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
+	Tables  int64 // bytes of strings, frames, stacks and the columns of the current thread: 1 GiB
+	Threads int   // threads: 1,000,000
+	Stack   int   // frames per stack: 10,000. TraceEvent reads 8,190 frames per stack of a nettrace file
 	Value   int   // bytes of a string, or of the data of a marker: 16 MiB
 }
 
-// Defaults returns the limits with the default where a member is zero.
+// Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
 	d := sampled.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
 	l.Tables, l.Threads, l.Stack = d.Tables, d.Threads, d.Stack
@@ -57,21 +59,22 @@ func (l Limits) Defaults() Limits {
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
 	Limits Limits
-	Report *ntconv.Report // may be nil
+	Report *ntconv.Report // receives the conditions that the import counts; may be nil
 	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps
 	// ntconv.ErrLimit.
 	MaxTemp int64
 }
 
-// A Source yields the events of a profile. Close removes its temporary file.
+// A Source yields the events of a profile. Call Close to remove its temporary file. It is not safe for concurrent use.
 type Source interface {
 	ntconv.Source
 	io.Closer
 }
 
-// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are
-// *ntconv.FormatError with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or
-// ntconv.ErrUnsupported or, if the text is JSON of another kind, ntconv.ErrFormat; those of r are returned unchanged.
+// New reads decompressed JSON from r to its end, because names may follow the samples. Nil opts select the defaults.
+// Errors are *ntconv.FormatError with line and column. They wrap ntconv.ErrTruncated, ntconv.ErrCorrupt,
+// ntconv.ErrLimit, ntconv.ErrUnsupported, or ntconv.ErrFormat if the JSON is not a profile. Errors of r are returned
+// unchanged.
 func New(r io.Reader, opts *Options) (Source, error) {
 	var o Options
 	if opts != nil {
@@ -96,18 +99,18 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	return src, nil
 }
 
-// A file is a profile while it is read.
+// A file is a profile that is being read.
 type file struct {
 	*jsonread.Reader
 	report *ntconv.Report
 	b      *sampled.Builder
-	meta   *meta // nil until it was read
+	meta   *meta // nil until it has been read
 	libs   []lib
 	owners owners
 	names  names
 
-	shared     *tables // nil until it was read
-	lateStacks int64   // highest stack of threads that were read before shared, -1 if there is none
+	shared     *tables // nil until they have been read
+	lateStacks int64   // highest stack index of threads that were read before shared; -1 if there is none
 	latePlace  jsonread.Place
 	ownTables  bool // a thread has a stack table of its own
 	threads    []*thread
@@ -117,6 +120,8 @@ type file struct {
 
 var fileMembers = []string{"meta", "libs", "shared", "threads", "counters"}
 
+// read reads the file in one pass. The members may have any order, except that meta must precede threads. References to
+// members that may follow are validated in source.
 func (f *file) read() (Source, error) {
 	f.lateStacks = -1
 	hasThreads := false
@@ -152,7 +157,7 @@ func (f *file) read() (Source, error) {
 	return f.source()
 }
 
-// source returns the events when all of the file has been read.
+// source returns the events. The whole file must have been read.
 func (f *file) source() (Source, error) {
 	if f.lateStacks >= 0 && (f.shared == nil || f.lateStacks >= int64(f.shared.stacks)) {
 		return nil, f.Fail(f.latePlace, fmt.Errorf("%w: there is no stack %d", ntconv.ErrCorrupt, f.lateStacks))

@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// frame returns the frame with a number. checkNames has checked all references.
+// frame returns the frame with number n. checkNames has validated all references.
 func (f *file) frame(n uint32) ntconv.Frame {
 	list := f.names.list
 	t := list[sort.Search(len(list), func(i int) bool { return list[i].frameBase > n })-1]
@@ -34,7 +34,7 @@ func (f *file) frame(n uint32) ntconv.Frame {
 	return out
 }
 
-// flagsOf returns what the name of a category says about code.
+// flagsOf returns the frame flags that the name of a category implies.
 func flagsOf(category string) ntconv.FrameFlags {
 	switch strings.ToLower(category) {
 	case "kernel":
@@ -50,13 +50,13 @@ func (t *funcTable) isScript(i int) bool {
 	return cell(t.isJS, i) == 1 || flags != none && flags&funcIsJS != 0
 }
 
-// has reports whether a cell of a column that may be absent from a function is valid.
+// has reports whether the cell is valid whose column has this bit in the column flags.
 func (t *funcTable) has(i int, bit int32) bool {
 	flags := cell(t.flags, i)
 	return flags == none || flags&bit != 0
 }
 
-// function returns a function. Equal ones are one.
+// function returns function i of t. Equal functions share one pointer.
 func (f *file) function(t *tables, i int) *ntconv.Function {
 	if t.functions == nil {
 		t.functions = make([]*ntconv.Function, t.funcs.rows)
@@ -64,14 +64,14 @@ func (f *file) function(t *tables, i int) *ntconv.Function {
 	if t.functions[i] != nil {
 		return t.functions[i]
 	}
-	texts := f.textsOf(t)
-	key := function{name: texts[t.funcs.name[i]]}
+	stringArray := f.stringsOf(t)
+	key := function{name: stringArray[t.funcs.name[i]]}
 	file := cell(t.funcs.file, i)
 	if s := cell(t.funcs.source, i); s >= 0 && t.funcs.has(i, funcSource) && int(s) < len(f.sourcesOf(t)) {
 		file = f.sourcesOf(t)[s]
 	}
 	if file >= 0 {
-		key.file = texts[file]
+		key.file = stringArray[file]
 	}
 	if line := cell(t.funcs.line, i); line > 0 && t.funcs.has(i, funcLine) {
 		key.line = line
@@ -85,7 +85,7 @@ func (f *file) function(t *tables, i int) *ntconv.Function {
 	return fn
 }
 
-// mapping returns the library that a frame is in, nil if none is known.
+// mapping returns the library of a frame, or nil if it is unknown.
 func (f *file) mapping(t *tables, frame, fn int) *ntconv.Mapping {
 	r := int(cell(t.funcs.resource, fn))
 	library := cell(t.frames.lib, frame)
@@ -93,7 +93,7 @@ func (f *file) mapping(t *tables, frame, fn int) *ntconv.Mapping {
 	if r >= 0 && r < t.resources.rows && t.funcs.has(fn, funcResource) {
 		kind := cell(t.resources.kind, r)
 		if n := cell(t.resources.name, r); n >= 0 && (kind == none || kind == kindLibrary) {
-			l.path = f.textsOf(t)[n]
+			l.path = f.stringsOf(t)[n]
 		}
 		if n := cell(t.resources.lib, r); n >= 0 {
 			library = n

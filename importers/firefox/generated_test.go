@@ -29,11 +29,11 @@ func object(t *rapid.T, members map[string]any) json.RawMessage {
 }
 
 // drawThread returns a thread of version 57 whose functions are named after the strings of the profile.
-func drawThread(t *rapid.T, n, texts int) json.RawMessage {
+func drawThread(t *rapid.T, n, stringArray int) json.RawMessage {
 	index := func(limit int) int { return rapid.IntRange(0, limit-1).Draw(t, "index") }
 	var frames, prefixes, funcs, names []any
 	for range rapid.IntRange(1, 5).Draw(t, "funcs") {
-		names = append(names, index(texts))
+		names = append(names, index(stringArray))
 	}
 	for range rapid.IntRange(1, 5).Draw(t, "frames") {
 		funcs = append(funcs, index(len(names)))
@@ -76,13 +76,13 @@ func drawThread(t *rapid.T, n, texts int) json.RawMessage {
 // TestGenerated checks the totals of profiles with members in any order.
 func TestGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		texts := []string{"main", "read", "say \"hi\"", "Lérida", "a;b"}
+		stringArray := []string{"main", "read", "say \"hi\"", "Lérida", "a;b"}
 		var threads []json.RawMessage
 		for i := range rapid.IntRange(0, 3).Draw(t, "threads") {
-			threads = append(threads, drawThread(t, i+1, len(texts)))
+			threads = append(threads, drawThread(t, i+1, len(stringArray)))
 		}
 		meta := map[string]any{"interval": 1.5, "startTime": 1700000000000, "preprocessedProfileVersion": 57, "product": "test"}
-		rest := object(t, map[string]any{"threads": append([]json.RawMessage{}, threads...), "shared": map[string]any{"stringArray": texts}, "pages": []any{}})
+		rest := object(t, map[string]any{"threads": append([]json.RawMessage{}, threads...), "shared": map[string]any{"stringArray": stringArray}, "pages": []any{}})
 		text := []byte(`{"meta":` + string(object(t, meta)) + "," + string(rest[1:]))
 		checkSums(t, text, model(t, text))
 	})
@@ -112,7 +112,7 @@ func threadsOf(p map[string]any) (list []map[string]any) {
 	return list
 }
 
-// TestOlderVersions checks that a profile in the shapes of older versions gives the same events.
+// TestOlderVersions checks that a profile in the form of older versions yields the same events.
 func TestOlderVersions(t *testing.T) {
 	base := readFile(t, 57)
 	want := lines(t, open(t, base, nil))
@@ -155,7 +155,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-// TestOldMarkers reads markers as they were before they had phases.
+// TestOldMarkers reads markers of versions without phases.
 func TestOldMarkers(t *testing.T) {
 	text := []byte(`{"meta":{"interval":1,"startTime":0,"preprocessedProfileVersion":8},"threads":[{"name":"m","pid":1,"tid":2,"stringArray":["A","B"],
 		"markers":{"length":4,"name":[0,1,1,0],"time":[1,2,5,9],"data":[{"type":"X","startTime":0.5,"endTime":1},{"type":"tracing","category":"c","interval":"start"},

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// A markerTable is the markers of a thread.
+// A markerTable holds the markers of a thread.
 type markerTable struct {
 	table
 	name, category, phase []int32
@@ -20,7 +20,7 @@ type markerTable struct {
 	data                  raws
 }
 
-// Phases of markers.
+// Phases of markers (MarkerPhase in the Firefox Profiler).
 const (
 	phaseInstant = iota
 	phaseInterval
@@ -28,13 +28,14 @@ const (
 	phaseEnd
 )
 
+// readMarkers reads the marker table of a thread.
 func (f *file) readMarkers(m *markerTable) (err error) {
 	m.table, err = f.readTable([]column{
 		{name: "name", ints: &m.name}, {name: "category", ints: &m.category}, {name: "phase", ints: &m.phase},
 		{
 			name:  "startTime",
 			times: &m.start,
-		}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", texts: &m.data},
+		}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", values: &m.data},
 	})
 	if err != nil || m.rows == 0 {
 		return err
@@ -45,21 +46,21 @@ func (f *file) readMarkers(m *markerTable) (err error) {
 	return nil
 }
 
-// A marker is a row of a table: an instant, or an interval if last is set.
+// A marker is a row of a markerTable: an interval if lasts is set, otherwise an instant.
 type marker struct {
 	row         int
 	at, until   int64
 	lasts       bool
-	data        []byte // JSON, nil if there is none
+	data        []byte // JSON; nil if there is none
 	category    int32
 	isUnmatched bool
 }
 
-// addMarkers adds the markers of a thread. Rows that begin and rows that end an interval are paired by their names, as
-// in the Firefox Profiler.
+// addMarkers adds the markers of a thread. It pairs rows that begin and rows that end an interval by name, as the
+// Firefox Profiler does.
 func (f *file) addMarkers(t *thread) error {
 	m := &t.markers
-	begun := map[int32][]int{} // rows by name
+	begun := map[int32][]int{} // open rows by name
 	for i := range m.rows {
 		r, err := f.markerAt(m, i)
 		if err != nil {
@@ -117,7 +118,7 @@ func (m *markerTable) phaseOf(i int) int32 {
 	return phaseInstant
 }
 
-// markerAt returns a row. It is the start or the end alone if the row is one of these.
+// markerAt returns a row. For the start or end of an interval it returns an instant.
 func (f *file) markerAt(m *markerTable, i int) (r marker, err error) {
 	r = marker{row: i, data: m.data.at(i), category: cell(m.category, i)}
 	if bytes.Equal(r.data, []byte("null")) {
@@ -167,7 +168,7 @@ func (f *file) markerAt(m *markerTable, i int) (r marker, err error) {
 	return r, nil
 }
 
-// Kinds of records.
+// The first byte of a record is its kind.
 const (
 	recordMarker = iota
 	recordCounter
@@ -209,17 +210,18 @@ func (f *file) addMarker(t *thread, r *marker) error {
 	return nil
 }
 
-// highestMarker notes the highest string that names a marker, because strings may come later.
+// highestMarker updates the range of strings that name markers. checkMarkers validates it later, because the strings
+// may follow.
 func (f *file) highestMarker(t *thread, name int32) {
 	t.markerName = max(t.markerName, name)
 	t.markerPlace = t.markers.place
 	t.markerLow = min(t.markerLow, name)
 }
 
-// checkMarkers checks the names of markers when all strings are known.
+// checkMarkers validates the names of markers. All strings must have been read.
 func (f *file) checkMarkers() error {
 	for i, t := range f.threads {
-		if n := len(f.textsOf(t.tables)); int(t.markerName) >= n && t.markerPlace.Offset > 0 || t.markerLow < 0 {
+		if n := len(f.stringsOf(t.tables)); int(t.markerName) >= n && t.markerPlace.Offset > 0 || t.markerLow < 0 {
 			return f.Fail(
 				t.markerPlace,
 				fmt.Errorf(
@@ -235,7 +237,7 @@ func (f *file) checkMarkers() error {
 	return nil
 }
 
-// events makes events of records.
+// events converts records to events.
 type events struct {
 	f       *file
 	src     *sampled.Source
@@ -248,7 +250,7 @@ type events struct {
 
 func newEvents(f *file) *events { return &events{f: f, encoder: chromeevent.NewEncoder()} }
 
-// next is the function Event of a sampled.Profile.
+// next implements sampled.Profile.Event.
 func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	if data != nil {
 		e.like = ntconv.Event{Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Offset: -1, Time: at}
@@ -270,7 +272,7 @@ func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	return e.encoder.Next(), nil
 }
 
-// marker begins with the event of a marker.
+// marker sets e to the event of a marker record.
 func (e *events) marker(b []byte) {
 	next := func() int64 {
 		v, n := binary.Varint(b)
@@ -285,8 +287,8 @@ func (e *events) marker(b []byte) {
 	b = b[n:]
 	duration := next()
 	e.like.Thread, e.like.Stack = t.thread, e.src.Stack(sampled.Node(node))
-	texts := e.f.textsOf(t.tables)
-	e.e.Name = texts[name]
+	stringArray := e.f.stringsOf(t.tables)
+	e.e.Name = stringArray[name]
 	e.e.Category = "firefox"
 	if category >= 0 && category < int64(len(e.f.meta.categories)) {
 		e.e.Category = e.f.meta.categories[category]
@@ -297,7 +299,7 @@ func (e *events) marker(b []byte) {
 		e.e.Duration, e.e.Has = duration, e.e.Has|chromeevent.HasDuration
 	}
 	if len(b) > 0 {
-		e.args = e.f.appendArgs(e.args[:0], b, texts)
+		e.args = e.f.appendArgs(e.args[:0], b, stringArray)
 		e.e.Args = e.args
 	}
 }

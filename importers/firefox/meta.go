@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// Sample types of the events. Those of allocations are spelled as profiles of Go spell theirs.
+// Sample types of the events. Allocations have names like those in profiles of Go.
 var (
 	samplesType       = origin.ValueType{Type: "samples", Unit: "count"}
 	timeType          = origin.ValueType{Type: "time", Unit: "nanoseconds"}
@@ -21,17 +21,17 @@ var (
 	jsSpaceType       = origin.ValueType{Type: "js_space", Unit: "bytes"}
 )
 
-// A meta is the member meta.
+// A meta holds the member meta.
 type meta struct {
 	start      int64 // nanoseconds since 1970
 	interval   int64 // nanoseconds
-	version    int64 // of the processed format, 0 if the profile is not processed
+	version    int64 // of the processed format; 0 if the profile is not processed
 	product    string
 	categories []string
-	schemas    map[string]map[string]bool // by type of the data of markers: members that are indexes of strings
-	timeless   bool                       // times are bytes
-	cpu        origin.ValueType           // what CPU usage is measured in
-	cpuScale   int64                      // values of the column by values of the file
+	schemas    map[string]map[string]bool // by type of marker data: members that are string indexes
+	timeless   bool                       // the column time contains bytes
+	cpu        origin.ValueType           // type and unit of threadCPUDelta
+	cpuScale   int64                      // factor from values of the file to cpu
 }
 
 var metaMembers = []string{
@@ -44,6 +44,7 @@ var metaMembers = []string{
 	"sampleUnits",
 }
 
+// readMeta reads the member meta. It rejects profiles that are not processed.
 func (f *file) readMeta() error {
 	m := &meta{schemas: map[string]map[string]bool{}, cpu: cyclesType, cpuScale: 1}
 	err := f.Object(metaMembers, func(i int) (err error) {
@@ -90,7 +91,7 @@ func (m *meta) category(f *file) error {
 	})
 }
 
-// schema reads which members of a marker's data are indexes of strings.
+// schema collects the members of a marker's data that are string indexes.
 func (m *meta) schema(f *file) error {
 	var name string
 	indexes := map[string]bool{}
@@ -101,7 +102,7 @@ func (m *meta) schema(f *file) error {
 				key, err = f.String()
 				return err
 			}
-			if k := f.Kind(); k != '"' { // of a table
+			if k := f.Kind(); k != '"' { // the format of a table is an object
 				return f.Skip()
 			}
 			format, err = f.String()
@@ -125,6 +126,7 @@ func (m *meta) schema(f *file) error {
 	return f.charged(err, stringBytes+len(name))
 }
 
+// units reads the units of the columns time and threadCPUDelta.
 func (m *meta) units(f *file) error {
 	return f.Object([]string{"time", "threadCPUDelta"}, func(i int) error {
 		unit, err := f.String()
@@ -140,7 +142,7 @@ func (m *meta) units(f *file) error {
 	})
 }
 
-// charged counts bytes of tables unless there is an error.
+// charged charges n bytes against Limits.Tables, or returns them if n is negative. It does nothing if err is not nil.
 func (f *file) charged(err error, n int) error {
 	if err == nil {
 		if err = f.b.Charge(int64(n)); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// TestOwnExporter reads what exporters/firefox writes of traces: threads, stacks and weights are the same, and every
-// slice is one again.
+// TestOwnExporter reads what exporters/firefox writes for traces: threads, stacks and weights are equal, and every
+// slice is restored.
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer

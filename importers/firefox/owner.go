@@ -6,22 +6,22 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// ownerTexts are what a thread says about itself and its process.
-type ownerTexts struct{ name, process, processType, pid, tid string }
+// ownerFields holds what a thread element states about the thread and its process.
+type ownerFields struct{ name, process, processType, pid, tid string }
 
-// owners are the processes and threads so far.
+// owners assigns processes and threads.
 type owners struct {
-	processes map[string]*ntconv.Process // by the text of pid
-	pids      map[uint64]bool            // in use
-	tids      map[uint64]bool
+	processes map[string]*ntconv.Process // by pid as in the file
+	pids      map[uint64]bool            // PIDs in use
+	tids      map[uint64]bool            // TIDs in use
 }
 
 func newOwners() owners {
 	return owners{map[string]*ntconv.Process{}, map[uint64]bool{}, map[uint64]bool{}}
 }
 
-// thread returns a new thread. IDs that are not numbers, or are taken, are replaced.
-func (o *owners) thread(t *ownerTexts, product string) *ntconv.Thread {
+// thread returns a new thread. It replaces IDs that are not numbers or are in use.
+func (o *owners) thread(t *ownerFields, product string) *ntconv.Thread {
 	p := o.processes[t.pid]
 	if p == nil {
 		p = &ntconv.Process{PID: number(t.pid, o.pids), Name: t.process, PointerSize: 8}
@@ -37,13 +37,14 @@ func (o *owners) thread(t *ownerTexts, product string) *ntconv.Thread {
 		o.processes[t.pid] = p
 	}
 	out := &ntconv.Thread{TID: number(t.tid, o.tids), Name: t.name, Process: p}
-	if t.name == "thread "+t.tid { // which exporters/firefox writes where a thread has no name
+	if t.name == "thread "+t.tid { // the name that exporters/firefox writes for a thread without a name
 		out.Name = ""
 	}
 	return out
 }
 
-// number returns an ID that is not in use: that of the text if possible.
+// number returns the ID in text if it is a number that is not in use, and otherwise an unused ID. It marks the ID as
+// used.
 func number(text string, used map[uint64]bool) uint64 {
 	id, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || used[id] {
@@ -55,7 +56,7 @@ func number(text string, used map[uint64]bool) uint64 {
 	return id
 }
 
-// labels returns labels that name a thread and its process, for formats that have neither.
+// labels returns labels that name a thread and its process, for formats that have neither threads nor processes.
 func (o *owners) labels(t *ntconv.Thread) *ntconv.Labels {
 	list := []ntconv.Label{{Kind: ntconv.LabelString, Key: "process", Str: t.Process.Name}}
 	if t.Name != "" {

@@ -8,29 +8,30 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// tables are the tables that stacks are made of: those of a thread, or since version 60 those of all threads. Strings
-// are shared since version 56, and what a thread lacks is in the shared tables.
+// tables holds the tables that describe stacks: those of a thread, or since version 60 those that all threads share.
+// Strings are shared since version 56. A thread uses the shared tables for everything that it lacks.
 type tables struct {
-	texts     []string // nil if they are the shared ones
-	hasTexts  bool
-	stacks    int
-	base      sampled.Node // of stack 0
-	hasStacks bool
-	frameBase uint32 // number of frame 0 among those of all tables
+	stringArray []string // nil if the thread uses the shared strings
+	hasStrings  bool
+	stacks      int
+	base        sampled.Node // node of stack 0
+	hasStacks   bool
+	frameBase   uint32 // number of frame 0 among the frames of all tables
 
 	frames    frameTable
 	funcs     funcTable
 	resources resourceTable
-	sources   []int32 // names of files
-	functions []*ntconv.Function
+	sources   []int32            // file names, as string indexes
+	functions []*ntconv.Function // cache of File.function by index
 }
 
+// A frameTable holds the columns of a frame table that are read. Absent columns are empty.
 type frameTable struct {
 	table
 	fn, line, column, depth, category, lib, flags []int32
 }
 
-// Bits of the column flags of frameTable, since version 71. Without one, the cell of its column is not valid.
+// Bits of the column flags of frameTable, since version 71. If a bit is not set, the cell of its column is invalid.
 const (
 	frameInlined  = 1
 	frameCategory = 4
@@ -38,6 +39,7 @@ const (
 	frameColumn   = 32
 )
 
+// A funcTable holds the columns of a function table that are read. Absent columns are empty.
 type funcTable struct {
 	table
 	name, isJS, resource, file, source, line, flags []int32
@@ -51,18 +53,19 @@ const (
 	funcLine     = 16
 )
 
+// A resourceTable holds the columns of a resource table that are read. Absent columns are empty.
 type resourceTable struct {
 	table
 	name, lib, kind []int32
 }
 
-// kindLibrary is the type of resources that are libraries. Others are addresses of web pages.
+// kindLibrary is the type of resources that are libraries. Others are URLs of web pages.
 const kindLibrary = 1
 
 // A lib is an element of the member libs: a program or a library.
 type lib struct{ path, buildID string }
 
-// tableMembers are the members of an object with tables. Names of other members of the object follow them.
+// tableMembers are the table members of an object. threadMembers appends the other members of a thread.
 var tableMembers = []string{
 	"stringArray",
 	"stringTable",
@@ -73,23 +76,24 @@ var tableMembers = []string{
 	"sources",
 }
 
-// stringBytes is what a string costs in addition to its bytes.
+// stringBytes is the memory charged for a string in addition to its bytes.
 const stringBytes = 32
 
-// stackColumns are read before what they refer to, and dropped once they are nodes.
+// stackColumns holds the stack table until finishTables converts it to nodes, because the tables that it refers to may
+// follow it.
 type stackColumns struct {
 	table
 	frame, prefix, offset []int32
 }
 
-// readTables reads the member with that index in tableMembers.
+// readTables reads the member tableMembers[member].
 func (f *file) readTables(t *tables, s *stackColumns, member int) (err error) {
 	switch tableMembers[member] {
 	case "stringArray", "stringTable":
-		t.hasTexts = true
+		t.hasStrings = true
 		return f.Array(func(int) error {
 			text, err := f.String()
-			t.texts = append(t.texts, text)
+			t.stringArray = append(t.stringArray, text)
 			return f.charged(err, stringBytes+len(text))
 		})
 	case "stackTable":
@@ -130,7 +134,7 @@ func (f *file) readTables(t *tables, s *stackColumns, member int) (err error) {
 	return err
 }
 
-// finishTables makes nodes of the stacks when all tables of an object have been read.
+// finishTables adds the stacks as nodes. All tables of the object must have been read.
 func (f *file) finishTables(t *tables, s *stackColumns) error {
 	if len(t.frames.fn) != t.frames.rows {
 		return f.Fail(t.frames.place, fmt.Errorf("%w: the table has no column func", ntconv.ErrCorrupt))
@@ -166,7 +170,8 @@ func (f *file) finishTables(t *tables, s *stackColumns) error {
 	return f.charged(nil, -int(s.bytes))
 }
 
-// caller returns the stack that stack i extends, -1 if it is an outermost one.
+// caller returns the stack that stack i extends, or -1 if it is an outermost stack. ok is false if the reference is
+// invalid.
 func (s *stackColumns) caller(i int) (caller int, ok bool) {
 	switch {
 	case len(s.prefix) > 0:
@@ -185,6 +190,7 @@ func (s *stackColumns) caller(i int) (caller int, ok bool) {
 	return caller, caller >= 0 && caller < i
 }
 
+// readShared reads the tables that all threads share. A file must not have both shared stacks and stacks of threads.
 func (f *file) readShared() error {
 	t, s := new(tables), new(stackColumns)
 	err := f.Object(tableMembers, func(i int) error { return f.readTables(t, s, i) })
@@ -221,15 +227,15 @@ func (f *file) readLibs() error {
 	})
 }
 
-// names are the tables of all threads, and what was made of them.
-type names struct {
-	list      []*tables // by frameBase
+// names holds the tables of all threads, and the functions and mappings that were built from them.
+type names struct { // in the order of frameBase
+	list      []*tables // number of frames of all tables
 	frames    uint32    // of all of them
 	functions map[function]*ntconv.Function
 	mappings  map[lib]*ntconv.Mapping
 }
 
-// A function is what distinguishes functions.
+// A function is the identity of a function.
 type function struct {
 	name, file string
 	line       int32
@@ -249,15 +255,15 @@ func (n *names) add(t *tables) uint32 {
 	return first
 }
 
-// textsOf returns the strings that tables refer to.
-func (f *file) textsOf(t *tables) []string {
-	if t.hasTexts || f.shared == nil {
-		return t.texts
+// stringsOf returns the strings that t refers to.
+func (f *file) stringsOf(t *tables) []string {
+	if t.hasStrings || f.shared == nil {
+		return t.stringArray
 	}
-	return f.shared.texts
+	return f.shared.stringArray
 }
 
-// sourcesOf returns the files that functions refer to by their column source.
+// sourcesOf returns the file names to which the column source of t refers.
 func (f *file) sourcesOf(t *tables) []int32 {
 	if t.sources != nil || f.shared == nil {
 		return t.sources
@@ -265,10 +271,10 @@ func (f *file) sourcesOf(t *tables) []int32 {
 	return f.shared.sources
 }
 
-// checkNames checks all references from frames to functions, resources and strings.
+// checkNames validates all references from frames to functions, resources and strings.
 func (f *file) checkNames() error {
 	for _, t := range f.names.list {
-		texts := len(f.textsOf(t))
+		stringArray := len(f.stringsOf(t))
 		for _, c := range []struct {
 			table  *table
 			name   string
@@ -276,11 +282,11 @@ func (f *file) checkNames() error {
 			limit  int
 		}{
 			{&t.frames.table, "frameTable.func", t.frames.fn, t.funcs.rows},
-			{&t.funcs.table, "funcTable.name", t.funcs.name, texts},
-			{&t.funcs.table, "funcTable.fileName", t.funcs.file, texts},
+			{&t.funcs.table, "funcTable.name", t.funcs.name, stringArray},
+			{&t.funcs.table, "funcTable.fileName", t.funcs.file, stringArray},
 			{&t.funcs.table, "funcTable.resource", t.funcs.resource, max(t.resources.rows, 1)}, // 0 may mean none
 			{&t.funcs.table, "funcTable.source", t.funcs.source, max(len(f.sourcesOf(t)), 1)},
-			{&t.resources.table, "resourceTable.name", t.resources.name, texts},
+			{&t.resources.table, "resourceTable.name", t.resources.name, stringArray},
 		} {
 			required := c.name == "frameTable.func" || c.name == "funcTable.name"
 			at := slices.IndexFunc(c.column, func(n int32) bool { return int(n) >= c.limit || n < 0 && required })
@@ -302,10 +308,10 @@ func (f *file) checkNames() error {
 			return f.Fail(t.funcs.place, fmt.Errorf("%w: the table has no column name", ntconv.ErrCorrupt))
 		}
 		for _, name := range f.sourcesOf(t) {
-			if int(name) >= texts {
+			if int(name) >= stringArray {
 				return f.Fail(
 					t.funcs.place,
-					fmt.Errorf("%w: a name of a source is string %d of %d", ntconv.ErrCorrupt, name, texts),
+					fmt.Errorf("%w: a name of a source is string %d of %d", ntconv.ErrCorrupt, name, stringArray),
 				)
 			}
 		}

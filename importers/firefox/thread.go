@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// A thread is an element of the member threads. Its columns are dropped once they are records.
+// A thread is an element of the member threads. readThread converts its columns to records and then drops them.
 type thread struct {
 	number  uint32
 	thread  *ntconv.Thread
@@ -19,7 +19,7 @@ type thread struct {
 	last    int64
 	pid     string
 	samples sampleTable
-	// Lowest and highest string that names a marker, and where the markers are: strings may come later.
+	// Lowest and highest string index that names a marker, and the position of the markers, for checkMarkers.
 	markerLow, markerName int32
 	markerPlace           jsonread.Place
 
@@ -35,7 +35,7 @@ type sampleTable struct {
 	time       []int64
 	deltas     []jsonread.Decimal
 	weight     []jsonread.Decimal
-	duration   []jsonread.Decimal // what weight was called before version 29
+	duration   []jsonread.Decimal // name of weight before version 29
 	cpu        []jsonread.Decimal
 	weightType string
 }
@@ -43,10 +43,12 @@ type sampleTable struct {
 var threadMembers = append(tableMembers[:len(tableMembers):len(tableMembers)],
 	"name", "processName", "processType", "pid", "tid", "samples", "markers", "jsAllocations", "nativeAllocations")
 
+// readThread reads a thread and converts its samples and markers to records, once all of its members are known: their
+// order is arbitrary. Then it drops the columns and returns the memory charged for them.
 func (f *file) readThread() error {
 	t := &thread{tables: new(tables), first: math.MaxInt64, last: math.MinInt64}
 	var s stackColumns
-	var o ownerTexts
+	var o ownerFields
 	err := f.Object(threadMembers, func(i int) (err error) {
 		switch {
 		case i < len(tableMembers):
@@ -78,7 +80,7 @@ func (f *file) readThread() error {
 	return f.charged(nil, -int(used))
 }
 
-func (f *file) readThreadMember(t *thread, o *ownerTexts, name string) (err error) {
+func (f *file) readThreadMember(t *thread, o *ownerFields, name string) (err error) {
 	switch name {
 	case "name":
 		o.name, err = f.String()
@@ -102,6 +104,7 @@ func (f *file) readThreadMember(t *thread, o *ownerTexts, name string) (err erro
 	return err
 }
 
+// readSamples reads a table of samples or allocations. Its times may be absolute or differences.
 func (f *file) readSamples(s *sampleTable) (err error) {
 	s.table, err = f.readTable([]column{
 		{
@@ -133,8 +136,8 @@ func (f *file) readSamples(s *sampleTable) (err error) {
 	return nil
 }
 
-// accumulate returns times from the differences between them, in milliseconds. They are added up in picoseconds, so
-// that rounding does not add up.
+// accumulate returns times from their differences in milliseconds. It adds them in picoseconds, so that rounding errors
+// do not accumulate.
 func (f *file) accumulate(deltas []jsonread.Decimal) ([]int64, error) {
 	times := make([]int64, len(deltas))
 	sum := int64(0)
@@ -149,7 +152,7 @@ func (f *file) accumulate(deltas []jsonread.Decimal) ([]int64, error) {
 	return times, f.charged(nil, 8*len(times))
 }
 
-// finishThreadTables finishes the tables of a thread that has its own ones.
+// finishThreadTables finishes the tables of a thread that has its own stack table.
 func (f *file) finishThreadTables(t *thread, s *stackColumns) error {
 	if !t.tables.hasStacks {
 		return nil
@@ -161,8 +164,8 @@ func (f *file) finishThreadTables(t *thread, s *stackColumns) error {
 	return f.finishTables(t.tables, s)
 }
 
-// node returns the stack with an index in the table of a thread, or in the shared one, which may come later. Then its
-// stacks are the first nodes.
+// node returns the node of a stack index. The stack belongs to the table of the thread or to the shared table. If the
+// shared table follows later, its stacks will be the first nodes, because no thread has a table of its own.
 func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Place) (sampled.Node, error) {
 	if index == none || index == -1 {
 		return sampled.NoStack, nil
@@ -217,7 +220,7 @@ func (f *file) addSamples(t *thread) error {
 		if values, err = weigh(values[:0], i); err != nil {
 			return err
 		}
-		if cpu >= 0 && i > 0 { // the first value has no beginning
+		if cpu >= 0 && i > 0 { // the first value has no start time
 			n, _, ok := s.cpu[i].Scale(0)
 			if scale := f.meta.cpuScale; !ok || n > math.MaxInt64/scale || n < math.MinInt64/scale {
 				return f.Fail(s.place, fmt.Errorf("%w: row %d of threadCPUDelta is out of range", ntconv.ErrCorrupt, i))
@@ -251,7 +254,7 @@ func (f *file) addSample(t *thread, s *sampleTable, what string, i int, values [
 	return nil
 }
 
-// weighing returns a function that appends the values of row i of a table of samples.
+// weighing returns a function that appends the values of row i of a sample table.
 func (f *file) weighing(s *sampleTable) (func(to []sampled.Value, i int) ([]sampled.Value, error), error) {
 	digits, main := 0, samplesType
 	switch s.weightType {
@@ -305,12 +308,14 @@ func (f *file) addJSAllocations(t *thread) error {
 	return f.addAllocations(t, &t.js, "jsAllocations", jsObjectsType, jsSpaceType, jsSpaceType)
 }
 
-// addNativeAllocations adds allocations, and as another sample type what was freed: both are sampled independently of
+// addNativeAllocations adds allocations, and freed memory as another sample type: both are sampled independently of
 // each other, so their sum has no meaning.
 func (f *file) addNativeAllocations(t *thread) error {
 	return f.addAllocations(t, &t.native, "nativeAllocations", nativeObjectsType, nativeSpaceType, nativeFreedType)
 }
 
+// addAllocations adds the rows of an allocation table. A positive weight is an allocated size, a negative weight a
+// freed size.
 func (f *file) addAllocations(t *thread, s *sampleTable, what string, objects, space, freed origin.ValueType) error {
 	for i := range s.rows {
 		size := int64(0)

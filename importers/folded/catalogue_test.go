@@ -123,7 +123,7 @@ func TestProducers(t *testing.T) {
 	}
 }
 
-// TestTolerance reads what producers and editors do to lines, and checks what the report says about it.
+// TestTolerance reads variants of lines that producers and editors write, and checks the report.
 func TestTolerance(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -169,7 +169,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestRoots reads processes and threads that are spelled as exporters/folded spells them, and as others do.
+// TestRoots reads processes and threads in the form of exporters/folded and in other forms.
 func TestRoots(t *testing.T) {
 	const text = "shop-42;till-7;a 1\nshop-42;till-8;a 2\nshop-42;thread-9;a 3\ncart-42;x;a 4\ncart;[no stack] 5\nshop-42 6\n"
 	var got []string

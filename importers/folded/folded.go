@@ -2,17 +2,17 @@
 //
 //	main;scan;memcpy 120
 //
-// Each line becomes one event Universal.Events/cpu, like a sample that importers/pprof reads: its first field, Value,
-// is the weight that PerfView shows, and the second one, named after the sample type, has the same value. Attributes of
-// the event's type describe the sample type. exporters/folded and exporters/pprof restore the stacks and their values.
-// docs/folded.md specifies what is read.
+// Each line becomes one event Universal.Events/cpu, like a sample that importers/pprof reads. Its first field, Value,
+// is the weight that PerfView shows. The second field is named after the sample type and has the same value. Attributes
+// of the event's type describe the sample type. exporters/folded and exporters/pprof restore the stacks and their
+// values. docs/folded.md specifies what is read.
 //
-// The source reads one line at a time. Memory depends on the distinct names of functions and not on the number of
-// lines.
+// The source reads one line at a time. Its memory grows with the number of distinct function names, not with the number
+// of lines.
 //
 // # Names
 //
-// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+// Stacks have frames with names and no PCs. To write a format that holds only addresses, use symbol.Synthesize.
 package folded
 
 import (
@@ -27,31 +27,33 @@ import (
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	// SampleType is the name of the sample type that the values have. Empty means "samples".
+	// SampleType is the name of the sample type of the values; "" means "samples".
 	SampleType string
-	// Unit is the unit of the values as profile.proto spells units, such as "nanoseconds" or "bytes". Empty means
-	// "count".
+	// Unit is the unit of the values as in profile.proto, such as "nanoseconds" or "bytes"; "" means "count".
 	Unit string
-	// Decimals is the number of decimal digits of the values that are kept, 0 to 18: values are multiplied by 10 to the
+	// Decimals is the number of decimal digits of the values that are kept, 0 to 18. Values are multiplied by 10 to the
 	// power of Decimals and rounded to the nearest integer. Unit is the unit of the result: for seconds with fractions,
 	// set Decimals to 9 and Unit to "nanoseconds".
 	Decimals int
 	// Column selects the value of lines with two values, which compare two profiles: 1 is the first profile, 2 the
-	// second one. Lines with one value are then skipped. 0 means that lines have one value; New refuses an input whose
-	// first lines all have two.
+	// second. Lines with one value are then skipped. 0 means that lines have one value; New rejects input whose first
+	// lines all have two.
 	Column int
-	// ProcessRoot and ThreadRoot state that the outermost frame names the process and that the outermost frame, or the
-	// next one if both are set, names the thread, spelled NAME-ID. They become the process, the thread and labels of
-	// the event.
+	// ProcessRoot states that the outermost frame names the process, ThreadRoot that the outermost frame, or the next
+	// one if both are set, names the thread. The form of these frames is NAME-ID. They become the process, the thread
+	// and labels of the event.
 	ProcessRoot, ThreadRoot bool
 	Limits                  Limits
-	Report                  *ntconv.Report // may be nil
+	Report                  *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
-// New returns a source over decompressed text. It reads the beginning of r. The error wraps ntconv.ErrUnsupported if
-// the lines have two values and Options.Column is 0. Errors of Next wrap ntconv.ErrLimit if the text exceeds a limit
-// and ntconv.ErrFormat if no line has a value; the report counts lines without a value in inputs that also have others.
-// opts may be nil.
+// New returns a Source over decompressed text. It reads the beginning of r. Nil opts select the defaults. New returns
+// an error that wraps ntconv.ErrUnsupported if an option is out of range, or if the lines have two values and
+// Options.Column is 0.
+//
+// Errors of Next wrap ntconv.ErrLimit if the text exceeds a limit, and ntconv.ErrFormat if it has lines, but none with
+// a value. Otherwise lines without a value are counted in the report (CodeRowSkipped). Errors of r are returned
+// unchanged. The Source is not safe for concurrent use.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{in: bufio.NewReaderSize(&sticky{r: r}, peekBytes)}
 	if opts != nil {
@@ -89,13 +91,13 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	return s, nil
 }
 
-// peekBytes is how much of the input New looks at.
+// peekBytes is the number of bytes of the input that New examines.
 const peekBytes = 64 << 10
 
-// byteOrderMark is what editors of some systems put at the start of text.
+// byteOrderMark is what some editors write at the start of a text.
 var byteOrderMark = []byte("\uFEFF")
 
-// sticky repeats the first error of a reader: bufio.Reader clears the one that Peek returned.
+// A sticky repeats the first error of a reader, because bufio.Reader drops the error that Peek returned.
 type sticky struct {
 	r   io.Reader
 	err error
@@ -132,7 +134,7 @@ func isDifferential(head []byte) bool {
 	return lines > 0
 }
 
-// A source yields the lines of a text.
+// A source converts the lines of a text to events.
 type source struct {
 	o      Options
 	in     *bufio.Reader
@@ -144,20 +146,20 @@ type source struct {
 	capture *ntconv.Thread
 	event   ntconv.Event
 	payload []byte
-	long    []byte // a line that does not fit in the buffer of in
+	long    []byte // a line that does not fit into the buffer of in
 
-	defined bool
-	number  int    // of the line at hand, from 1
-	offset  int64  // of the next line
+	defined bool   // the definition of typ has been delivered
+	number  int    // number of the current line, from 1
+	offset  int64  // of the next line, in the decompressed input
 	valid   uint64 // lines with a value
-	invalid uint64 // and without
+	invalid uint64 // lines without a value
 	err     error
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }
 
 func (s *source) Next() (*ntconv.Event, error) {
-	if !s.defined { // so that the description of an input without lines is not lost
+	if !s.defined { // so that the type is not lost if the input has no lines
 		s.defined = true
 		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
 		return &s.event, nil
@@ -190,7 +192,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 	return nil, s.err
 }
 
-// end returns the final error: io.EOF unless the input has lines, but none that could be read.
+// end returns the final error: io.EOF, unless the input has lines, but none with a value.
 func (s *source) end(err error) error {
 	if err == io.EOF && s.valid == 0 && s.invalid > 0 {
 		return located(
@@ -202,12 +204,12 @@ func (s *source) end(err error) error {
 	return err
 }
 
-// located says in which line something is wrong.
+// located adds the line number to an error.
 func located(line int, offset int64, err error) error {
 	return &ntconv.FormatError{Format: "folded", Offset: offset, Where: fmt.Sprintf("line %d", line), Err: err}
 }
 
-// line returns the next line, valid until the next call, and io.EOF after the last one.
+// line returns the next line, or io.EOF after the last line. The line is valid until the next call.
 func (s *source) line() ([]byte, error) {
 	s.long = s.long[:0]
 	for {
@@ -230,7 +232,7 @@ func (s *source) line() ([]byte, error) {
 			continue
 		}
 		if err != nil && (err != io.EOF || len(s.long) == 0) {
-			return nil, err // a line that the input does not end in is not complete
+			return nil, err // an incomplete line is dropped if the reader failed
 		}
 		s.number++
 		s.offset += int64(len(s.long))
@@ -238,7 +240,7 @@ func (s *source) line() ([]byte, error) {
 	}
 }
 
-// value cuts a line into the stack and the value that the options select.
+// value splits a line into the stack and the value that the options select.
 func (s *source) value(line []byte) (stack []byte, value int64, ok bool) {
 	stack, text, ok := cutValue(line)
 	if ok && s.o.Column > 0 {
@@ -257,7 +259,7 @@ func (s *source) value(line []byte) (stack []byte, value int64, ok bool) {
 	return stack, value, ok
 }
 
-// fill makes the event of a line.
+// fill sets s.event to the event of a line.
 func (s *source) fill(stack []byte, value int64, at int64) error {
 	owner, stack := s.roots(stack)
 	frames, err := s.frames(stack, at)

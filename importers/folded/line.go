@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// trimLine removes the end of the line and white space before it.
+// trimLine removes the line break and the white space before it.
 func trimLine(line []byte) []byte { return bytes.TrimRight(line, " \t\r\n") }
 
 // isIgnored reports whether a line is empty or a comment.
@@ -14,8 +14,8 @@ func isIgnored(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' && (len(line) == 1 || line[1] == ' ')
 }
 
-// cutValue splits a line before the white space that precedes its last word. It returns false if the last word is not a
-// number of digits, with a fraction or without, or nothing precedes it. This is how flamegraph.pl recognizes lines.
+// cutValue splits a line before the white space that precedes its last word. It returns false if the last word is not
+// an unsigned decimal number, or if nothing precedes it. flamegraph.pl recognizes lines in the same way.
 func cutValue(line []byte) (stack, value []byte, ok bool) {
 	at := bytes.LastIndexAny(line, " \t")
 	if at < 0 {
@@ -36,11 +36,11 @@ func cutValue(line []byte) (stack, value []byte, ok bool) {
 	return stack, value, true
 }
 
-// maxDecimals is the largest power of ten below 2^63.
+// maxDecimals is the largest n for which 10^n is below 2^63.
 const maxDecimals = 18
 
-// parseValue returns a number times 10 to the power of decimals, as the nearest integer, halves up. rounded says that
-// it is not exact. It returns false if the result exceeds 63 bits.
+// parseValue returns text times 10 to the power of decimals as an integer, rounded half up. rounded is true if this
+// changed the value. ok is false if the result exceeds 63 bits.
 func parseValue(text []byte, decimals int) (value int64, rounded, ok bool) {
 	whole, fraction, _ := bytes.Cut(text, []byte("."))
 	n := uint64(0)
@@ -74,9 +74,8 @@ func parseValue(text []byte, decimals int) (value int64, rounded, ok bool) {
 	return int64(n), rounded, n <= math.MaxInt64
 }
 
-// cutAnnotation removes the suffix by which a producer marks the kind of a function, and returns its letter: i for
-// inlined, k for kernel, j for code that a runtime has compiled. The letter is 0 if there is no suffix, or nothing but
-// it.
+// cutAnnotation removes the suffix that marks the kind of a function, and returns its letter: i for inlined, k for
+// kernel, j for JIT-compiled. letter is 0 if there is no suffix, or if the name consists of a suffix only.
 func cutAnnotation(name []byte) (rest []byte, letter byte) {
 	n := len(name) - len("_[k]")
 	if n <= 0 || name[n] != '_' || name[n+1] != '[' || name[n+3] != ']' {

@@ -8,10 +8,10 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// syncTick is the time of all events, in nanoseconds. It is not zero, which some readers treat as unknown.
+// syncTick is the time of all events in nanoseconds. It is not 0, because some readers treat 0 as unknown.
 const syncTick = 1_000_000_000
 
-// describe makes what all events share. It is that of importers/pprof for a profile with one sample type.
+// describe sets what all events share, as importers/pprof does for a profile with one sample type.
 func (s *source) describe() {
 	t := origin.ValueType{Type: cmp.Or(s.o.SampleType, "samples"), Unit: cmp.Or(s.o.Unit, "count")}
 	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{t}}}
@@ -27,6 +27,6 @@ func (s *source) describe() {
 	s.info = ntconv.Info{
 		Format: "folded", PointerSize: 8, Aggregate: true,
 		Clock: ntconv.Clock{Freq: 1e9, Tick: syncTick},
-		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples are of CPU 0
+		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples are on CPU 0
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An owner is on whose behalf a sample was taken. exporters/pprof writes the labels.
+// An owner is the thread for which samples were recorded, and labels that name it. exporters/pprof writes the labels.
 type owner struct {
 	thread *ntconv.Thread
 	labels *ntconv.Labels // nil if the line names no owner
 }
 
-// owners are the processes and threads of the lines so far.
+// owners assigns the processes and threads of the lines.
 type owners struct {
-	fallback *owner
-	roots    map[string]*owner // by the text of the outermost frames
-	process  map[string]*ntconv.Process
-	pids     map[uint64]bool // in use
-	tids     map[uint64]bool
+	fallback *owner                     // for lines that name no owner
+	roots    map[string]*owner          // by the text of the outermost frames
+	process  map[string]*ntconv.Process // by the text of the process frame
+	pids     map[uint64]bool            // PIDs in use
+	tids     map[uint64]bool            // TIDs in use
 }
 
 // The process and thread of lines that name none, as in importers/pprof.
@@ -29,7 +29,7 @@ const (
 	fallbackName = "process"
 )
 
-// Lines of further processes and threads count for the fallback.
+// Lines of further processes and threads are assigned to the fallback.
 const (
 	maxProcesses = 10_000
 	maxThreads   = 100_000
@@ -55,7 +55,7 @@ func (s *source) roots(text []byte) (*owner, []byte) {
 	if n == 0 {
 		return s.owners.fallback, text
 	}
-	end := 0 // of the roots, and the separator
+	end := 0 // after the roots and their separator
 	for range n {
 		at := bytes.IndexByte(text[end:], ';')
 		if at < 0 {
@@ -72,7 +72,7 @@ func (s *source) roots(text []byte) (*owner, []byte) {
 	return o, rest
 }
 
-// newOwner returns the owner with roots that are not known yet.
+// newOwner returns the owner for roots that are not known yet.
 func (s *source) newOwner(roots string) *owner {
 	o := &s.owners
 	if len(o.roots) >= maxThreads {
@@ -82,7 +82,7 @@ func (s *source) newOwner(roots string) *owner {
 	if s.o.ProcessRoot {
 		process, thread, _ = strings.Cut(roots, ";")
 	}
-	var texts, numbers []ntconv.Label
+	var names, numbers []ntconv.Label
 	t := &ntconv.Thread{Process: o.fallback.thread.Process}
 	if s.o.ProcessRoot {
 		var known bool
@@ -92,12 +92,12 @@ func (s *source) newOwner(roots string) *owner {
 				ntconv.Label{Kind: ntconv.LabelInt, Key: "pid", Num: int64(t.Process.PID), Unit: "id"},
 			)
 		}
-		texts = append(texts, ntconv.Label{Kind: ntconv.LabelString, Key: "process", Str: t.Process.Name})
+		names = append(names, ntconv.Label{Kind: ntconv.LabelString, Key: "process", Str: t.Process.Name})
 	}
 	t.TID = t.Process.PID
 	if s.o.ThreadRoot && thread != "" {
 		name, id, known := cutID(thread)
-		if t.Name = name; known && name == "thread" { // which exporters/folded writes where a thread has no name
+		if t.Name = name; known && name == "thread" { // the name that exporters/folded writes for a thread without a name
 			t.Name = ""
 		}
 		if known {
@@ -106,17 +106,17 @@ func (s *source) newOwner(roots string) *owner {
 			id = unused(o.tids)
 		}
 		if t.Name != "" {
-			texts = append(texts, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
+			names = append(names, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
 		}
 		o.tids[id] = true
 		t.TID = id
 	}
-	found := &owner{thread: t, labels: ntconv.NewLabels(append(texts, numbers...))}
+	found := &owner{thread: t, labels: ntconv.NewLabels(append(names, numbers...))}
 	o.roots[roots] = found
 	return found
 }
 
-// processOf returns the process of an outermost frame, and whether the frame states its ID.
+// processOf returns the process that a frame names, and whether the frame states its PID.
 func (o *owners) processOf(text string) (p *ntconv.Process, known bool) {
 	name, id, known := cutID(text)
 	if p := o.process[text]; p != nil {
@@ -134,7 +134,7 @@ func (o *owners) processOf(text string) (p *ntconv.Process, known bool) {
 	return p, known
 }
 
-// cutID splits NAME-ID. The name is UTF-8.
+// cutID splits NAME-ID. It returns false if text has no ID. The name is valid UTF-8.
 func cutID(text string) (name string, id uint64, ok bool) {
 	text = toValid(strings.TrimSpace(text))
 	at := strings.LastIndexByte(text, '-')
@@ -148,8 +148,8 @@ func cutID(text string) (name string, id uint64, ok bool) {
 	return text[:at], id, true
 }
 
-// unused returns the smallest ID from 1 that is not in use. IDs of names without a number are given in the order of the
-// lines, so the search begins where few are.
+// unused returns an unused ID, at least 1. The search starts after the number of used IDs, because IDs are assigned in
+// ascending order.
 func unused(ids map[uint64]bool) uint64 {
 	id := uint64(len(ids)) + 1
 	for ids[id] {

@@ -8,25 +8,25 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// noStack is the only frame of a line for samples without a stack, as exporters/folded writes it.
+// noStack is the only frame of lines for samples without a stack, as exporters/folded writes it.
 const noStack = "[no stack]"
 
-// noName is the name of frames without one, as exporters write it.
+// noName is the name of frames without a name, as exporters write it.
 const noName = "(no name)"
 
-// names are the frames of all lines so far, by text.
+// names holds the distinct frames of all lines.
 type names struct {
 	o         *Options
-	frames    map[string]ntconv.Frame // by text, with its annotation
+	frames    map[string]ntconv.Frame // by text, including its annotation
 	functions map[string]*ntconv.Function
-	size      int // bytes of all texts
+	size      int // total bytes of all keys of frames
 }
 
 func newNames(o *Options) *names {
 	return &names{o: o, frames: map[string]ntconv.Frame{}, functions: map[string]*ntconv.Function{}}
 }
 
-// frame returns the frame of a text, which is not empty.
+// frame returns the frame for a text, which must not be empty. It returns an error if a limit is exceeded.
 func (n *names) frame(text []byte, at int64) (ntconv.Frame, error) {
 	f, ok := n.frames[string(text)]
 	if ok {
@@ -52,7 +52,7 @@ func (n *names) frame(text []byte, at int64) (ntconv.Frame, error) {
 	return f, nil
 }
 
-// function returns the function of a name.
+// function returns the function with a name. Equal names share one pointer.
 func (n *names) function(name string, at int64) *ntconv.Function {
 	f := n.functions[name]
 	if f == nil {
@@ -67,10 +67,10 @@ func (n *names) function(name string, at int64) *ntconv.Function {
 	return f
 }
 
-// toValid replaces each run of bytes that are not UTF-8 by U+FFFD.
+// toValid replaces each run of invalid UTF-8 by U+FFFD.
 func toValid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// frames returns the frames, leaf first, of a line without its value and roots.
+// frames returns the frames of a stack, leaf first. text is a line without its value and roots.
 func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
 	if len(text) == 0 || string(text) == noStack {
 		return nil, nil
@@ -82,7 +82,7 @@ func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
 		from := bytes.LastIndexByte(text[:end], ';') + 1
 		next := bytes.TrimSpace(text[from:end])
 		end = from - 1
-		if len(next) == 0 { // stackcollapse-perf.pl writes them: omitting one would credit its caller
+		if len(next) == 0 { // stackcollapse-perf.pl writes such frames. Omitting one would credit its caller
 			s.o.Report.Note(ntconv.CodeRepaired, 1, at, "frames without a name")
 			next = []byte(noName)
 		}
@@ -97,8 +97,9 @@ func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
 		}
 		frames, name = append(frames, f), next
 	}
-	if n := len(frames); n > 0 &&
-		frames[n-1].Flags&ntconv.FrameInlined != 0 { // into no function: the suffix is part of the name
+	// An inlined frame needs a function into which it was inlined. For the outermost frame the suffix is part of the
+	// name.
+	if n := len(frames); n > 0 && frames[n-1].Flags&ntconv.FrameInlined != 0 {
 		frames[n-1] = ntconv.Frame{Func: s.names.function(string(name), at)}
 	}
 	return frames, nil

@@ -9,42 +9,43 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A decoder has what the decoders of both encodings share: limits, the report, and the span at hand with the memory of
-// its lists.
+// A decoder holds what the decoders of both encodings share: the limits, the report, and the current span with the
+// memory of its lists. The span is valid until the next reset.
 type decoder struct {
 	limits Limits
 	report *ntconv.Report
 
 	s          span.Span
-	elements   int              // of the span, resource or scope at hand
-	own        []span.Attribute // of the span
-	attributes []span.Attribute // of its events and links
+	elements   int              // elements of the current span, resource or scope
+	own        []span.Attribute // attributes of the span
+	attributes []span.Attribute // attributes of its events and links
 	place      place
-	scan       scanner // of the JSON text at hand
+	scan       scanner // over the current JSON text
 }
 
-// A place is where in the input a decoder is, for the report.
+// A place is the position of a decoder in the input, for the report.
 type place struct {
-	offset  int64 // of the ResourceSpans message in the input
-	message int   // number of that message, from 0
-	span    int   // number of the span in it, from 0
+	offset  int64 // of the ResourceSpans message in the decompressed input
+	message int   // index of that message, from 0
+	span    int   // index of the span in it, from 0
 }
 
 func (p place) String() string { return fmt.Sprintf("resourceSpans %d, span %d", p.message, p.span) }
 
-// reset makes room for the next span.
+// reset prepares the decoder for the next span.
 func (d *decoder) reset() {
 	d.s = span.Span{Events: d.s.Events[:0], Links: d.s.Links[:0]}
 	d.own, d.attributes = d.own[:0], d.attributes[:0]
 	d.elements = 0
 }
 
-// room reports whether the span, resource or scope at hand may have one more element, and counts the element if not.
+// room reports whether the current span, resource or scope may have one more element. If not, it counts the element as
+// dropped.
 func (d *decoder) room() bool {
 	if d.elements++; d.elements <= d.limits.Elements {
 		return true
 	}
-	if d.elements == d.limits.Elements+1 { // there may be millions more
+	if d.elements == d.limits.Elements+1 { // report the position once; there may be millions of further elements
 		d.report.Note(
 			ntconv.CodeNotCarried,
 			1,
@@ -61,7 +62,7 @@ func (d *decoder) room() bool {
 	return false
 }
 
-// finish completes a span whose message was read. It reports whether the span is valid and counts it if not.
+// finish completes a span whose message has been read. It returns false and counts the span if its IDs are invalid.
 func (d *decoder) finish(ids idLengths) bool {
 	s := &d.s
 	s.Attributes = d.own
@@ -83,7 +84,7 @@ func (d *decoder) finish(ids idLengths) bool {
 	return true
 }
 
-// idLengths are the numbers of bytes of the IDs of a span on the wire.
+// idLengths holds the lengths of a span's IDs in the input, in bytes.
 type idLengths struct{ trace, span, parent int }
 
 // skip counts a span that is not delivered.
@@ -96,12 +97,12 @@ func (d *decoder) corrupt(what string) {
 	d.report.Note(ntconv.CodeCorrupt, 1, d.place.offset, fmt.Sprintf("%v: %s", d.place, what))
 }
 
-// unknown counts a field that is not read.
+// unknown counts a field that the decoder does not know.
 func (d *decoder) unknown(name string) {
 	d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, "unknown field "+name)
 }
 
-// tooDeep counts a value that is replaced by an empty one.
+// tooDeep returns the empty value that replaces a value nested too deeply, and counts it.
 func (d *decoder) tooDeep() span.Value {
 	d.report.Note(
 		ntconv.CodeNotCarried,
@@ -112,7 +113,7 @@ func (d *decoder) tooDeep() span.Value {
 	return span.Empty()
 }
 
-// link adds a link if its IDs are valid: absent, or of the right length.
+// link adds a link. It skips and counts a link whose IDs are neither absent nor of the right length.
 func (d *decoder) link(l span.Link, ids idLengths) {
 	if ids.trace != 0 && ids.trace != len(l.TraceID) || ids.span != 0 && ids.span != len(l.ID) {
 		why := fmt.Sprintf("link skipped: %v: IDs of %d and %d bytes; want 16 and 8", d.place, ids.trace, ids.span)
@@ -122,7 +123,7 @@ func (d *decoder) link(l span.Link, ids idLengths) {
 	d.s.Links = append(d.s.Links, l)
 }
 
-// valid returns s as UTF-8 and counts it if it is not.
+// valid returns s with U+FFFD in place of invalid UTF-8, and counts such strings.
 func (d *decoder) valid(s string) string {
 	if utf8.ValidString(s) {
 		return s

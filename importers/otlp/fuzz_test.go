@@ -35,7 +35,7 @@ func seeds() (list []*tracepb.TracesData) {
 	return list
 }
 
-// FuzzProtobuf: what google.golang.org/protobuf decodes is decoded to the same spans, and nothing else panics.
+// FuzzProtobuf: whatever google.golang.org/protobuf decodes is decoded to the same spans, and nothing else panics.
 func FuzzProtobuf(f *testing.F) {
 	for _, data := range seeds() {
 		b, err := proto.Marshal(data)
@@ -77,7 +77,7 @@ func FuzzProtobuf(f *testing.F) {
 	})
 }
 
-// FuzzJSON: no input panics, and what is decoded is the same after it was written as protobuf and read again.
+// FuzzJSON: no input panics, and decoded spans are equal after they were written as protobuf and read again.
 func FuzzJSON(f *testing.F) {
 	for i, data := range seeds() {
 		f.Add(spangen.JSON(data, spangen.Style{Snake: i%2 == 1, Upper: i == 2, Numbers: i == 3, Names: i == 1, Nulls: i == 4}))

@@ -36,7 +36,7 @@ func oneScope(spans ...*tracepb.Span) *tracepb.TracesData {
 	return &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: spans}}}}}
 }
 
-// Spans with invalid IDs are skipped and counted, and those around them are not.
+// Spans with invalid IDs are skipped and counted; the spans around them are not affected.
 func TestInvalidIDs(t *testing.T) {
 	for name, change := range map[string]func(*tracepb.Span){
 		"trace 15":    func(s *tracepb.Span) { s.TraceId = s.TraceId[:15] },
@@ -61,7 +61,7 @@ func TestInvalidIDs(t *testing.T) {
 	}
 }
 
-// A parent of zeros means none, as an absent one. A link of zeros stays, and one with IDs of wrong length is skipped.
+// A parent of zeros means no parent. A link of zeros is kept, and a link with IDs of the wrong length is skipped.
 func TestZeroIDs(t *testing.T) {
 	s := validSpan("s")
 	s.ParentSpanId = make([]byte, 8)
@@ -99,7 +99,7 @@ func depthOf(v span.Value) int {
 	return 0
 }
 
-// Values deeper than the limit lose what is too deep, which is counted; all others are complete.
+// Values deeper than the limit lose only the parts that are too deep, which are counted; all others are complete.
 func TestDepthLimit(t *testing.T) {
 	for _, test := range []struct{ limit, levels, want int }{
 		{0, 64, 64}, {0, 65, 64}, {3, 3, 3}, {3, 4, 3}, {3, 2000, 3}, {5000, 1001, 1000},
@@ -120,7 +120,7 @@ func TestDepthLimit(t *testing.T) {
 	}
 }
 
-// Values of a million levels end in an error or are cut, and cost no more than they are.
+// Values with a million levels end in an error or are truncated, and need memory in proportion to their size.
 func TestAbsurdDepth(t *testing.T) {
 	var value []byte
 	for range 100_000 {
@@ -179,7 +179,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// A corrupt part costs that part alone, as long as the lengths around it are right.
+// A corrupt part affects only itself as long as the lengths around it are correct.
 func TestCorruptParts(t *testing.T) {
 	good := bytesField(2, marshal(t, validSpan("good")))
 	broken := bytesField(2, []byte{0x0a, 0xff})
@@ -209,7 +209,7 @@ func TestCorruptParts(t *testing.T) {
 	}
 }
 
-// Inputs that are not OTLP, or are only the beginning of it, are errors with a sentinel and cost no memory.
+// Inputs that are not OTLP, or only the beginning of it, are errors with a sentinel and do not need memory.
 func TestHostileInputs(t *testing.T) {
 	group := append([]byte{0x0a}, binary.AppendUvarint(nil, 1<<30)...)
 	for _, test := range []struct {
@@ -249,7 +249,7 @@ func TestHostileInputs(t *testing.T) {
 	}
 }
 
-// Attributes, events, links and elements of arrays beyond the limit are omitted and counted, wherever they are.
+// Attributes, events, links and array elements beyond the limit are dropped and counted, at any position.
 func TestElementLimit(t *testing.T) {
 	const limit = 10
 	value := func(v *commonpb.AnyValue) []*commonpb.KeyValue { return []*commonpb.KeyValue{{Key: "k", Value: v}} }
@@ -309,7 +309,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// A billion as dropped count, and ends before starts, are values like others.
+// A dropped count of a billion, and ends before starts, are valid values.
 func TestOddNumbers(t *testing.T) {
 	s := validSpan("s")
 	s.DroppedAttributesCount, s.DroppedEventsCount, s.DroppedLinksCount = 1e9, math.MaxUint32, 1
@@ -323,7 +323,7 @@ func TestOddNumbers(t *testing.T) {
 	}
 }
 
-// Times of events never go back on a thread, and the number of threads is bounded, whatever the order of the spans.
+// The times of events never decrease on a thread, and the number of threads is limited, for any order of the spans.
 func TestOrder(t *testing.T) {
 	const n = 150_000
 	for name, end := range map[string]func(i int) uint64{
@@ -368,7 +368,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// In time order the events are those of the order of the input, sorted.
+// In time order, the events are the sorted events of file order.
 func TestByTime(t *testing.T) {
 	const n = 70_000
 	for name, at := range map[string]func(i int) int{
@@ -408,7 +408,7 @@ func TestByTime(t *testing.T) {
 	}
 }
 
-// Distinct resources are processes with the PIDs that they state, unless those are taken; threads are those that
+// Distinct resources are processes with the PIDs that they state, unless a PID is in use; threads are those that
 // attributes state.
 func TestOwners(t *testing.T) {
 	str := func(s string) *commonpb.AnyValue {

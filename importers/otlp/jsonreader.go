@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// topFields are the fields of the outermost object by signal.
+// topFields are the names of the field of the outermost object, per signal.
 var topFields = [numSignals][2]string{
 	traces:   {"resourceSpans", "resource_spans"},
 	metrics:  {"resourceMetrics", "resource_metrics"},
@@ -20,7 +20,7 @@ var topFields = [numSignals][2]string{
 	profiles: {"resourceProfiles", "resource_profiles"},
 }
 
-// signalOfField returns the signal whose outermost object has that field.
+// signalOfField returns the signal whose outermost object has a field with this name.
 func signalOfField(name string) (s signal, ok bool) {
 	for s, names := range topFields {
 		if name == names[0] || name == names[1] {
@@ -30,7 +30,7 @@ func signalOfField(name string) (s signal, ok bool) {
 	return 0, false
 }
 
-// recognizeJSON reports whether text begins with an object that has a field of OTLP.
+// recognizeJSON reports whether head begins with an object that has a field of OTLP.
 func recognizeJSON(head []byte) bool {
 	text := bytes.NewReader(bytes.TrimPrefix(head, byteOrderMark))
 	dec := jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -55,22 +55,22 @@ func recognizeJSON(head []byte) bool {
 	}
 }
 
-// A jsonReader reads OTLP/JSON. It holds the text of one element of resourceSpans.
+// A jsonReader reads OTLP/JSON. It holds the text of one element of resourceSpans at a time.
 type jsonReader struct {
 	*decoder
 	in     *limitedReader
 	dec    *jsontext.Decoder
 	base   int64 // offset of the decoder's first byte in the input
-	inList bool  // the decoder is in a list resourceSpans
+	inList bool  // the decoder is inside a resourceSpans list
 
 	res      *span.Resource
 	sections iterator // over scopeSpans
 	list     iterator // over spans
 	sc       *span.Scope
-	err      error // that follows it
+	err      error // error to return after the current element
 }
 
-// A limitedReader fails with a LimitError once more than left bytes were read.
+// A limitedReader returns a LimitError after left bytes. element resets left for each element.
 type limitedReader struct {
 	r           *rewinder
 	left, limit int
@@ -90,6 +90,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// newJSONReader returns a reader of in, which is positioned at the start of the input.
 func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 	d.place.message = -1
 	j := &jsonReader{decoder: d, in: &limitedReader{&rewinder{r: in}, d.limits.Message, d.limits.Message}}
@@ -101,6 +102,7 @@ func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 	return j
 }
 
+// next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
 func (j *jsonReader) next() (*span.Span, error) {
 	for {
 		if n, ok := j.list.next(); ok {
@@ -124,7 +126,7 @@ func (j *jsonReader) next() (*span.Span, error) {
 	}
 }
 
-// nextSection returns the next element of scopeSpans. If the input is truncated, the last one may be incomplete.
+// nextSection returns the next element of scopeSpans. The last one may be incomplete if the input is truncated.
 func (j *jsonReader) nextSection() (node, bool) {
 	if n, ok := j.sections.next(); ok {
 		return n, true
@@ -156,7 +158,7 @@ func (j *jsonReader) openGroup() error {
 		}
 		j.groupField(name, value)
 	}
-	if it.partial && it.rest.kind() == '[' { // of the fields of the object only scopeSpans is a list
+	if it.partial && it.rest.kind() == '[' { // only scopeSpans is a list among the fields of this object
 		j.sections = it.rest.elems()
 	}
 	return nil
@@ -177,7 +179,7 @@ func (j *jsonReader) groupField(name, value node) {
 	}
 }
 
-// openSection decodes the scope of an element of scopeSpans and makes its spans the list at hand.
+// openSection decodes the scope of an element of scopeSpans and makes its spans the current list.
 func (j *jsonReader) openSection(n node) {
 	j.sc = &span.Scope{Absent: true}
 	j.list = iterator{}
@@ -206,7 +208,7 @@ func (j *jsonReader) openSection(n node) {
 }
 
 // element returns the text of the next element of resourceSpans, valid until the next call. If the input is truncated
-// within an element, it returns what there is of it and the error.
+// within an element, it returns both the incomplete text and the error.
 func (j *jsonReader) element() ([]byte, error) {
 	for {
 		j.in.left = j.limits.Message
@@ -232,7 +234,7 @@ func (j *jsonReader) element() ([]byte, error) {
 	}
 }
 
-// token handles a token outside of the elements of resourceSpans.
+// token processes a token outside the elements of resourceSpans.
 func (j *jsonReader) token(t jsontext.Token) error {
 	depth := j.dec.StackDepth()
 	switch kind := t.Kind(); {
@@ -253,7 +255,7 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	)
 }
 
-// field begins the value of a field of the outermost object, or skips it.
+// field starts reading the list resourceSpans, or skips the value of any other field.
 func (j *jsonReader) field(name string) error {
 	s, ok := signalOfField(name)
 	switch {
@@ -273,7 +275,8 @@ func (j *jsonReader) field(name string) error {
 	return j.fail(j.dec.SkipValue())
 }
 
-// truncated returns the beginning of an element that the input does not complete, nil if err is another error.
+// truncated returns the beginning of an element that the input does not complete. It returns nil if err is not a
+// truncation.
 func (j *jsonReader) truncated(err error) []byte {
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
@@ -281,7 +284,7 @@ func (j *jsonReader) truncated(err error) []byte {
 	return bytes.TrimLeft(j.dec.UnreadBuffer(), ", \t\r\n")
 }
 
-// fail makes an error of this package of one of the JSON decoder. Errors of the reader stay as they are.
+// fail converts an error of the JSON decoder to an error of this package. It returns errors of the reader unchanged.
 func (j *jsonReader) fail(err error) error {
 	var limit *ntconv.LimitError
 	var syntax *jsontext.SyntacticError
@@ -306,7 +309,7 @@ func (j *jsonReader) fail(err error) error {
 	return err
 }
 
-// pointer returns a JSON pointer for an error, truncated because it grows with the depth of the input.
+// pointer returns a JSON pointer for an error. It is truncated, because its length grows with the depth of the input.
 func pointer(p jsontext.Pointer) string {
 	const size = 100
 	if len(p) > size {

@@ -10,10 +10,10 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A rewinder is a reader to which bytes can be given back.
+// A rewinder is a reader that can take back bytes.
 type rewinder struct {
 	r    io.Reader
-	head []byte // read before r, from pos on
+	head []byte // bytes to return before reading r, from pos on
 	pos  int
 }
 
@@ -27,7 +27,7 @@ func (w *rewinder) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// unread gives back the last bytes that Read returned.
+// unread makes Read return b again. b must be the last bytes that Read returned.
 func (w *rewinder) unread(b []byte) {
 	if len(b) <= w.pos {
 		w.pos -= len(b)
@@ -36,11 +36,12 @@ func (w *rewinder) unread(b []byte) {
 	w.head, w.pos = append(bytes.Clone(b), w.head[w.pos:]...), 0
 }
 
-// searchSize is how many bytes are searched at a time. It is small because what follows a hit is given back.
+// searchSize is the number of bytes that seek reads at a time. It is small, because seek unreads everything after a
+// match.
 const searchSize = 4 << 10
 
-// seek reads up to the next object of traces and returns the number of bytes before it, or io.EOF. Quotation marks
-// inside of JSON strings are escaped, so no string contains the beginning of such an object.
+// seek reads to the next object of traces and returns the number of bytes before it, or io.EOF. Quotation marks inside
+// JSON strings are escaped, so no string contains the beginning of such an object.
 func (w *rewinder) seek() (skipped int64, err error) {
 	buf := make([]byte, searchSize)
 	for held := 0; ; {
@@ -67,8 +68,8 @@ func (w *rewinder) seek() (skipped int64, err error) {
 	}
 }
 
-// resume continues after a corrupt part of the input at the next object of traces, usually the next line. It reports
-// whether there is one. It searches from the place of the error on, so that no byte is decoded twice.
+// resume continues after a corrupt part of the input at the next object of traces, which is usually the next line. It
+// returns false if there is none. It searches from the position of the error, so that no byte is decoded twice.
 func (j *jsonReader) resume(damage error) bool {
 	var at *ntconv.FormatError
 	if !errors.As(damage, &at) || !errors.Is(damage, ntconv.ErrCorrupt) {

@@ -4,7 +4,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// set stores a decoded value if that is valid, and returns whether it is.
+// set stores v in *dst if ok is true, and returns ok.
 func set[T any](dst *T, v T, ok bool) bool {
 	if ok {
 		*dst = v
@@ -12,7 +12,7 @@ func set[T any](dst *T, v T, ok bool) bool {
 	return ok
 }
 
-// strJSON decodes a string that is not worth dropping the message for.
+// strJSON decodes a string whose defect does not justify dropping the message.
 func (d *decoder) strJSON(n node, name string) string {
 	s, ok := n.str()
 	if !ok {
@@ -43,7 +43,7 @@ func setHex(dst []byte, size *int, n node) bool {
 	return ok
 }
 
-// spanJSON decodes an element of spans into d.s, and reports whether it is valid.
+// spanJSON decodes an element of spans into d.s. It returns false and counts the span if it is invalid.
 func (d *decoder) spanJSON(n node) bool {
 	d.reset()
 	var ids idLengths
@@ -62,6 +62,8 @@ func (d *decoder) spanJSON(n node) bool {
 	return ok && d.finish(ids)
 }
 
+// spanFieldJSON decodes a field of a span. It returns false if the value is invalid; an unknown field is valid and
+// counted.
 func (d *decoder) spanFieldJSON(key string, v node, ids *idLengths) bool {
 	s := &d.s
 	switch key {
@@ -105,8 +107,7 @@ func (d *decoder) spanFieldJSON(key string, v node, ids *idLengths) bool {
 	return true
 }
 
-// eachElem calls f for the elements of a list, and reports whether n is one and f returned true for all. A null is an
-// empty list.
+// eachElem calls f for the elements of a list. It returns true if n is a list or null and all calls returned true.
 func eachElem(n node, f func(node) bool) bool {
 	ok := n.kind() == '[' || n.kind() == 'n'
 	it := n.elems()
@@ -119,7 +120,7 @@ func eachElem(n node, f func(node) bool) bool {
 	}
 }
 
-// eachMember calls f for the members of an object, and reports whether n is one and f returned true for all.
+// eachMember calls f for the members of an object. It returns true if n is an object and all calls returned true.
 func eachMember(n node, f func(key string, v node) bool) bool {
 	ok := n.kind() == '{'
 	it := n.members()
@@ -132,8 +133,8 @@ func eachMember(n node, f func(key string, v node) bool) bool {
 	}
 }
 
-// kindNames and statusNames are the names of the values of enums (trace.proto). OTLP/JSON has numbers only, but
-// protojson writes names.
+// kindNames and statusNames are the names of enum values in trace.proto. OTLP/JSON uses numbers only, but protojson
+// writes names.
 var (
 	kindNames = []string{
 		"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER",
@@ -141,7 +142,7 @@ var (
 	statusNames = []string{"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"}
 )
 
-// enum decodes a number or one of names.
+// enum decodes a number, or a name from names.
 func (d *decoder) enum(n node, names []string) (int32, bool) {
 	v, ok := n.int()
 	if ok {
@@ -231,7 +232,7 @@ func (d *decoder) linkJSON(n node) bool {
 	return ok
 }
 
-// attributesJSON appends a list of KeyValue.
+// attributesJSON appends a list of KeyValue to dst.
 func (d *decoder) attributesJSON(dst []span.Attribute, n node, depth int) ([]span.Attribute, bool) {
 	ok := n.kind() == '[' || n.kind() == 'n'
 	it := n.elems()
@@ -271,7 +272,7 @@ func (d *decoder) attributeJSON(n node, depth int) (a span.Attribute, ok bool) {
 	}
 }
 
-// anyValueJSON decodes an AnyValue with at most depth levels of arrays and lists.
+// anyValueJSON decodes an AnyValue with at most depth levels of arrays and key-value lists.
 func (d *decoder) anyValueJSON(n node, depth int) (v span.Value, ok bool) {
 	v, ok = span.Empty(), n.kind() == '{'
 	it := n.members()
@@ -289,7 +290,7 @@ func (d *decoder) anyValueJSON(n node, depth int) (v span.Value, ok bool) {
 	}
 }
 
-// valueJSON decodes a field of an AnyValue. It returns v if it does not know the field.
+// valueJSON decodes a field of an AnyValue. It returns v for an unknown field.
 func (d *decoder) valueJSON(v span.Value, key string, n node, depth int) (span.Value, bool) {
 	switch key {
 	case "stringValue", "string_value":

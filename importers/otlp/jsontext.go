@@ -10,26 +10,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A node is a JSON value within b. The syntax of b was checked, unless it is the beginning of a truncated value: then
-// the methods fail at its end. The zero node is null. Strings are substrings of text where they have no escapes.
+// A node is a JSON value within b. The syntax of b has been validated, unless b is the beginning of a truncated value:
+// then methods fail at its end. The zero node is null. Strings without escapes are substrings of text.
 //
-// The end of an object or an array is either known, or found as its iterator reaches it. In the second case all
-// iterators share a scanner, each value must be read before the next one is, and an iterator that has begun must reach
-// its end. So deeply nested values are read once, and not once per level.
+// The end of an object or array is either known in advance or found when its iterator reaches it. In the second case
+// all iterators share a scanner: read each value before you ask for the next one, and exhaust every iterator that you
+// have started. Therefore the text of nested values is scanned once, not once per level.
 type node struct {
-	b        []byte
+	b        []byte // same content as b, or ""
 	text     string // the same bytes, or ""
 	from, to int
-	shared   *scanner // not nil: to is not the end of an object or an array
+	shared   *scanner // if not nil, to is not the end of an object or array
 }
 
-// A scanner walks over JSON text.
+// A scanner moves over JSON text.
 type scanner struct {
 	b   []byte
 	pos int
 }
 
-// peek skips white space and returns the next byte, 0 at the end.
+// peek skips white space and returns the next byte without consuming it, or 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.pos < len(s.b); s.pos++ {
 		switch c := s.b[s.pos]; c {
@@ -41,7 +41,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// accept skips white space and a byte if that is next.
+// accept skips white space and consumes the next byte if it is c.
 func (s *scanner) accept(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -50,7 +50,7 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// skipString skips a string.
+// skipString skips a string, including both quotation marks.
 func (s *scanner) skipString() (ok bool) {
 	for i := s.pos + 1; i < len(s.b); i++ {
 		switch s.b[i] {
@@ -65,7 +65,7 @@ func (s *scanner) skipString() (ok bool) {
 	return false
 }
 
-// skipValue skips a value and returns its range. It fails if the value does not end.
+// skipValue skips a value and returns its range. ok is false if the value is incomplete.
 func (s *scanner) skipValue() (from, to int, ok bool) {
 	c := s.peek()
 	from = s.pos
@@ -78,7 +78,7 @@ func (s *scanner) skipValue() (from, to int, ok bool) {
 		for s.pos < len(s.b) && !isDelimiter(s.b[s.pos]) {
 			s.pos++
 		}
-		ok = s.pos > from && s.pos < len(s.b) // a number at the end may continue
+		ok = s.pos > from && s.pos < len(s.b) // a number at the end of the text may continue
 	}
 	return from, s.pos, ok
 }
@@ -87,7 +87,7 @@ func isDelimiter(c byte) bool {
 	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ':'
 }
 
-// skipNested skips an object or an array.
+// skipNested skips an object or array.
 func (s *scanner) skipNested() bool {
 	for depth := 0; s.pos < len(s.b); {
 		switch s.b[s.pos] {
@@ -108,7 +108,8 @@ func (s *scanner) skipNested() bool {
 	return false
 }
 
-// kind returns the first byte of a value: '{', '[', '"', 't', 'f', 'n', '-' or a digit.
+// kind returns the first byte of a value: '{', '[', '"', 't', 'f', 'n', '-' or a digit. It returns 'n' for the zero
+// node.
 func (n node) kind() byte {
 	if n.from >= n.to {
 		return 'n'
@@ -119,27 +120,27 @@ func (n node) kind() byte {
 // sub returns the node of a range of the same text.
 func (n node) sub(from, to int) node { return node{b: n.b, text: n.text, from: from, to: to} }
 
-// share returns the same value, whose iterators share s. Strings are substrings of text, which has the bytes of b.
+// share returns the same value with iterators that share s. It copies the text once, for strings that refer to it.
 func (n node) share(s *scanner) node {
 	b := n.b[n.from:n.to]
 	*s = scanner{b: b}
 	return node{b: b, text: string(b), to: len(b), shared: s}
 }
 
-// An iterator yields the members of an object or the elements of an array. The zero iterator yields nothing.
+// An iterator returns the members of an object or the elements of an array. The zero iterator returns nothing.
 type iterator struct {
 	n       node
-	own     scanner // if n.shared is nil
+	own     scanner // used if n.shared is nil
 	first   bool
 	done    bool
-	pending int // position of a value that is read by an iterator of its own or must be skipped, 0 if none
-	// partial means that the value does not end, and that the iterator has yielded what is complete. If the last member
-	// or element has begun, rest is the beginning of its value.
+	pending int // position of an object or array that the caller may have read with an iterator of its own; more skips it otherwise. 0 means none
+	// partial means that the text ends within the value and that the iterator has returned all complete members or
+	// elements. rest is the beginning of the incomplete one, if its value has begun.
 	partial bool
 	rest    node
 }
 
-// scanner returns the scanner that the iterator advances.
+// scanner returns the scanner that the iterator moves.
 func (it *iterator) scanner() *scanner {
 	if it.n.shared != nil {
 		return it.n.shared
@@ -147,12 +148,13 @@ func (it *iterator) scanner() *scanner {
 	return &it.own
 }
 
-// members returns an iterator over an object, which has no members if n is another value.
+// members returns an iterator over an object. It returns an empty iterator if n is another value.
 func (n node) members() iterator { return n.iterate('{') }
 
-// elems returns an iterator over an array, which has no elements if n is another value.
+// elems returns an iterator over an array. It returns an empty iterator if n is another value.
 func (n node) elems() iterator { return n.iterate('[') }
 
+// iterate returns an iterator over n, whose first byte must be open.
 func (n node) iterate(open byte) iterator {
 	if n.kind() != open {
 		return iterator{done: true}
@@ -170,7 +172,7 @@ func (it *iterator) next() (elem node, ok bool) {
 	return it.value()
 }
 
-// nextMember returns the next member of an object. The name is a string.
+// nextMember returns the next member of an object. The name is a JSON string.
 func (it *iterator) nextMember() (name, value node, ok bool) {
 	if !it.more() {
 		return node{}, node{}, false
@@ -187,7 +189,7 @@ func (it *iterator) nextMember() (name, value node, ok bool) {
 	return name, value, ok
 }
 
-// more skips what separates elements and reports whether another one follows.
+// more skips the separator and reports whether another member or element follows.
 func (it *iterator) more() bool {
 	if it.partial || it.done {
 		return false
@@ -210,7 +212,7 @@ func (it *iterator) more() bool {
 	return !it.partial
 }
 
-// value returns the value at the scanner.
+// value returns the value at the scanner. For a shared scanner it leaves objects and arrays to the caller.
 func (it *iterator) value() (node, bool) {
 	s := it.scanner()
 	if c := s.peek(); it.n.shared != nil && (c == '{' || c == '[') {
@@ -227,7 +229,7 @@ func (it *iterator) value() (node, bool) {
 	return it.n.sub(from, to), true
 }
 
-// str returns a string. Escapes are decoded; bytes that are not UTF-8 stay.
+// str decodes a string. Invalid UTF-8 without escapes is returned unchanged.
 func (n node) str() (string, bool) {
 	if n.kind() == 'n' {
 		return "", true
@@ -237,7 +239,7 @@ func (n node) str() (string, bool) {
 	}
 	for _, c := range n.b[n.from+1 : n.to-1] {
 		if c == '\\' {
-			b, _ := jsontext.AppendUnquote(nil, n.b[n.from:n.to]) // an error means that invalid UTF-8 was replaced
+			b, _ := jsontext.AppendUnquote(nil, n.b[n.from:n.to]) // an error only means that invalid UTF-8 was replaced
 			return string(b), true
 		}
 	}
@@ -247,7 +249,7 @@ func (n node) str() (string, bool) {
 	return string(n.b[n.from+1 : n.to-1]), true
 }
 
-// raw returns the text of a number or the content of a string.
+// raw returns the text of a number or the contents of a string.
 func (n node) raw() string {
 	if n.kind() == '"' {
 		s, _ := n.str()
@@ -259,7 +261,7 @@ func (n node) raw() string {
 	return string(n.b[n.from:n.to])
 }
 
-// int returns an integer from a number or a string. Like protojson it accepts 1e3 and 2.0.
+// int decodes an integer from a number or a string. Like protojson it accepts 1e3 and 2.0.
 func (n node) int() (int64, bool) {
 	if n.kind() == 'n' {
 		return 0, true
@@ -272,7 +274,7 @@ func (n node) int() (int64, bool) {
 	return int64(f), ok && f >= math.MinInt64 && f < math.MaxInt64
 }
 
-// uint is int for numbers without sign.
+// uint is int for unsigned integers.
 func (n node) uint() (uint64, bool) {
 	if n.kind() == 'n' {
 		return 0, true
@@ -285,19 +287,19 @@ func (n node) uint() (uint64, bool) {
 	return uint64(f), ok && f >= 0 && f < math.MaxUint64
 }
 
-// uint32 is uint for numbers of 32 bits.
+// uint32 is uint for 32-bit integers.
 func (n node) uint32() (uint32, bool) {
 	v, ok := n.uint()
 	return uint32(v), ok && v <= math.MaxUint32
 }
 
-// exactFloat returns a number in scientific or decimal notation that is an integer.
+// exactFloat parses a decimal number with or without exponent. It returns false if the number is not an integer.
 func exactFloat(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil && f == math.Trunc(f) && !strings.ContainsAny(s, "xXnN_")
 }
 
-// float returns a number, which may be a string, also one of NaN, Infinity and -Infinity.
+// float decodes a number, which may also be a string, including NaN, Infinity and -Infinity.
 func (n node) float() (float64, bool) {
 	s := n.raw()
 	f, err := strconv.ParseFloat(s, 64)
@@ -306,7 +308,7 @@ func (n node) float() (float64, bool) {
 
 func (n node) bool() (v, ok bool) { return n.kind() == 't', n.kind() == 't' || n.kind() == 'f' }
 
-// hex decodes an ID into dst and returns its length in bytes. It stores nothing if the length is not that of dst.
+// hex decodes an ID into dst and returns its length in bytes. It stores nothing if the length differs from that of dst.
 func (n node) hex(dst []byte) (size int, ok bool) {
 	clear(dst)
 	s, ok := n.str()
@@ -324,7 +326,7 @@ func (n node) hex(dst []byte) (size int, ok bool) {
 	return len(dst), true
 }
 
-// base64 decodes bytes in the standard or the URL alphabet, with or without padding.
+// base64 decodes bytes in the standard or URL alphabet, with or without padding.
 func (n node) base64() (string, bool) {
 	s, ok := n.str()
 	if !ok {

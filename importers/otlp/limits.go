@@ -6,25 +6,26 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// LimitMessage is the name of the limit Limits.Message in errors, in bytes.
+// LimitMessage is the name of Limits.Message in errors (ntconv.LimitError.Limit). Its unit is bytes.
 const LimitMessage = "ResourceSpans"
 
-// Limits bound the memory that an input can make a source hold. Zero selects the default.
+// Limits bounds the memory that a source uses for one input. Zero selects the default, which each member states.
 type Limits struct {
-	// Message is the size in bytes of the spans of one resource in one request (ResourceSpans): 128 MiB, and at most
-	// 160 MiB. A larger one ends the source with an error that has an *ntconv.LimitError in its chain. OTLP recommends
-	// at most 64 MiB per request.
+	// Message is the maximum size of the spans of one resource in one request (ResourceSpans), in bytes: 128 MiB, at
+	// most 160 MiB. A larger message ends the source with an error that has an *ntconv.LimitError in its chain and
+	// wraps ntconv.ErrLimit. OTLP recommends at most 64 MiB per request.
 	Message int
-	// Depth is the number of levels of arrays and key-value lists in a value: 64, and at most 1,000. Deeper values
-	// become empty, and the report counts them (CodeNotCarried).
+	// Depth is the maximum nesting of arrays and key-value lists in a value: 64, at most 1,000. Deeper values become
+	// empty, and the report counts them (CodeNotCarried).
 	Depth int
-	// Elements is the number of attributes, events, links and elements of arrays that a span, a resource or a scope may
-	// have in total: 262,144. Further ones are omitted, and the report counts them (CodeNotCarried), because an empty
-	// one takes 2 bytes of the input and 50 times as many in memory.
+	// Elements is the maximum total number of attributes, events, links and array elements per span, resource or scope:
+	// 262,144. Further elements are dropped, and the report counts them (CodeNotCarried). An empty element needs 2
+	// bytes of input and 50 times as much memory.
 	Elements int
 }
 
-// Defaults returns the limits with the default where a member is zero and the largest value where a member exceeds it.
+// Defaults returns the limits with defaults for the members that are zero or negative, and with the maximum for members
+// that exceed it.
 func (l Limits) Defaults() Limits {
 	set := func(v *int, n, largest int) {
 		if *v <= 0 {
@@ -38,18 +39,19 @@ func (l Limits) Defaults() Limits {
 	return l
 }
 
-// maxMessage makes delimited input certain to recognize: a length of up to maxMessage in 4 bytes, big-endian, does not
-// begin with the tag of field 1, with which a message begins.
+// maxMessage makes delimited input unambiguous: the big-endian 4-byte form of a length up to maxMessage never begins
+// with the tag of field 1, with which every message begins.
 const maxMessage = 10<<24 - 1
 
-// Sizes of tables that grow with the input. None of them is an error: the payloads of the events have everything.
+// Sizes of tables that grow with the input. Exceeding one is not an error, because the payloads of the events contain
+// everything.
 const (
-	maxProcesses = 10_000  // distinct resources that are processes; further ones share a process
-	maxThreads   = 100_000 // threads that spans state; spans of further threads have none
-	maxLanes     = 256     // capture threads of a process
+	maxProcesses = 10_000  // distinct resources with a process; further resources share a process
+	maxThreads   = 100_000 // threads that spans state; spans of further threads have no thread
+	maxLanes     = 256     // capture threads per process
 
-	// Events and bytes of payloads between two sequence points, so that readers and writers can discard labels, and the
-	// source can sort: the least, and half of the most.
+	// Minimum number and payload bytes of events between two sequence points; the maximum is twice as many. Sequence
+	// points let readers and writers discard labels, and let the source sort.
 	windowEvents = 1 << 16
 	windowBytes  = 32 << 20
 )

@@ -1,32 +1,32 @@
-// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes one event
-// otlp/Span. A large span also has events otlp/SpanPart before it, see docs/otlp.md. exporters/otlp restores the spans.
+// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes an event
+// otlp/Span. Events otlp/SpanPart precede it if the span is large; see docs/otlp.md. exporters/otlp restores the spans.
 //
 // New recognizes the form of the input:
 //
-//	a message          TracesData or ExportTraceServiceRequest, whose encodings are the same
-//	delimited messages each after its length: 4 bytes, big-endian, as the collector's file exporter writes it with format: proto, or a
-//	                   varint
-//	OTLP/JSON          one object, an array of objects, or one object after another, usually one per line. In addition to what the
-//	                   protocol defines, snake_case names, names of enum values, and base64 of the URL alphabet are accepted
+//   - A message: TracesData or ExportTraceServiceRequest, which have the same encoding.
+//   - Delimited messages, each preceded by its length as 4 bytes, big-endian, or as a varint. The OpenTelemetry
+//     Collector's file exporter writes the former with format: proto.
+//   - OTLP/JSON: one object, an array of objects, or a sequence of objects, usually one per line. New also accepts
+//     snake_case names, names of enum values, and base64 in the URL alphabet.
 //
-// Logs, metrics and profiles are refused with an error that names them and wraps ntconv.ErrUnsupported.
+// New rejects logs, metrics and profiles with an error that names the signal and wraps ntconv.ErrUnsupported.
 //
-// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events come in the order
-// of the input unless Options.ByTime is set.
+// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events have the order of
+// the input unless Options.ByTime is set.
 //
 // # Time
 //
 // Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end.
-// It is later if that is before 1970. It is also later if the span is so much out of order that its event would belong
-// before a sequence point, which the source inserts every 65,536 events or more (CodeOutOfOrder). The payload always
-// has the exact times.
+// It is later than that in two cases: the time is before 1970, or the span is so far out of order that its event would
+// belong before a sequence point (CodeOutOfOrder). The source inserts a sequence point after 65,536 or more events. The
+// payload always contains the exact times.
 //
 // # Processes and threads
 //
-// Each distinct resource is a process. Its PID is the attribute process.pid, or the next free number; its name is
-// service.name or process.executable.name, its host host.name. The attributes thread.id and thread.name of a span are
-// the thread of the event. The capture thread is synthetic: the first thread of the process whose last event is not
-// later.
+// Each distinct resource is a process. Its PID is the attribute process.pid, or the next unused number. Its name is
+// service.name or process.executable.name, its host host.name. The attributes thread.id and thread.name of a span
+// determine the thread of the event. The capture thread is synthetic: the first thread of the process whose last event
+// is not later.
 package otlp
 
 import (
@@ -44,20 +44,21 @@ import (
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	// ByTime delivers the events in time order and not in the order of the input. The source then holds up to 131,072
+	// ByTime delivers the events in time order instead of the order of the input. The source then buffers up to 131,072
 	// events or 64 MiB of their payloads.
 	ByTime bool
 	Limits Limits
-	Report *ntconv.Report // may be nil
+	Report *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
-// New returns a source over decompressed input. It reads up to the first span. opts may be nil.
+// New returns a Source over decompressed input. It reads up to the first span. Nil opts select the defaults. The Source
+// is not safe for concurrent use.
 //
-// Errors are *ntconv.FormatError with the place, unless r returned them, and wrap ntconv.ErrFormat if the input is not
-// OTLP, ntconv.ErrUnsupported if it holds another signal than traces, ErrCorrupt, ErrLimit, or ErrTruncated. The report
-// counts spans that are skipped because an ID is invalid or the message is corrupt (CodeRowSkipped, CodeCorrupt),
-// corrupt parts of JSON that another object of traces follows (CodeCorrupt), fields that the model does not have
-// (CodeNotCarried), and invalid UTF-8 (CodeRepaired).
+// Errors of New and Next are *ntconv.FormatError with a position, unless r returned them. They wrap ntconv.ErrFormat if
+// the input is not OTLP, ntconv.ErrUnsupported if it holds another signal than traces, ntconv.ErrCorrupt,
+// ntconv.ErrLimit or ntconv.ErrTruncated. The report counts spans that are skipped because an ID is invalid or their
+// message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt JSON that another object of traces follows (CodeCorrupt),
+// fields that the model cannot represent (CodeNotCarried) and invalid UTF-8 (CodeRepaired).
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	s := &source{encoder: span.NewEncoder()}
 	if opts != nil {
@@ -94,33 +95,33 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	return s, nil
 }
 
-// headSize is how many bytes of the input New looks at.
+// headSize is the number of bytes of the input that New examines.
 const headSize = 64 << 10
 
-// spans decodes an input. The span that next returns is borrowed until the next call.
+// spans decodes an input. The span that next returns is valid until the next call.
 type spans interface {
 	next() (*span.Span, error)
 }
 
-// located says where something is wrong.
+// located adds a position to an error.
 func located(offset int64, where string, err error) error {
 	return &ntconv.FormatError{Format: "otlp", Offset: offset, Where: where, Err: err}
 }
 
-// A source yields the spans of an input.
+// A source converts the spans of an input to events.
 type source struct {
 	o       Options
 	info    ntconv.Info
 	spans   spans
-	ahead   *span.Span // the span that is next, nil if err is set
+	ahead   *span.Span // the next span; nil if err is set
 	encoder *span.Encoder
-	lane    *lane // of the span that encoder is at
+	lane    *lane // capture thread of the span that encoder is encoding; nil between spans
 	owners  *owners
 	mark    ntconv.Event
 	err     error
 }
 
-// describe makes the Info. The clock's Wall is near the first span, because viewers count from it.
+// describe sets info. The clock's Wall is close to the first span, because viewers count from it.
 func (s *source) describe() {
 	start := int64(0)
 	if s.ahead != nil {
@@ -161,14 +162,14 @@ func (s *source) Next() (*ntconv.Event, error) {
 	return s.Next()
 }
 
-// A form is how an input holds messages.
+// A form states how an input frames its messages.
 type form uint8
 
 const (
 	formNone form = iota
 	formJSON
 	formProto
-	formDelimited // 4 bytes, big-endian
+	formDelimited // length as 4 bytes, big-endian
 	formVarint
 )
 
@@ -179,14 +180,14 @@ func formOf(head []byte) form {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
 	switch {
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return formJSON // as protobuf these would be groups
+		return formJSON // as protobuf, these bytes would begin a group
 	case len(head) == 0:
 		return formProto // a message without spans is empty
 	}
 	if f := probe(head); f != formNone {
 		return f
 	}
-	switch { // too little is there to be certain
+	switch { // too short for certainty
 	case head[0] == 1<<3|2:
 		return formProto
 	case len(head) >= 4 && head[0] < 1<<3|2 && (len(head) == 4 || head[4] == 1<<3|2):
@@ -195,10 +196,10 @@ func formOf(head []byte) form {
 	return formNone
 }
 
-// Recognize reports whether an input that begins with head is OTLP of any signal: protobuf in any form whose beginning
-// holds at least an attribute or an item, or JSON objects with one of the fields resourceSpans, resourceMetrics,
-// resourceLogs and resourceProfiles. 4,096 bytes are usually enough. It is for programs that read several formats:
-// other protobuf messages are not recognized.
+// Recognize reports whether an input that begins with head is OTLP of any signal: protobuf in any form if head contains
+// at least one complete attribute or item, or JSON objects with one of the fields resourceSpans, resourceMetrics,
+// resourceLogs and resourceProfiles. 4,096 bytes are usually enough. It returns false for other protobuf messages, so
+// programs that read several formats can use it.
 func Recognize(head []byte) bool {
 	if formOf(head) == formJSON {
 		return recognizeJSON(head)

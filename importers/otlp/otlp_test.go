@@ -222,7 +222,7 @@ func withSharedOwners(spans []*span.Span) []*span.Span {
 	return spans
 }
 
-// The events do not depend on how the input arrives.
+// The events do not depend on the sizes of the reads.
 func TestChops(t *testing.T) {
 	data := spangen.Proto(examples(20))
 	for name, input := range map[string][]byte{
@@ -251,8 +251,8 @@ func examples(messages int) (spans []*span.Span) {
 	return withSharedOwners(withoutNaNs(spans))
 }
 
-// A prefix of an input gives a prefix of the spans, but for schema URLs that follow the spans, and then ErrTruncated
-// unless it ends between messages.
+// A prefix of an input yields a prefix of the spans, except for schema URLs that follow the spans, and then
+// ErrTruncated unless it ends between messages.
 func TestPrefixes(t *testing.T) {
 	data := spangen.Proto(examples(3))
 	for name, input := range map[string][]byte{
@@ -294,7 +294,7 @@ func withoutURLs(s *span.Span) *span.Span {
 	return c
 }
 
-// An error of the reader is returned as it is, after what came before.
+// An error of the reader is returned unchanged, after the spans that precede it.
 func TestReaderFails(t *testing.T) {
 	boom := errors.New("boom")
 	data := spangen.Proto(examples(3))

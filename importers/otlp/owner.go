@@ -7,10 +7,10 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// owners are the processes and threads of the spans so far.
+// owners assigns processes, threads and capture threads to spans, and decides when a sequence point is due.
 type owners struct {
 	report *ntconv.Report
-	// last is the process of the latest Resource, by pointer: those of a message are the same.
+	// last is the process of lastResource, a cache by pointer: the spans of a message share their resource.
 	lastResource *span.Resource
 	last         *process
 
@@ -21,11 +21,12 @@ type owners struct {
 	threads   int
 
 	latest ntconv.Ticks // time of the latest event
-	floor  ntconv.Ticks // time of the latest sequence point
-	events int          // since then
-	bytes  int          // of their payloads
+	floor  ntconv.Ticks // time of the latest sequence point; later events must not be earlier
+	events int          // events since then
+	bytes  int          // bytes of their payloads
 }
 
+// A hostPID identifies a process: PIDs are unique per host.
 type hostPID struct {
 	host string
 	pid  uint64
@@ -35,21 +36,21 @@ func newOwners(report *ntconv.Report) *owners {
 	return &owners{report: report, processes: map[span.TraceID]*process{}, pids: map[hostPID]bool{}, nextPID: 1}
 }
 
-// A process is the threads of a resource.
+// A process is the process of a resource, and its threads.
 type process struct {
 	*ntconv.Process
-	lanes   []*lane // by time of the last event, latest first
+	lanes   []*lane // sorted by the time of their last event, latest first
 	threads map[int64]*ntconv.Thread
 }
 
-// A lane is a capture thread.
+// A lane is a capture thread. The events of a capture thread have ascending times.
 type lane struct {
 	thread *ntconv.Thread
 	last   ntconv.Ticks
 	seq    uint32 // of the last event
-}
+} // sequence number of the last event
 
-// place sets time, thread and capture thread of the events of a span, and returns the lane of the capture thread.
+// place sets the time, thread and capture thread of the events of a span, and returns their capture thread.
 func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
 	if s.Resource != o.lastResource || o.last == nil {
 		o.lastResource, o.last = s.Resource, o.process(s.Resource)
@@ -80,8 +81,8 @@ func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
 	return l
 }
 
-// lane returns the first capture thread whose last event is not later than t. If there is none and none can be added,
-// it returns the thread whose last event is the earliest.
+// lane returns the first capture thread whose last event is not later than t. If there is none and no thread can be
+// added, it returns the thread with the earliest last event.
 func (p *process) lane(t ntconv.Ticks) *lane {
 	i, _ := slices.BinarySearchFunc(p.lanes, t, func(l *lane, t ntconv.Ticks) int {
 		if l.last > t {
@@ -90,7 +91,7 @@ func (p *process) lane(t ntconv.Ticks) *lane {
 		return 1
 	})
 	switch {
-	case i < len(p.lanes): // its time does not exceed that of the thread before it, so the order stays
+	case i < len(p.lanes): // its new time does not exceed that of the preceding thread, so the lanes stay sorted
 		return p.lanes[i]
 	case i < maxLanes:
 		l := &lane{thread: &ntconv.Thread{TID: ntconv.TIDUnknown, Process: p.Process}}
@@ -100,7 +101,7 @@ func (p *process) lane(t ntconv.Ticks) *lane {
 	return p.lanes[i-1]
 }
 
-// thread returns the thread that attributes state, nil if they state none.
+// thread returns the thread that the attributes state, or nil.
 func (o *owners) thread(p *process, attributes []span.Attribute) *ntconv.Thread {
 	id, name := int64(-1), ""
 	for i := range attributes {
@@ -126,7 +127,7 @@ func (o *owners) thread(p *process, attributes []span.Attribute) *ntconv.Thread 
 	return t
 }
 
-// process returns the process of a resource. Resources with equal content have the same one.
+// process returns the process of a resource. Resources with equal contents share a process.
 func (o *owners) process(r *span.Resource) *process {
 	key := hashOf(r)
 	if p := o.processes[key]; p != nil {
@@ -162,10 +163,10 @@ func (o *owners) process(r *span.Resource) *process {
 	return p
 }
 
-// maxPID is the largest process ID that TraceEvent keeps: it has 31 bits.
+// maxPID is the largest PID that TraceEvent preserves: it stores 31 bits.
 const maxPID = 1<<31 - 1
 
-// text returns the last string attribute of that key.
+// text returns the last string attribute with this key, or "".
 func text(r *span.Resource, key string) (s string) {
 	for i := range r.Attributes {
 		if a := &r.Attributes[i]; a.Key == key && a.Value.Kind() == span.ValueString {
@@ -175,9 +176,9 @@ func text(r *span.Resource, key string) (s string) {
 	return s
 }
 
-// markDue returns a sequence point before the span s if enough events have come since the last one. Producers group the
-// spans of a message by scope, so these are out of order, while most messages are in order: if possible, sequence
-// points are between messages.
+// markDue returns a sequence point to insert before s, or nil. One is due when enough events have passed since the
+// last. Producers group the spans of a message by scope, so spans are out of order within a message, but messages are
+// usually in order: markDue prefers a position between messages.
 func (o *owners) markDue(s *span.Span) *ntconv.Mark {
 	due := func(windows int) bool { return o.events >= windows*windowEvents || o.bytes >= windows*windowBytes }
 	if !due(1) || s.Resource == o.lastResource && !due(2) {
@@ -193,7 +194,7 @@ func (o *owners) markDue(s *span.Span) *ntconv.Mark {
 	return m
 }
 
-// hashOf returns a hash of the content of a resource.
+// hashOf returns a hash of the contents of a resource.
 func hashOf(r *span.Resource) span.TraceID {
 	var h span.Hash
 	h.Text(r.SchemaURL)

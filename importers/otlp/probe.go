@@ -7,20 +7,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A shape describes a message well enough to recognize it.
+// A shape describes a message precisely enough to recognize it.
 type shape struct {
 	fields map[protowire.Number]shapeField
-	any    bool // fields that are not listed are fine
-	leaf   bool // finding one confirms that the input is OTLP
+	any    bool // fields that are not listed are permitted
+	leaf   bool // a message of this shape confirms that the input is OTLP
 }
 
+// A shapeField describes a field of a shape.
 type shapeField struct {
 	typ  protowire.Type
-	msg  *shape // of lenType: nil for a string
-	text bool   // of lenType: must be UTF-8
+	msg  *shape // for lenType: nil means a string or bytes
+	text bool   // for lenType: must be UTF-8
 }
 
-// otlpShape returns the shape of TracesData and of its counterparts for other signals.
+// otlpShape returns the shape of TracesData and its counterparts for other signals.
 func otlpShape() *shape {
 	str := shapeField{typ: lenType, text: true}
 	number := shapeField{typ: varint}
@@ -45,9 +46,9 @@ func otlpShape() *shape {
 	} // 2 is the dictionary of profiles
 }
 
-// probe returns the form of protobuf that begins with head, formNone if that is not certain. The forms exclude each
-// other: a message begins with 10, the tag of field 1, a length of at most maxMessage with a smaller byte, and the
-// message after a varint must end with a field where that says.
+// probe returns the protobuf form of an input that begins with head, or formNone if that is uncertain. The forms
+// exclude each other: a message begins with 10, the tag of field 1; the 4-byte length of at most maxMessage begins with
+// a smaller byte; and the message after a varint must end with a field exactly where the varint says.
 func probe(head []byte) form {
 	if len(head) < 2 {
 		return formNone
@@ -72,13 +73,13 @@ func probe(head []byte) form {
 	return formNone
 }
 
-// A prober compares the beginning of a message with a shape.
+// A prober matches the beginning of a message against a shape.
 type prober struct {
 	leaves int
-	budget int // bytes to look at in total
+	budget int // total number of bytes to examine
 }
 
-// match reports whether b can be a message of that shape. If open is set, the message may continue beyond b.
+// match reports whether b can be a message of shape s. open means that the message may continue past b.
 func (p *prober) match(b []byte, open bool, s *shape, depth int) bool {
 	if depth == 0 {
 		return true
@@ -119,10 +120,10 @@ func (p *prober) match(b []byte, open bool, s *shape, depth int) bool {
 	return true
 }
 
-// enough is how many bytes of a message of which head does not have the end confirm that it is one.
+// enough is the number of bytes that confirm a message whose end head does not contain.
 const enough = 64
 
-// value matches the value of a field with a length.
+// value matches the value of a length-delimited field.
 func (p *prober) value(b []byte, open bool, f shapeField, depth int) bool {
 	switch {
 	case f.msg != nil:

@@ -12,21 +12,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protoReader reads protobuf in any form. It holds one ResourceSpans message.
+// A protoReader reads protobuf in any form. It holds one ResourceSpans message at a time.
 type protoReader struct {
 	*decoder
 	in     *bufio.Reader
 	form   form
-	offset int64 // of the next byte of in
-	rest   int64 // bytes of the delimited message at hand
+	offset int64 // offset of the next byte of in, in the decompressed input
+	rest   int64 // remaining bytes of the current delimited message
 	frames int
 
-	group    []byte // the ResourceSpans message at hand
+	group    []byte // the current ResourceSpans message
 	res      *span.Resource
 	sections []section // its ScopeSpans
-	section  *message  // the one at hand, nil if none
+	section  *message  // the current one of sections; nil if there is none
 	sc       *span.Scope
-	err      error // that follows the group
+	err      error // error to return after the group
 }
 
 // A section is the range of a ScopeSpans message within a ResourceSpans message.
@@ -37,6 +37,7 @@ func newProtoReader(in *bufio.Reader, f form, d *decoder) *protoReader {
 	return &protoReader{decoder: d, in: in, form: f}
 }
 
+// next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
 func (p *protoReader) next() (*span.Span, error) {
 	for {
 		for p.section != nil {
@@ -67,7 +68,7 @@ func (p *protoReader) next() (*span.Span, error) {
 	}
 }
 
-// endSection counts a ScopeSpans message that is corrupt, unless it is the last one of a truncated input.
+// endSection counts a corrupt ScopeSpans message, except the last one of truncated input.
 func (p *protoReader) endSection() {
 	if p.section.corrupt && (p.err == nil || len(p.sections) > 0) {
 		p.corrupt("ScopeSpans is not a valid message")
@@ -75,8 +76,8 @@ func (p *protoReader) endSection() {
 	p.section = nil
 }
 
-// openGroup reads the next ResourceSpans message and decodes what its spans share. If the input is truncated, err is
-// set and the message is what there is of it.
+// openGroup reads the next ResourceSpans message and decodes what its spans share. If the input is truncated, it sets
+// err and keeps the incomplete message.
 func (p *protoReader) openGroup() {
 	p.group, p.err = p.read(p.group[:0])
 	p.place.message++
@@ -111,7 +112,7 @@ func (p *protoReader) openGroup() {
 	}
 }
 
-// openSection decodes the scope of a ScopeSpans message and makes the message the one at hand.
+// openSection decodes the scope of a ScopeSpans message and makes the message the current section.
 func (p *protoReader) openSection(s section) error {
 	p.sc = &span.Scope{Absent: true}
 	m := message{b: p.group, pos: s.from, end: s.to}
@@ -139,7 +140,7 @@ func (p *protoReader) openSection(s section) error {
 	return nil
 }
 
-// read appends the next ResourceSpans message to dst. At an error it appends what there is of the message.
+// read appends the next ResourceSpans message to dst. If it fails, it appends the part that it has read.
 func (p *protoReader) read(dst []byte) ([]byte, error) {
 	for {
 		if p.form != formProto && p.rest == 0 {
@@ -197,7 +198,7 @@ func (p *protoReader) frame() error {
 	return p.fail(fmt.Sprintf("length of message %d", p.frames-1), err)
 }
 
-// body reads the length and the bytes of a message. Memory grows as bytes arrive.
+// body reads the length and the contents of a message. It allocates memory as bytes arrive, not for the stated length.
 func (p *protoReader) body(dst []byte) ([]byte, error) {
 	n, err := p.varint()
 	if err != nil {
@@ -229,7 +230,7 @@ func (p *protoReader) body(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// take accounts for n bytes of a delimited message.
+// take subtracts n bytes from the current delimited message. It returns an error if the message is shorter.
 func (p *protoReader) take(n uint64) error {
 	if p.form == formProto {
 		return nil
@@ -247,7 +248,7 @@ func (p *protoReader) take(n uint64) error {
 	return nil
 }
 
-// varint reads a number within a message.
+// varint reads a varint within a message.
 func (p *protoReader) varint() (uint64, error) {
 	at := p.offset
 	n, err := p.rawVarint()
@@ -257,7 +258,7 @@ func (p *protoReader) varint() (uint64, error) {
 	return n, p.take(uint64(p.offset - at))
 }
 
-// rawVarint reads a number. The error is io.EOF before the first byte only.
+// rawVarint reads a varint. It returns io.EOF only before the first byte.
 func (p *protoReader) rawVarint() (n uint64, err error) {
 	for i := 0; ; i++ {
 		b, err := p.in.ReadByte()
@@ -278,7 +279,7 @@ func (p *protoReader) rawVarint() (n uint64, err error) {
 	}
 }
 
-// skipField discards the value of a field.
+// skipField discards the value of a field. depth limits nested groups.
 func (p *protoReader) skipField(num protowire.Number, typ protowire.Type, depth int) error {
 	switch typ {
 	case protowire.VarintType:
@@ -312,6 +313,7 @@ func (p *protoReader) skipField(num protowire.Number, typ protowire.Type, depth 
 	return fmt.Errorf("%w: wire type %d", ntconv.ErrCorrupt, typ)
 }
 
+// discard skips n bytes of the input without holding them.
 func (p *protoReader) discard(n uint64) error {
 	if err := p.take(n); err != nil {
 		return err
@@ -327,8 +329,8 @@ func (p *protoReader) discard(n uint64) error {
 	return nil
 }
 
-// fail makes an error of this package of one of the input. io.EOF within a message is ErrTruncated; errors of the
-// reader stay as they are.
+// fail converts an error of the input to an error of this package. io.EOF within a message becomes ErrTruncated; errors
+// of the reader are returned unchanged.
 func (p *protoReader) fail(where string, err error) error {
 	var limit *ntconv.LimitError
 	switch {

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Names of wire types, short because they appear in every row below.
+// Short names of the wire types, for the tables below.
 const (
 	varint  = protowire.VarintType
 	fixed32 = protowire.Fixed32Type
@@ -15,12 +15,12 @@ const (
 	lenType = protowire.BytesType
 )
 
-// unknownField counts the field at hand of a message of that name.
+// unknownField counts the current field of a message with this name.
 func (d *decoder) unknownField(name string, m *message) {
 	d.unknown(name + "." + strconv.Itoa(int(m.num)))
 }
 
-// span decodes a Span (trace.proto) into d.s, and reports whether it is valid.
+// span decodes a Span (trace.proto) into d.s. It returns false and counts the span if it is invalid.
 func (d *decoder) span(b []byte) bool {
 	d.reset()
 	m := newMessage(b)
@@ -65,7 +65,7 @@ func (d *decoder) span(b []byte) bool {
 	return d.finish(ids)
 }
 
-// spanMessage decodes the fields of a Span that are messages, and counts unknown ones.
+// spanMessage decodes the fields of a Span that are messages, and counts unknown fields.
 func (d *decoder) spanMessage(m *message) {
 	sub := m.sub()
 	switch {
@@ -82,7 +82,7 @@ func (d *decoder) spanMessage(m *message) {
 	m.corrupt = m.corrupt || sub.corrupt
 }
 
-// fill copies an ID and returns its length. It copies nothing if the length is not that of dst.
+// fill copies an ID and returns the length of src. It clears dst if the lengths differ.
 func fill(dst, src []byte) int {
 	clear(dst)
 	if len(src) == len(dst) {
@@ -106,6 +106,7 @@ func (d *decoder) status(m *message) {
 	}
 }
 
+// event decodes a Span.Event. Its attributes share the slice d.attributes with those of other events and links.
 func (d *decoder) event(m *message) {
 	if !d.room() {
 		return
@@ -159,7 +160,7 @@ func (d *decoder) spanLink(m *message) {
 	d.link(l, ids)
 }
 
-// keyValue appends a KeyValue (common.proto). parent becomes corrupt if m is.
+// keyValue appends a KeyValue (common.proto). If m is corrupt, it marks parent as corrupt.
 func (d *decoder) keyValue(dst []span.Attribute, m message, parent *message) []span.Attribute {
 	if !d.room() {
 		return dst
@@ -185,8 +186,8 @@ func (d *decoder) attribute(m *message, depth int) (a span.Attribute) {
 	return a
 }
 
-// anyValue decodes an AnyValue (common.proto) with at most depth levels of arrays and lists. Like any protobuf decoder,
-// it merges a message that occurs again into v.
+// anyValue decodes an AnyValue (common.proto) with at most depth levels of arrays and key-value lists. Like every
+// protobuf decoder, it merges a repeated message into v.
 func (d *decoder) anyValue(v span.Value, m *message, depth int) span.Value {
 	if v.Kind() == span.ValueAbsent {
 		v = span.Empty()

@@ -98,7 +98,7 @@ func requestLines(t testing.TB, path string) (lines []byte) {
 	return lines
 }
 
-// Recorded metrics are refused by name in every form.
+// Recorded metrics are rejected with an error that names them, in every form.
 func TestRecordedMetrics(t *testing.T) {
 	path := filepath.Join(corpus.Shared(t, "data", "otel"), "otel-metrics.otlp.binpb")
 	input := corpus.Read(t, path)
@@ -117,7 +117,7 @@ func TestRecordedMetrics(t *testing.T) {
 }
 
 // Recorded spans are equal after they were written to nettrace and read again, and TraceEvent reads that file without
-// complaint.
+// errors.
 func TestRecordedSpansSurviveNettrace(t *testing.T) {
 	for name, path := range recordings(t) {
 		if name == "otel-metrics" {

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
-// A recorder that was killed while it wrote a line, and continued the file later, costs at most that line and the next
-// one. The loss is counted, and all other spans are read.
+// If a recorder was killed while it wrote a line, and appended to the file later, at most that line and the next one
+// are lost. The loss is counted, and all other spans are read.
 func TestDamagedLine(t *testing.T) {
 	var lines []string
 	for i := range 6 {
@@ -38,7 +38,7 @@ func TestDamagedLine(t *testing.T) {
 	}
 }
 
-// Damage that repeats costs time in proportion to the input: nothing is decoded twice.
+// Repeated corruption needs time in proportion to the input: nothing is decoded twice.
 func TestDamageThroughout(t *testing.T) {
 	for _, part := range []string{`{"resourceSpans":[}`, `{"resourceSpans":[{`, `{"resourceSpans"`, `{"resourceSpans":[{"x":"` + "\n"} {
 		var report ntconv.Report

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A signal is what OTLP data is about. The messages of all signals have the same outer levels: ResourceX{Resource,
+// A signal is a kind of OTLP data. The messages of all signals have the same outer levels: ResourceX{Resource,
 // []ScopeX} and ScopeX{InstrumentationScope, []item}.
 type signal uint8
 
@@ -21,15 +21,15 @@ const (
 
 var signalNames = [numSignals]string{"traces", "metrics", "logs", "profiles"}
 
-// unsupported returns the error for a signal.
+// unsupported returns the error for a signal other than traces.
 func unsupported(s signal) error {
 	return fmt.Errorf("%w: OTLP %s; only traces are supported", ntconv.ErrUnsupported, signalNames[s])
 }
 
-// none is the wire type of fields that a message does not have.
+// none is the wire type of field numbers that a message does not use.
 const none = protowire.Type(-1)
 
-// itemFields are the wire types of the fields of the items from number 1: Span (trace.proto), Metric (metrics.proto),
+// itemFields are the wire types of an item's fields, from number 1: Span (trace.proto), Metric (metrics.proto),
 // LogRecord (logs.proto), Profile (profiles.proto, v1development).
 var itemFields = [numSignals][]protowire.Type{
 	traces: {
@@ -40,12 +40,12 @@ var itemFields = [numSignals][]protowire.Type{
 	profiles: {lenType, lenType, fixed64, varint, lenType, varint, lenType, varint, lenType, lenType, lenType},
 }
 
-// signalOf returns the signal of an item. The wire types of the fields decide wherever they can: every span with a kind
-// or a time, every log record with a time, and every profile with a time has a field that no other item has. For what
-// remains, the content decides (see confirmed). An item that may be anything is a span.
+// signalOf returns the signal of an item. The wire types of its fields decide if possible: every span with a kind or a
+// time, every log record with a time and every profile with a time has a field that no other item has. Otherwise the
+// contents decide (see confirmed). An ambiguous item is treated as a span.
 func signalOf(item []byte) signal {
 	possible := [numSignals]bool{true, true, true, true}
-	ids := true // of the lengths that a span has
+	ids := true // field lengths are those of a span's IDs
 	m := message{b: item, end: len(item)}
 	for m.next() {
 		for s := range possible {
@@ -62,7 +62,7 @@ func signalOf(item []byte) signal {
 	return traces
 }
 
-// confirmed reports whether an item that may be a span by its wire types is of another signal.
+// confirmed reports whether an item that could be a span by its wire types belongs to signal s.
 func confirmed(s signal, item []byte, ids bool) bool {
 	m := message{b: item, end: len(item)}
 	for m.next() {
@@ -90,7 +90,7 @@ func confirmed(s signal, item []byte, ids bool) bool {
 	return false
 }
 
-// hasField reports whether a message is valid and has a field.
+// hasField reports whether a message is valid and has this field.
 func hasField(m *message, num protowire.Number, typ protowire.Type) bool {
 	has := false
 	for sub := *m; ; {
@@ -101,7 +101,7 @@ func hasField(m *message, num protowire.Number, typ protowire.Type) bool {
 	}
 }
 
-// hasPoints reports whether a message consists of data points (NumberDataPoint), all with a time.
+// hasPoints reports whether a message consists of data points (NumberDataPoint) that all have a time.
 func hasPoints(m message) bool {
 	n := 0
 	for ; m.next(); n++ {

@@ -43,7 +43,7 @@ func bytesField(num protowire.Number, b []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, num, protowire.BytesType), b)
 }
 
-// Every signal is recognized by what its items hold, also if their names have the lengths of IDs.
+// Every signal is recognized by the contents of its items, even if their names have the lengths of IDs.
 func TestSignals(t *testing.T) {
 	point := []*metricspb.NumberDataPoint{{TimeUnixNano: 1, Value: &metricspb.NumberDataPoint_AsInt{AsInt: 3}}}
 	metric := func(change func(*metricspb.Metric)) []byte {
@@ -92,7 +92,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Spans with few fields are spans, whatever their names are.
+// Spans with few fields are recognized as spans, regardless of their names.
 func TestSpansAreNotOtherSignals(t *testing.T) {
 	id, trace := []byte("8letters"), []byte("sixteen.letters.")
 	attributes := []*commonpb.KeyValue{{Key: "k"}, {Value: &commonpb.AnyValue{}}}

@@ -4,26 +4,26 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A message is a part of an encoded message that is read field by field. Its strings are substrings of text, so that a
-// span costs one string and not one per attribute.
+// A message is an encoded protobuf message that is read field by field. Its strings are substrings of text, so that a
+// span needs one string instead of one per attribute.
 type message struct {
 	b        []byte
-	text     string // the same bytes, or "" if no string is needed
+	text     string // same content as b, or "" if no string is needed
 	pos, end int
-	corrupt  bool // a field is not valid, or does not end before the message does
+	corrupt  bool // a field is invalid, or exceeds the message
 
-	// The field at hand.
+	// The current field.
 	num      protowire.Number
 	typ      protowire.Type
-	n        uint64 // VarintType, Fixed32Type, Fixed64Type
-	from, to int    // BytesType: range of the value
-	start    int    // of the tag
+	n        uint64 // for VarintType, Fixed32Type and Fixed64Type
+	from, to int    // for BytesType: range of the value
+	start    int    // offset of the tag
 }
 
-// newMessage returns the fields of a whole message.
+// newMessage returns a message over all of b.
 func newMessage(b []byte) message { return message{b: b, text: string(b), end: len(b)} }
 
-// next reads a field, and returns false at the end of the message or if it is corrupt.
+// next reads the next field. It returns false at the end of the message or if the message is corrupt.
 func (m *message) next() bool {
 	if m.pos >= m.end || m.corrupt {
 		return false
@@ -63,17 +63,17 @@ func (m *message) next() bool {
 	return true
 }
 
-// is reports whether the field at hand has a number and a type. Like any protobuf decoder, this one treats a field with
-// another type as unknown.
+// is reports whether the current field has this number and type. Like every protobuf decoder, this one treats a field
+// with another wire type as unknown.
 func (m *message) is(num protowire.Number, typ protowire.Type) bool {
 	return m.num == num && m.typ == typ
 }
 
-// sub returns the message that is the value of the field at hand.
+// sub returns the message in the current field.
 func (m *message) sub() message { return message{b: m.b, text: m.text, pos: m.from, end: m.to} }
 
-// bytes returns the value of the field at hand.
+// bytes returns the value of the current field. It aliases b.
 func (m *message) bytes() []byte { return m.b[m.from:m.to] }
 
-// str returns the value of the field at hand.
+// str returns the value of the current field as a string.
 func (m *message) str() string { return m.text[m.from:m.to] }

@@ -7,18 +7,18 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// callStacks makes stacks of the names of frames. Rows repeat the same stacks, so it remembers recent ones.
+// callStacks builds stacks from frame names. It caches recent stacks, because rows repeat the same stacks.
 type callStacks struct {
 	o         *Options
 	seed      maphash.Seed
 	recent    map[uint64]*ntconv.Stack
-	frames    int // of recent
+	frames    int // frames of all stacks in recent
 	functions map[string]*ntconv.Function
 	memory    memory
-	names     []string
+	names     []string // scratch
 }
 
-// Bounds of what is remembered: a stack may have some thousand frames.
+// Limits of the cache: a stack may have thousands of frames.
 const (
 	maxRecentStacks = 1 << 16
 	maxRecentFrames = 1 << 22
@@ -31,7 +31,7 @@ func newCallStacks(o *Options) callStacks {
 	}
 }
 
-// folded returns the stack of a text in the form of folded stacks: outermost frame first, separated by semicolons.
+// folded returns the stack for a text in the form of folded stacks: outermost frame first, separated by semicolons.
 func (c *callStacks) folded(text string) (*ntconv.Stack, error) {
 	c.names = c.names[:0]
 	for end := len(text); end > 0; {
@@ -42,7 +42,7 @@ func (c *callStacks) folded(text string) (*ntconv.Stack, error) {
 	return c.stack(c.names)
 }
 
-// stack returns the stack of names, innermost first, nil for none. It does not keep the slice.
+// stack returns the stack for names, innermost first, or nil if there are none. It does not keep names or their memory.
 func (c *callStacks) stack(names []string) (*ntconv.Stack, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -54,7 +54,7 @@ func (c *callStacks) stack(names []string) (*ntconv.Stack, error) {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, name := range names {
-		_, _ = h.WriteString(name) // does not fail
+		_, _ = h.WriteString(name) // never fails
 		_ = h.WriteByte(0)
 	}
 	sum := h.Sum64()
@@ -83,6 +83,7 @@ func (c *callStacks) stack(names []string) (*ntconv.Stack, error) {
 	return st, nil
 }
 
+// sameNames reports whether a cached stack has these names. The hash alone could collide.
 func sameNames(st *ntconv.Stack, names []string) bool {
 	if len(st.Frames) != len(names) {
 		return false

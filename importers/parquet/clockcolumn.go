@@ -10,13 +10,13 @@ import (
 	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
-// A timeColumn reads times or durations from a column.
+// A timeColumn decodes a column of times or durations.
 type timeColumn struct {
 	*fileColumn
-	unit int64 // nanoseconds of a number
+	unit int64 // nanoseconds per unit of a number; 0 means not known yet
 }
 
-// textLayouts are the forms of times as text. Times without a zone are UTC.
+// textLayouts are the accepted text forms of times. Times without a zone are UTC.
 var textLayouts = [...]string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05.999999999Z07:00",
@@ -25,7 +25,7 @@ var textLayouts = [...]string{
 	time.DateOnly,
 }
 
-// at returns a time in nanoseconds since 1970-01-01, and false if the value is NULL or not a time.
+// at returns a time in nanoseconds since 1970-01-01. It returns false if the value is NULL, not a time or out of range.
 func (c *timeColumn) at(v parquetreader.Value) (int64, bool) {
 	switch {
 	case v.IsNull():
@@ -44,14 +44,14 @@ func (c *timeColumn) at(v parquetreader.Value) (int64, bool) {
 	return c.number(v)
 }
 
-// number returns the nanoseconds of a number.
+// number converts a number to nanoseconds. It returns false if the value is NULL or out of range.
 func (c *timeColumn) number(v parquetreader.Value) (int64, bool) {
 	if v.IsNull() {
 		return 0, false
 	}
 	if c.kind == kindFloat {
 		whole, fraction := math.Modf(v.Float64())
-		if !(math.Abs(whole) < math.MaxInt64/float64(c.unit)) { // also if it is not a number
+		if !(math.Abs(whole) < math.MaxInt64/float64(c.unit)) { // also true for NaN
 			return 0, false
 		}
 		return int64(whole)*c.unit + int64(math.Round(fraction*float64(c.unit))), true
@@ -59,14 +59,14 @@ func (c *timeColumn) number(v parquetreader.Value) (int64, bool) {
 	return scale(c.int(v), c.unit)
 }
 
-// A timeScan is what the times of all rows have in common.
+// A timeScan summarizes the times of all rows.
 type timeScan struct {
 	rows, invalid int64
-	first         int64 // nanoseconds, the earliest
+	first         int64 // earliest time in nanoseconds since 1970-01-01
 	sorted        bool
 }
 
-// scan reads the times of all rows.
+// scan reads the times of all rows into s.seen. It returns a *MappingError if no row has a time.
 func (s *foreign) scan() error {
 	s.seen = timeScan{first: math.MaxInt64, sorted: true}
 	last := int64(math.MinInt64)
@@ -111,8 +111,8 @@ func (s *foreign) scan() error {
 	return nil
 }
 
-// guessUnit chooses the unit of times that are numbers without one: the unit in which the first number is a time from
-// 1973 to 5138.
+// guessUnit chooses a unit for times that are numbers without a unit: the unit in which the first number is a time
+// between 1973 and 5138.
 func (s *foreign) guessUnit(v parquetreader.Value) {
 	if s.time.unit != 0 || !s.time.isNumber() || v.IsNull() {
 		return
@@ -133,8 +133,8 @@ func (s *foreign) guessUnit(v parquetreader.Value) {
 	s.time.unit, s.roles.unit[roleTime] = unitOf(unit), unit
 }
 
-// timeOf returns the reader of a role whose numbers have a unit or are like those of the time, nil if no column has the
-// role.
+// timeOf returns the decoder for the column of a role, or nil if no column has the role. Numbers without a unit have
+// the unit of the time column.
 func (s *foreign) timeOf(role string) *timeColumn {
 	c := s.roles.of(role)
 	if c == nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
-// A fileColumn is a column of a foreign table, and how its values become fields.
+// A fileColumn is a column of a foreign table, with the field that its values become.
 type fileColumn struct {
 	parquetreader.Column
-	name string // of the field: the path without the groups of lists
+	name string // of the field: the path without groups that only form lists
 	kind valueKind
-	// values is the index of the column of values if this is the column of the keys of a map, else -1. The latter
-	// column is hidden.
+	// For the column with the keys of a map, values is the index of the column with its values, which is hidden. For
+	// all other columns it is -1.
 	values int
 	hidden bool
 }
@@ -51,7 +51,7 @@ func fileColumns(f *parquetreader.File) []fileColumn {
 	return columns
 }
 
-// fieldName returns the path of a column without the groups that only make it a list.
+// fieldName returns the path of a column without the groups that only form a list.
 func fieldName(c *parquetreader.Column) string {
 	var names []string
 	for i := 0; i < len(c.Path); i++ {
@@ -67,7 +67,7 @@ func fieldName(c *parquetreader.Column) string {
 	return strings.Join(names, ".")
 }
 
-// kindOf returns the kind of the values of a column.
+// kindOf returns the field kind for the values of a column.
 func kindOf(c *parquetreader.Column) valueKind {
 	switch c.Logical {
 	case parquetreader.Timestamp, parquetreader.Date:
@@ -97,7 +97,7 @@ func (c *fileColumn) isNumber() bool {
 	return c.kind == kindInt || c.kind == kindUint || c.kind == kindFloat
 }
 
-// isText reports whether values are text. Old writers do not annotate it.
+// isText reports whether values are text. Old writers do not annotate text.
 func (c *fileColumn) isText() bool {
 	if c.Physical != parquetreader.ByteArray {
 		return false
@@ -120,7 +120,7 @@ const (
 	julianEpoch = 2440588 // Julian day of 1970-01-01
 )
 
-// nanos returns a time in nanoseconds since 1970-01-01, and false if it lies outside of the range of 64 bits.
+// nanos returns a time in nanoseconds since 1970-01-01, and false if it exceeds 64 bits.
 func (c *fileColumn) nanos(v parquetreader.Value) (int64, bool) {
 	switch {
 	case c.Physical == parquetreader.Int96:
@@ -138,13 +138,13 @@ func (c *fileColumn) nanos(v parquetreader.Value) (int64, bool) {
 	return scale(v.Int64(), c.Unit)
 }
 
-// scale returns n*unit, and false if it exceeds 64 bits.
+// scale returns n*unit, and false if the product exceeds 64 bits.
 func scale(n, unit int64) (int64, bool) {
 	p := n * unit
 	return p, unit != 0 && p/unit == n
 }
 
-// appendField appends a value that is not NULL to a payload.
+// appendField appends a value to a payload. The value must not be NULL.
 func (c *fileColumn) appendField(dst []byte, v parquetreader.Value, report *ntconv.Report) []byte {
 	switch c.kind {
 	case kindBool:
@@ -165,7 +165,7 @@ func (c *fileColumn) appendField(dst []byte, v parquetreader.Value, report *ntco
 	return appendText(dst, c.text(v), report)
 }
 
-// appendZero appends the zero of the column's kind to a payload.
+// appendZero appends the zero value of the column's kind to a payload.
 func (c *fileColumn) appendZero(dst []byte) []byte {
 	switch c.kind {
 	case kindBool:
@@ -176,19 +176,19 @@ func (c *fileColumn) appendZero(dst []byte) []byte {
 	return bin.AppendU64(dst, 0)
 }
 
-// weight returns a number rounded to an integer.
+// weight returns a number rounded to an integer. NaN and numbers out of range yield 0.
 func (c *fileColumn) weight(v parquetreader.Value) int64 {
 	if c.kind != kindFloat {
 		return c.int(v)
 	}
 	f := math.Round(v.Float64())
-	if !(math.Abs(f) < math.MaxInt64) { // also if it is not a number
+	if !(math.Abs(f) < math.MaxInt64) { // also true for NaN
 		return 0
 	}
 	return int64(f)
 }
 
-// text returns a value that is not NULL as text.
+// text returns a value as text. The value must not be NULL.
 func (c *fileColumn) text(v parquetreader.Value) string {
 	switch {
 	case c.Logical == parquetreader.Decimal:
@@ -218,7 +218,8 @@ func (c *fileColumn) text(v parquetreader.Value) string {
 	return string(v.Bytes())
 }
 
-// json appends the values of a row of a list or map as JSON.
+// json appends the values of a row of a list as JSON. If other is not nil, it appends a map with the keys values and
+// the values mapped, which are values of other.
 func (c *fileColumn) json(dst []byte, values, mapped []parquetreader.Value, other *fileColumn) []byte {
 	if other != nil {
 		dst = append(dst, '{')
@@ -226,7 +227,7 @@ func (c *fileColumn) json(dst []byte, values, mapped []parquetreader.Value, othe
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst, _ = jsontext.AppendQuote(dst, c.text(values[i])) // what is not UTF-8 becomes U+FFFD
+			dst, _ = jsontext.AppendQuote(dst, c.text(values[i])) // invalid UTF-8 becomes U+FFFD
 			dst = append(dst, ':')
 			dst = other.jsonValue(dst, mapped[i])
 		}
@@ -262,11 +263,11 @@ func (c *fileColumn) jsonValue(dst []byte, v parquetreader.Value) []byte {
 	case k == kindFloat && !math.IsNaN(v.Float64()) && !math.IsInf(v.Float64(), 0):
 		return append(dst, c.text(v)...)
 	}
-	dst, _ = jsontext.AppendQuote(dst, c.text(v)) // what is not UTF-8 becomes U+FFFD
+	dst, _ = jsontext.AppendQuote(dst, c.text(v)) // invalid UTF-8 becomes U+FFFD
 	return dst
 }
 
-// decimal returns a decimal number in digits.
+// decimal returns the digits of a decimal number.
 func (c *fileColumn) decimal(v parquetreader.Value) string {
 	n := big.NewInt(v.Int64())
 	if c.Physical == parquetreader.ByteArray ||
@@ -293,5 +294,5 @@ func (c *fileColumn) decimal(v parquetreader.Value) string {
 	return sign + digits[:at] + "." + digits[at:]
 }
 
-// maxScale bounds the zeros that a file can ask for.
+// maxScale limits the number of zeros that a file can request.
 const maxScale = 1000

@@ -13,38 +13,38 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// definitions are what the rows of a trace refer to, by ID.
+// definitions holds the rows that other rows of a trace refer to, by ID.
 type definitions struct {
 	f         *files
 	info      tables.TraceInfo
 	hasInfo   bool
 	attrs     map[owner][]tables.Attribute
 	processes intern.IDs[*ntconv.Process]
-	noProcess ntconv.Process // of threads whose process has no row, because sinks need one
+	noProcess ntconv.Process // for threads whose process has no row, because sinks need a process
 	threads   intern.IDs[*ntconv.Thread]
 	modules   intern.IDs[*ntconv.Mapping]
 	types     intern.IDs[*typeOf]
 	memory    memory
 }
 
-// An owner has attributes.
+// An owner identifies an object with attributes.
 type owner struct {
 	kind string
 	id   int32
 }
 
-// A typeOf is an event type, and what decodes the payloads of its events, by pointer size.
+// A typeOf is an event type with the decoders for its payloads, by pointer size / 8.
 type typeOf struct {
 	*ntconv.Type
-	unknown  bool // a placeholder
+	unknown  bool // a placeholder without a row
 	layout   []ntconv.Field
 	decoders [2]*payload.Decoder
 }
 
-// rowBytes is what a definition takes in memory in addition to its strings.
+// rowBytes is the memory charged for a definition in addition to its strings, in bytes.
 const rowBytes = 128
 
-// read reads all tables of definitions but stacks, frames and labels.
+// read reads all tables of definitions except stacks, frames and labels.
 func (d *definitions) read() error {
 	d.attrs = map[owner][]tables.Attribute{}
 	d.memory.limit = d.f.o.Limits.TableBytes
@@ -64,19 +64,20 @@ func (d *definitions) read() error {
 	return nil
 }
 
+// addInfo adds the row of trace_info. Several rows mean several traces, which is an error.
 func (d *definitions) addInfo(row *tables.TraceInfo) error {
 	if d.hasInfo {
 		return inTable(tableInfo, fmt.Errorf("%w: more than one row; read one trace at a time", ntconv.ErrUnsupported))
 	}
 	d.info, d.hasInfo = *row, true
-	if row.SchemaVersion > tables.Version { // other programs keep the column and not the metadata
+	if row.SchemaVersion > tables.Version { // other programs keep the column but not the metadata
 		return inTable(tableInfo, checkVersion(strconv.Itoa(int(row.SchemaVersion))))
 	}
 	return nil
 }
 
-// checkEvents finds out whether events are missing, and with them the names that they hold. Their number tells: another
-// program that copies all rows omits the metadata of ntconv, and the copy must give the same trace.
+// checkEvents sets info.Selection if events are missing, because these may include symbols. It compares the number of
+// rows: a copy by another program omits the metadata of ntconv, but must yield the same trace.
 func (d *definitions) checkEvents() error {
 	events, err := d.f.file(tableEvents)
 	if err != nil {
@@ -103,7 +104,7 @@ func (d *definitions) addAttribute(row *tables.Attribute) error {
 	return d.memory.add(rowBytes + len(row.Key) + len(row.Value))
 }
 
-// attributes returns the attributes of an owner.
+// attributes returns the attributes of an owner in their recorded order.
 func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
 	list := d.attrs[owner{kind, id}]
 	slices.SortStableFunc(list, func(a, b tables.Attribute) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
@@ -113,6 +114,8 @@ func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
 	return attrs
 }
 
+// addProcess adds a process. In a selection it uses the resolved name if the trace recorded none, because the events
+// that state the name may be missing.
 func (d *definitions) addProcess(row *tables.Process) error {
 	p := &ntconv.Process{
 		PID:   uint64(row.PID),
@@ -130,6 +133,7 @@ func (d *definitions) addProcess(row *tables.Process) error {
 	return d.memory.add(rowBytes + len(row.Host) + len(p.Name))
 }
 
+// addModule adds a module, and appends it to the mappings of its process if the trace recorded it there.
 func (d *definitions) addModule(row *tables.Module) error {
 	m := &ntconv.Mapping{
 		Start: uint64(
@@ -144,6 +148,7 @@ func (d *definitions) addModule(row *tables.Module) error {
 	return d.memory.add(rowBytes + len(row.Path) + len(row.BuildID))
 }
 
+// addThread adds a thread. A thread whose process has no row gets a placeholder process.
 func (d *definitions) addThread(row *tables.Thread) error {
 	t := &ntconv.Thread{
 		TID:   uint64(row.TID),
@@ -196,7 +201,7 @@ func (d *definitions) addType(row *tables.EventType) error {
 		}
 	}
 	define(d, &d.types, row.TypeID, found)
-	// A field takes more memory than its text.
+	// A parsed field needs more memory than its text.
 	return d.memory.add(
 		2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(
 			row.Message,
@@ -210,10 +215,10 @@ func (d *definitions) addType(row *tables.EventType) error {
 	)
 }
 
-// id returns the ID of a row as a key: IDs of rows count from 1, and anything else is a large number.
+// id converts an ID of a row to a key. IDs of rows start at 1; negative IDs become large numbers.
 func id(n int32) uint64 { return uint64(uint32(n)) }
 
-// define gives an ID of a table its meaning. The last definition counts.
+// define sets the definition of an ID. If an ID has several definitions, the last one is used.
 func define[T comparable](d *definitions, to *intern.IDs[T], n int32, v T) {
 	var zero T
 	if to.Set(id(n), v) != zero {
@@ -221,13 +226,14 @@ func define[T comparable](d *definitions, to *intern.IDs[T], n int32, v T) {
 	}
 }
 
-// Values of Info that a trace without them gets.
+// Defaults for a trace without the corresponding information.
 const (
 	defaultFrequency   = int64(time.Second)
 	defaultPointerSize = 8
 )
 
-// traceInfo returns what the source knows before the first event, and the nanoseconds from 1970-01-01 to Clock.Tick.
+// traceInfo returns the Info, and the nanoseconds from 1970-01-01 to Clock.Tick. Invalid values are reported
+// (CodeBadHeader) and replaced by defaults.
 func (d *definitions) traceInfo() (info ntconv.Info, start int64) {
 	info = ntconv.Info{
 		Format:      "parquet",

@@ -53,8 +53,8 @@ func cpu(t testing.TB) (d directory, data []byte) {
 	return write(t, open(t, data), export.Options{}), data
 }
 
-// TestEditedTables reads tables that another program has changed: what they do not hold any more is missing and
-// counted, and the rest is unchanged.
+// TestEditedTables reads tables that another program has changed: what they no longer contain is missing and counted,
+// and the rest is unchanged.
 func TestEditedTables(t *testing.T) {
 	original, _ := cpu(t)
 	const events = 1786
@@ -232,7 +232,7 @@ func TestNamesOfSelection(t *testing.T) {
 	}
 }
 
-// TestRefused checks the errors of tables that cannot be read, and that they say where and what to do.
+// TestRefused checks that errors of unreadable tables state the position and the next step.
 func TestRefused(t *testing.T) {
 	original, _ := cpu(t)
 	type other struct {
@@ -302,7 +302,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFileOrder checks that tables in file order are read in time order if that is asked for, and as they are if not.
+// TestFileOrder checks that tables in file order are read in time order if requested, and in file order otherwise.
 func TestFileOrder(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		d := fileOrder(t, f.Data)

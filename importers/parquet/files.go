@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// files opens the files of an input.
+// files opens the files of an input. It opens each file once.
 type files struct {
 	in    Tables
 	names []string // sorted
@@ -24,7 +24,7 @@ func (f *files) has(table string) bool {
 	return ok
 }
 
-// file opens a table. It refuses tables of a later version of the schema.
+// file opens a table. It rejects tables of a later schema version.
 func (f *files) file(table string) (*parquetreader.File, error) {
 	if file := f.open[table]; file != nil {
 		return file, nil
@@ -46,7 +46,7 @@ func (f *files) file(table string) (*parquetreader.File, error) {
 	return file, nil
 }
 
-// checkVersion refuses a version of the schema that is not known.
+// checkVersion returns an error that wraps ntconv.ErrUnsupported for an unknown schema version.
 func checkVersion(text string) error {
 	if n, err := strconv.Atoi(text); err == nil && 1 <= n && n <= tables.Version {
 		return nil
@@ -65,7 +65,7 @@ func checkVersion(text string) error {
 // inTable adds the name of a table to an error.
 func inTable(table string, err error) error { return fmt.Errorf("table %s: %w", table, err) }
 
-// batchRows is how many rows are decoded at a time.
+// batchRows is the number of rows that are decoded together.
 const batchRows = 1024
 
 // rows reads the rows of a table one by one.
@@ -77,7 +77,7 @@ type rows[T any] struct {
 	err   error
 }
 
-// newRows returns the rows of a table, none if the input does not have it.
+// newRows returns the rows of a table. It returns no rows if the input does not have the table.
 func newRows[T any](f *files, table string) (*rows[T], error) {
 	r := &rows[T]{table: table, err: io.EOF}
 	if !f.has(table) {
@@ -94,8 +94,8 @@ func newRows[T any](f *files, table string) (*rows[T], error) {
 	return r, nil
 }
 
-// head returns the next row, which stays the next one until skip, or io.EOF. What it refers to may be kept, the row
-// itself may not.
+// head returns the next row without consuming it, or io.EOF. The row is valid until skip; the strings and slices in it
+// remain valid.
 func (r *rows[T]) head() (*T, error) {
 	for r.next == len(r.batch) {
 		if r.err != nil {
@@ -113,7 +113,7 @@ func (r *rows[T]) head() (*T, error) {
 			if err != io.EOF {
 				r.err = inTable(r.table, err)
 			}
-			_ = r.r.Close() // releases memory only
+			_ = r.r.Close() // it only releases memory
 		}
 	}
 	return &r.batch[r.next], nil
@@ -121,7 +121,7 @@ func (r *rows[T]) head() (*T, error) {
 
 func (r *rows[T]) skip() { r.next++ }
 
-// each calls do with all remaining rows.
+// each calls do for all remaining rows.
 func (r *rows[T]) each(do func(*T) error) error {
 	for {
 		row, err := r.head()
@@ -138,7 +138,7 @@ func (r *rows[T]) each(do func(*T) error) error {
 	}
 }
 
-// eachRow calls do with all rows of a table, if the input has it.
+// eachRow calls do for all rows of a table if the input has the table.
 func eachRow[T any](f *files, do func(*T) error) error {
 	r, err := newRows[T](f, tables.Of[T]().Name)
 	if err != nil {

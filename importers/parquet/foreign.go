@@ -10,16 +10,16 @@ import (
 	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
-// A foreign yields the rows of foreign tables as events in time order.
+// A foreign converts the rows of foreign tables to events in time order.
 type foreign struct {
 	f     *files
 	o     *Options
 	info  ntconv.Info
 	roles *roles
-	// time, duration and end are the columns of these roles, nil if there is none.
+	// time, duration and end are the columns with these roles; nil if there is none.
 	time, duration, end *timeColumn
 	fields              []int // columns of the payload
-	sample              bool  // events are samples of stacks
+	sample              bool  // events are stack samples
 	seen                timeScan
 
 	owners owners
@@ -28,8 +28,8 @@ type foreign struct {
 	reader rowReader
 	sorter *rowSorter // nil if the rows are sorted
 	stops  stops
-	next   *rowEvent // not yet delivered, because ends come before it
-	texts  textCache
+	next   *rowEvent // read but not delivered, because ends of earlier rows precede it
+	cache  stringCache
 	json   []byte
 
 	current rowEvent
@@ -37,10 +37,10 @@ type foreign struct {
 	err     error
 }
 
-// A rowEvent is the event that a row is, or the begin of what it describes.
+// A rowEvent is the event for a row, or for its begin if the row has a duration.
 type rowEvent struct {
-	time, end int64 // nanoseconds; end is that of a row with a duration
-	row       int64 // number of the row
+	time, end int64 // nanoseconds since 1970-01-01; end is set if the row has a duration
+	row       int64 // number of the row in all tables
 	types     *rowType
 	lane      *lane
 	cpu       int32
@@ -49,14 +49,16 @@ type rowEvent struct {
 	payload   []byte
 }
 
-// spanIDs are the trace ID and the span ID of a row, zero if it has none.
+// spanIDs holds the trace ID and span ID of a row; zero means none.
 type spanIDs struct {
 	trace [16]byte
 	span  [8]byte
 }
 
+// newForeign returns a source over foreign tables. It compares the columns of all files and reads all times, because
+// the unit, the order and the start of the clock depend on them.
 func newForeign(f *files) (ntconv.Source, error) {
-	s := &foreign{f: f, o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), texts: textCache{}}
+	s := &foreign{f: f, o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), cache: stringCache{}}
 	first, err := f.file(f.names[0])
 	if err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func newForeign(f *files) (ntconv.Source, error) {
 	return s, nil
 }
 
-// differentColumns says how two files differ in their columns, "" if they do not.
+// differentColumns describes how the columns of two files differ, or returns "" if they are equal.
 func differentColumns(a, b []fileColumn) string {
 	if len(a) != len(b) {
 		return fmt.Sprintf("%d and %d columns", len(a), len(b))
@@ -120,7 +122,7 @@ func differentColumns(a, b []fileColumn) string {
 	return ""
 }
 
-// payloadFields chooses the columns that become fields: those that are in no other part of an event.
+// payloadFields selects the columns that become fields: all columns that no other part of an event contains.
 func (s *foreign) payloadFields() {
 	elsewhere := map[int]bool{}
 	for _, role := range []string{roleTime, roleName, roleProvider, rolePID, roleTID, roleProcess, roleThread, roleCPU, roleStack, roleTraceID, roleSpanID} {
@@ -140,7 +142,7 @@ func (s *foreign) payloadFields() {
 
 func (s *foreign) Info() *ntconv.Info { return &s.info }
 
-// Close releases the temporary file of the source.
+// Close removes the temporary file of the source.
 func (s *foreign) Close() error {
 	if s.sorter == nil {
 		return nil
@@ -152,7 +154,7 @@ func (s *foreign) Next() (*ntconv.Event, error) {
 	if s.err == nil {
 		s.err = s.deliver()
 		if s.err != nil {
-			_ = s.Close() // the temporary file has been removed already
+			_ = s.Close() // the temporary file has already been removed
 		}
 	}
 	if s.err != nil {
@@ -161,7 +163,7 @@ func (s *foreign) Next() (*ntconv.Event, error) {
 	return &s.event, nil
 }
 
-// deliver makes the next event: the begin of a row, or an end that is not later.
+// deliver sets s.event to the next event: the end of an earlier row that is due, or else the next row.
 func (s *foreign) deliver() error {
 	if s.next == nil {
 		err := s.read(&s.current)
@@ -185,7 +187,7 @@ func (s *foreign) deliver() error {
 	return nil
 }
 
-// fill makes an event without payload.
+// fill sets s.event to an event without payload.
 func (s *foreign) fill(at int64, typ *ntconv.Type, lane *lane, labels *ntconv.Labels) {
 	lane.seq++
 	s.event = ntconv.Event{
@@ -194,8 +196,8 @@ func (s *foreign) fill(at int64, typ *ntconv.Type, lane *lane, labels *ntconv.La
 	}
 }
 
-// labelsOf returns the labels of a row, nil if it has none. Both events of a row with a duration have an activity ID
-// that is made of the number of the row, because rows of one thread may overlap.
+// labelsOf returns the labels of a row, or nil if it has none. Both events of a row with a duration have an activity ID
+// derived from the row number, because rows of a thread may overlap.
 func labelsOf(e *rowEvent) *ntconv.Labels {
 	var list []ntconv.Label
 	if e.types.stop != nil {
@@ -215,8 +217,8 @@ func labelsOf(e *rowEvent) *ntconv.Labels {
 	return ntconv.NewLabels(list)
 }
 
-// activityOf returns the activity ID of a row. The last four bytes are not those that .NET computes from the others, so
-// it is not mistaken for a path of activities.
+// activityOf returns the activity ID of a row. Its last four bytes differ from the checksum that .NET computes from the
+// others, so it is not mistaken for a path of activities.
 func activityOf(row int64) (id [16]byte) {
 	copy(id[:], "row\x00")
 	bin.AppendU64(id[:4], uint64(row))
@@ -224,7 +226,7 @@ func activityOf(row int64) (id [16]byte) {
 	return id
 }
 
-// read makes the event of the next row in time order.
+// read reads the next row in time order.
 func (s *foreign) read(e *rowEvent) error {
 	if s.sorter != nil {
 		return s.sorter.read(e)
@@ -232,7 +234,7 @@ func (s *foreign) read(e *rowEvent) error {
 	return s.readRow(e)
 }
 
-// readRow makes the event of the next row of the tables that has a time.
+// readRow reads the next row of the tables that has a time. It skips and counts rows without a time.
 func (s *foreign) readRow(e *rowEvent) error {
 	for {
 		if err := s.reader.next(s); err != nil {
@@ -257,15 +259,15 @@ func (s *foreign) readRow(e *rowEvent) error {
 // A rowReader reads the rows of all tables.
 type rowReader struct {
 	table  string
-	tables int // that were opened
+	tables int // number of tables opened so far
 	r      *parquetreader.ColumnsReader
 	batch  parquetreader.Columns
-	at     int   // in batch
-	number int64 // of the row in its table, from 1
-	total  int64 // of the row in all tables
+	at     int   // index of the row in batch
+	number int64 // number of the row in its table, from 1
+	total  int64 // number of the row in all tables
 }
 
-// next advances to the next row.
+// next moves to the next row. It returns io.EOF after the last row of the last table.
 func (r *rowReader) next(s *foreign) error {
 	r.at++
 	for r.r == nil || r.at >= r.batch.Rows {
@@ -300,13 +302,13 @@ func (r *rowReader) next(s *foreign) error {
 	return nil
 }
 
-// value returns the value of a column that is not a list, and false if it is NULL.
+// value returns the value of a column that is not a list, and false if the value is NULL.
 func (r *rowReader) value(column int) (parquetreader.Value, bool) {
 	v := r.batch.Row(column, r.at)[0]
 	return v, !v.IsNull()
 }
 
-// endOf returns when a row ends, and false if it has no duration.
+// endOf returns the end of a row in nanoseconds since 1970-01-01, and false if the row has no duration.
 func (s *foreign) endOf(start int64) (int64, bool) {
 	if s.duration != nil {
 		v, _ := s.reader.value(s.roles.at[roleDuration])

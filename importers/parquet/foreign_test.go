@@ -239,7 +239,7 @@ type word struct {
 	Text string `parquet:"text"`
 }
 
-// TestFields reads columns of all kinds as fields: the values are those of the rows, and NULL is no field.
+// TestFields reads columns of all kinds as fields: the values are those of the rows, and NULL yields no field.
 func TestFields(t *testing.T) {
 	half, note := 0.5, "a\u00e9"
 	rows := []wide{
@@ -248,10 +248,10 @@ func TestFields(t *testing.T) {
 		{TS: 1e15 + 1, Raw: []byte{}},
 	}
 	b := fileOf(t, rows)
-	events := read(t, parquet.File("things", bytes.NewReader(b), int64(len(b))), parquet.Options{})
+	events := read(t, parquet.File("items", bytes.NewReader(b), int64(len(b))), parquet.Options{})
 	want := []string{
 		`src/one requests=-5 big=9223372036854775808 ratio=0.5 done=true note=` + note + ` raw=01ff tags={"k":"v\"w"} list=[1,2] group.code=7 group.words.text=["x","y"]`,
-		`things/things requests=0 big=0 done=false raw= group.code=0`,
+		`items/items requests=0 big=0 done=false raw= group.code=0`,
 	}
 	for i, e := range events {
 		got := text(e)
@@ -315,7 +315,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestMappingErrors checks that errors of a mapping name the columns that there are.
+// TestMappingErrors checks that errors of a mapping list the available columns.
 func TestMappingErrors(t *testing.T) {
 	b := fileOf(t, []call{{Start: 1, Name: "x"}})
 	for _, c := range []struct {

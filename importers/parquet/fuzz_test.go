@@ -27,7 +27,7 @@ func pack(d directory) (b []byte) {
 	return b
 }
 
-// unpack is the inverse of pack. Of other blobs it returns what it can.
+// unpack is the inverse of pack. For other blobs it returns as many tables as it can.
 func unpack(b []byte) directory {
 	d := directory{}
 	for len(b) > 1 {
@@ -123,7 +123,7 @@ func FuzzImporter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, blob []byte) { readAny(t, blob) })
 }
 
-// TestMutants reads damaged copies of tables within a bound on what is allocated.
+// TestMutants reads corrupt copies of tables with bounded allocations.
 func TestMutants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	seeds := [][]byte{pack(smallTrace(t)), pack(directory{"x": foreignSeed(t)}), pack(directory{"events": smallTrace(t)["events"]})}

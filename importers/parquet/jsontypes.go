@@ -14,36 +14,36 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// jsonTypes infers the types of events from the JSON of their payloads.
+// jsonTypes infers event types from the JSON of payloads.
 type jsonTypes struct {
 	o       *Options
 	events  map[eventKey]*jsonEvent
 	last    *jsonEvent
 	lastKey eventKey
-	count   int // of types
+	count   int // number of types
 	layouts layouts
 	memory  memory // of types
 
-	text    bytes.Reader
+	text    bytes.Reader // of all types
 	dec     *jsontext.Decoder
 	members []member
 }
 
-// An eventKey is what a row says about the type of its event.
+// An eventKey holds what a row states about its event type.
 type eventKey struct {
 	provider, event string
 	level, opcode   int32
 }
 
-// A jsonEvent is what is known about the events of a key.
+// A jsonEvent holds what is known about the events of a key.
 type jsonEvent struct {
 	shapes []*shape // most recent first
-	// decoders and types are those of the layouts that the runtime has for the event, in the order of versions.
+	// decoders and types belong to the layouts that the runtime defines for the event, in the order of versions.
 	decoders []*payload.Decoder
 	types    []*ntconv.Type
 }
 
-// A shape is a list of names of fields, and the type that their values have so far.
+// A shape is a list of field names, with the kinds that restore all values so far.
 type shape struct {
 	typ      *ntconv.Type
 	names    []string
@@ -55,17 +55,17 @@ type shape struct {
 type member struct {
 	name string
 	kind valueKind
-	text string // of a string, decoded; else JSON
+	text string // contents of a string, otherwise JSON
 }
 
 const (
-	// maxShapes bounds the types of a file. Payloads of further shapes are one string.
+	// maxShapes limits the types of a file. Payloads with further shapes become one string.
 	maxShapes = 10_000
-	// maxEventShapes bounds the search for a shape.
+	// maxEventShapes limits the search for a shape of an event.
 	maxEventShapes = 64
-	// firstID is the ID of the first type. IDs of the runtime are smaller.
+	// firstID is the ID of the first type. IDs of runtime events are smaller.
 	firstID = 100_000
-	// wholePayload is the name of the field of a payload that is one string of JSON.
+	// wholePayload is the field name for a payload that is one string of JSON.
 	wholePayload = "payload"
 )
 
@@ -78,7 +78,7 @@ func newJSONTypes(o *Options) jsonTypes {
 	}
 }
 
-// event returns the type of a row, and appends its payload to dst.
+// event returns the type for a row, and appends the row's payload to dst.
 func (t *jsonTypes) event(dst []byte, row *tables.SingleEvent) (*ntconv.Type, []byte, error) {
 	key := eventKey{row.Provider, row.Event, row.Level, row.Opcode}
 	if t.last == nil || key != t.lastKey {
@@ -104,7 +104,7 @@ func (t *jsonTypes) event(dst []byte, row *tables.SingleEvent) (*ntconv.Type, []
 	return s.typ, t.append(dst, s), nil
 }
 
-// newEvent adds an event, with the layouts that the runtime has for it.
+// newEvent adds an event with the layouts that the runtime defines for it.
 func (t *jsonTypes) newEvent(key eventKey) (*jsonEvent, error) {
 	if n := len(t.events); n >= t.o.Limits.Names {
 		return nil, &ntconv.LimitError{Limit: LimitNames, Value: int64(t.o.Limits.Names), Asked: int64(n) + 1}
@@ -120,7 +120,7 @@ func (t *jsonTypes) newEvent(key eventKey) (*jsonEvent, error) {
 	return e, nil
 }
 
-// parse splits a payload into members. If it is not an object, it is one member.
+// parse splits a payload into t.members. A payload that is not an object becomes one member.
 func (t *jsonTypes) parse(text string) {
 	t.members = t.members[:0]
 	if text == "" {
@@ -140,7 +140,7 @@ func (t *jsonTypes) parse(text string) {
 
 var errNoObject = errors.New("no JSON object")
 
-// object reads the members of an object.
+// object parses the members of an object.
 func (t *jsonTypes) object() error {
 	if tok, err := t.dec.ReadToken(); err != nil || tok.Kind() != '{' {
 		return errors.Join(errNoObject, err)
@@ -157,7 +157,7 @@ func (t *jsonTypes) object() error {
 		}
 		switch value.Kind() {
 		case 'n':
-			continue // is not a field
+			continue // null is not a field
 		case 't', 'f':
 			m.kind, m.text = kindBool, string(value)
 		case '0':
@@ -187,7 +187,7 @@ func numberKind(text string) valueKind {
 	return kindFloat
 }
 
-// shape returns a shape that can hold the members.
+// shape returns a shape that can hold t.members, and adds or widens one if necessary.
 func (t *jsonTypes) shape(e *jsonEvent, key eventKey) (_ *shape, err error) {
 	for i, s := range e.shapes {
 		if !s.hasNames(t.members) {
@@ -224,14 +224,14 @@ func (t *jsonTypes) shape(e *jsonEvent, key eventKey) (_ *shape, err error) {
 	return s, nil
 }
 
-// whole returns the JSON of the members.
+// whole returns the JSON of t.members.
 func (t *jsonTypes) whole() string {
 	b := []byte{'{'}
 	for i, m := range t.members {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b, _ = jsontext.AppendQuote(b, m.name) // what is not UTF-8 becomes U+FFFD
+		b, _ = jsontext.AppendQuote(b, m.name) // invalid UTF-8 becomes U+FFFD
 		b = append(b, ':')
 		if m.kind == kindString {
 			b, _ = jsontext.AppendQuote(b, m.text)
@@ -242,7 +242,7 @@ func (t *jsonTypes) whole() string {
 	return string(append(b, '}'))
 }
 
-// hasNames reports whether the shape has the names of the members.
+// hasNames reports whether the fields have the names of the members, in this order.
 func (s *shape) hasNames(members []member) bool {
 	if len(s.names) != len(members) {
 		return false
@@ -255,7 +255,7 @@ func (s *shape) hasNames(members []member) bool {
 	return true
 }
 
-// holds reports whether the fields of the shape restore the values of the members.
+// holds reports whether the fields can restore the values of the members. It records negative numbers for widen.
 func (s *shape) holds(members []member) bool {
 	for i, m := range members {
 		have := s.kinds[i]
@@ -272,8 +272,7 @@ func (s *shape) holds(members []member) bool {
 	return true
 }
 
-// widen returns the shape with fields that restore the values of the members, too. Events before have the narrower
-// type.
+// widen returns a shape that can also hold t.members. Earlier events keep the narrower type.
 func (t *jsonTypes) widen(s *shape, key eventKey) (*shape, error) {
 	wide := &shape{names: s.names, negative: s.negative}
 	for i, m := range t.members {
@@ -294,6 +293,8 @@ func (t *jsonTypes) widen(s *shape, key eventKey) (*shape, error) {
 	return wide, err
 }
 
+// newType returns a type for a shape. It charges the memory of the type, because payloads determine the number of
+// types.
 func (t *jsonTypes) newType(key eventKey, s *shape) (*ntconv.Type, error) {
 	size := 2*rowBytes + len(key.provider) + len(key.event)
 	for _, name := range s.names {
@@ -312,7 +313,7 @@ func (t *jsonTypes) newType(key eventKey, s *shape) (*ntconv.Type, error) {
 	return typ, nil
 }
 
-// append appends the payload of the members, which the shape holds.
+// append appends the payload of t.members, which s must be able to hold.
 func (t *jsonTypes) append(dst []byte, s *shape) []byte {
 	for i, m := range t.members {
 		switch s.kinds[i] {
@@ -325,7 +326,7 @@ func (t *jsonTypes) append(dst []byte, s *shape) []byte {
 			n, _ := strconv.ParseUint(m.text, 10, 64)
 			dst = bin.AppendU64(dst, n)
 		case kindFloat:
-			v, _ := strconv.ParseFloat(m.text, 64) // out of range: infinity
+			v, _ := strconv.ParseFloat(m.text, 64) // infinity if out of range
 			dst = appendFloat(dst, v)
 		default:
 			dst = appendText(dst, m.text, t.o.Report)
@@ -334,16 +335,18 @@ func (t *jsonTypes) append(dst []byte, s *shape) []byte {
 	return dst
 }
 
-// layouts are the layouts of providers whose events carry neither names nor fields in a trace, by provider and name.
+// layouts caches, by provider and event name, the layouts of runtime events, which have neither names nor fields in a
+// trace.
 type layouts map[string]map[string][]*clr.Layout
 
-// Runtime events have IDs and versions below these.
+// Exclusive upper bounds of the IDs and versions of runtime events.
 const (
 	layoutIDs      = 1024
 	layoutVersions = 8
 )
 
-// named returns the layouts of an event in the order of versions, none if the provider describes its events itself.
+// named returns the layouts of an event in the order of versions. It returns none if the provider describes its events
+// in the trace.
 func (l layouts) named(provider, name string) []*clr.Layout {
 	if !clr.IsRuntime(provider) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// labels are the label lists of a trace by ID, read as far as the events refer to them.
+// labels holds the label lists of a trace by ID. It reads the table up to the latest list that an event refers to.
 type labels struct {
 	d    *definitions
 	rows *rows[tables.Label]
@@ -22,7 +22,7 @@ func newLabels(d *definitions) (l *labels, err error) {
 	return l, err
 }
 
-// get returns the list of an ID, nil if there is none.
+// get returns the list with an ID, or nil if there is none.
 func (l *labels) get(n int64) (*ntconv.Labels, error) {
 	for {
 		if found := l.ids.Get(uint64(n)); found != nil {
@@ -64,7 +64,7 @@ func (l *labels) list(n int64) error {
 	return nil
 }
 
-// label returns the label of a row.
+// label returns the label for a row.
 func (l *labels) label(row *tables.Label) ntconv.Label {
 	label := ntconv.Label{Kind: ntconv.LabelKind(row.LabelKind), Key: row.Key, Unit: row.Unit}
 	if row.ValueInt != nil {
@@ -82,7 +82,7 @@ func (l *labels) label(row *tables.Label) ntconv.Label {
 	return label
 }
 
-// parseID returns an ID in up to 32 hexadecimal digits, or in the form of a GUID. No digits are the ID zero.
+// parseID parses an ID of up to 32 hexadecimal digits, or a GUID. An empty text is the zero ID.
 func parseID(text string) (id [16]byte, ok bool) {
 	if len(text) == 36 {
 		g, err := ntconv.ParseGUID(text)

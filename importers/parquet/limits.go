@@ -5,7 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/parquetreader"
 )
 
-// Names of the limits in errors, one per member of Limits that can cause one.
+// Names of the limits in errors (ntconv.LimitError.Limit).
 const (
 	LimitTables = "definitions in Parquet tables"     // Limits.TableBytes, in bytes
 	LimitNames  = "names of events in a Parquet file" // Limits.Names
@@ -13,19 +13,19 @@ const (
 	LimitPage   = parquetreader.LimitPageBytes        // Limits.PageBytes, in bytes
 )
 
-// Limits bound the memory that an input can make a source hold. Zero selects the default. Exceeding a limit ends the
-// source with an error that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost
-// frames (CodeStackCut).
+// Limits bounds the memory that a source uses for one input. Zero selects the default, which each member states.
+// Exceeding a limit ends the source with an error that has an *ntconv.LimitError in its chain and wraps
+// ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
-	TableBytes int64 // definitions: processes, threads, modules, types, stacks, frames and labels: 1 GiB
-	Stack      int   // frames of a stack: 10,000
-	Names      int   // distinct names of events where there are no definitions: 100,000
-	Open       int   // rows of foreign tables whose duration has begun and not ended: 4,000,000
-	SortBytes  int64 // rows of an unsorted foreign table that are sorted in memory, before they go to a temporary file: 64 MiB
-	PageBytes  int64 // decompressed bytes of a page of a Parquet file: 256 MiB
+	TableBytes int64 // bytes of definitions (processes, threads, modules, types, stacks, frames, labels): 1 GiB
+	Stack      int   // frames per stack: 10,000
+	Names      int   // distinct event names in inputs without definitions: 100,000
+	Open       int   // rows of foreign tables that have begun and not ended: 4,000,000
+	SortBytes  int64 // bytes of rows that are sorted in memory if a foreign table is unsorted; further rows go to a temporary file: 64 MiB
+	PageBytes  int64 // bytes of a decompressed page: 256 MiB
 }
 
-// Defaults returns the limits with the default where a member is zero.
+// Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
 	setDefault(&l.TableBytes, 1<<30)
 	setDefault(&l.Stack, 10_000)
@@ -42,13 +42,13 @@ func setDefault[T int | int64](v *T, n T) {
 	}
 }
 
-// file returns the limits on one file.
+// file returns the limits for one file.
 func (l *Limits) file() *parquetreader.Limits { return &parquetreader.Limits{PageBytes: l.PageBytes} }
 
-// A memory counts the bytes of definitions.
+// A memory counts the bytes of definitions against a limit.
 type memory struct{ used, limit int64 }
 
-// add counts n more bytes.
+// add charges n bytes. It returns a *ntconv.LimitError if the limit is exceeded.
 func (m *memory) add(n int) error {
 	m.used += int64(n)
 	if m.used > m.limit {

@@ -12,8 +12,10 @@ import (
 )
 
 // A Mapping assigns columns of foreign tables to roles, by the name of the role: {"time": "ts", "duration": "dur:us"}.
-// The column may be followed by a colon and a unit: ns, us, ms or s for times and durations that are numbers, and any
-// unit of profile.proto for value.
+// A colon and a unit may follow the column: ns, us, ms or s for times and durations that are numbers, and any unit of
+// profile.proto for value. An empty column leaves the role without a column.
+//
+// The roles are:
 //
 //	time         when the event happened or began: a timestamp, a date, a number, or text as RFC 3339 spells it
 //	duration     how long it took. A row with a duration becomes two events, NAMEStart and NAMEStop
@@ -28,13 +30,13 @@ import (
 //	value        what a sample of a stack weighs; without it each weighs 1
 //	trace_id, span_id  IDs in hexadecimal
 //
-// All other columns become fields of the payload, and so do those of duration, end, category and value, and provider if
-// it is that of no event. A field has the type of its column; a group of columns has one field per column, outer.inner;
-// a list or map is a string of JSON. A field that is NULL is not a field of the event: events that differ in this have
-// different types.
+// All other columns become fields of the payload, as do the columns of duration, end, category and value (unless value
+// is the weight of a sample). A field has the type of its column. A group of columns has one field per column, named
+// outer.inner. A list or map becomes a string of JSON. A column that is NULL is not a field of the event, so events
+// with different NULL columns have different types.
 type Mapping map[string]string
 
-// Roles returns the names of the roles in the order of the documentation.
+// Roles returns the names of all roles in the order of the documentation.
 func Roles() []string {
 	return []string{
 		roleTime, roleDuration, roleEnd, roleName, roleProvider, roleCategory, rolePID, roleTID, roleProcess, roleThread, roleCPU, roleStack, roleValue,
@@ -61,11 +63,11 @@ const (
 	roleSpanID   = "span_id"
 )
 
-// A MappingError says what is wrong with a Mapping.
+// A MappingError reports that a Mapping does not fit the columns of a file.
 type MappingError struct {
-	Role, Column string
-	Text         string   // what is wrong
-	Columns      []string // that the file has, with their types
+	Role, Column string   // may be empty
+	Text         string   // the reason
+	Columns      []string // names and types of the file's columns; may be empty
 }
 
 func (e *MappingError) Error() string {
@@ -80,14 +82,14 @@ func (e *MappingError) Error() string {
 	return s
 }
 
-// roles are the columns that have roles, -1 for none, and their units.
+// roles holds the columns that have roles, and their units.
 type roles struct {
 	columns []fileColumn
 	at      map[string]int
 	unit    map[string]string
 }
 
-// of returns the column of a role, nil if none has it.
+// of returns the column of a role, or nil if no column has the role.
 func (r *roles) of(role string) *fileColumn {
 	i, ok := r.at[role]
 	if !ok {
@@ -96,7 +98,7 @@ func (r *roles) of(role string) *fileColumn {
 	return &r.columns[i]
 }
 
-// newRoles applies a mapping to the columns of a file, and guesses roles that it does not mention.
+// newRoles applies a mapping to the columns of a file, and guesses the roles that the mapping does not mention.
 func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 	r := &roles{columns: columns, at: map[string]int{}, unit: map[string]string{}}
 	for _, role := range slices.Sorted(maps.Keys(m)) {
@@ -112,7 +114,7 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 		}
 	}
 	if _, explicit := m[roleTime]; !explicit && r.of(roleTime) == nil {
-		for i := range columns { // of any name
+		for i := range columns { // with any name
 			if k := columns[i].Logical; !r.taken(i) && !columns[i].repeated() &&
 				(k == parquetreader.Timestamp || columns[i].Physical == parquetreader.Int96) {
 				r.at[roleTime] = i
@@ -131,7 +133,7 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 	return r, nil
 }
 
-// assign gives a role the column that a user names. An empty name leaves the role without a column.
+// assign assigns a role to the column that the user names. An empty name leaves the role without a column.
 func (r *roles) assign(role, value string) error {
 	if !slices.Contains(Roles(), role) {
 		return &MappingError{
@@ -167,7 +169,7 @@ func (r *roles) assign(role, value string) error {
 	return nil
 }
 
-// find returns the index of a column, -1 if there is none.
+// find returns the index of the column with this name, or -1.
 func (r *roles) find(name string) int {
 	return slices.IndexFunc(r.columns, func(c fileColumn) bool { return c.name == name })
 }
@@ -181,7 +183,7 @@ func (r *roles) taken(i int) bool {
 	return false
 }
 
-// list returns the names and types of all columns.
+// list returns the names and types of all columns that are not hidden.
 func (r *roles) list() (names []string) {
 	for i := range r.columns {
 		if r.columns[i].hidden {
@@ -204,13 +206,13 @@ func (r *roles) mapping() Mapping {
 	return m
 }
 
-// A guess has the names of columns that usually have a role, the best one first.
+// A guess lists the names of columns that usually have a role, the best name first.
 type guess struct {
 	role  string
 	names []string
 }
 
-// guesses are compared without case, and without a suffix that is a unit for times and durations.
+// guesses are in lower case. For times and durations, a column name may have a unit as its suffix.
 var guesses = []guess{
 	{
 		roleTime,
@@ -263,7 +265,7 @@ var guesses = []guess{
 	{roleSpanID, []string{"span_id", "spanid"}},
 }
 
-// guess gives a role the first column with one of its names.
+// guess assigns a role to the first column that has one of the names.
 func (r *roles) guess(g guess) {
 	timed := isTimed(g.role)
 	for _, name := range g.names {
@@ -310,7 +312,7 @@ func fits(role string, c *fileColumn) bool {
 	return c.isText()
 }
 
-// unitOf returns the nanoseconds of a unit, 0 if it is unknown.
+// unitOf returns the length of a unit in nanoseconds, or 0 if the unit is unknown.
 func unitOf(unit string) int64 {
 	switch strings.ToLower(unit) {
 	case "ns", "nanos", "nanoseconds":
@@ -325,7 +327,7 @@ func unitOf(unit string) int64 {
 	return 0
 }
 
-// cutUnit splits the unit off the name of a column: start_ms.
+// cutUnit splits the unit off a column name such as start_ms.
 func cutUnit(name string) (base, unit string, ok bool) {
 	at := strings.LastIndexByte(name, '_')
 	if at <= 0 || unitOf(name[at+1:]) == 0 {

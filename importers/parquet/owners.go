@@ -4,26 +4,26 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An ownerKey is what a row says about the thread of its event.
+// An ownerKey holds what a row states about the thread of its event.
 type ownerKey struct {
-	pid, tid        int64 // -1 if the row does not say
+	pid, tid        int64 // unknownID if the row does not state it
 	process, thread string
 }
 
-// A lane is a thread of rows that have no definitions, and the number of its last event.
+// A lane is the thread of rows without definitions, with the sequence number of its last event.
 type lane struct {
 	*ntconv.Thread
 	seq uint32
 }
 
-// owners are the processes and threads of rows that have no definitions.
+// owners assigns processes and threads to rows without definitions. last and lastLane cache the latest lookup.
 type owners struct {
-	processes map[ownerKey]*ntconv.Process // without thread
+	processes map[ownerKey]*ntconv.Process // keys without thread
 	lanes     map[ownerKey]*lane
-	pids      map[uint64]bool // in use
+	pids      map[uint64]bool // PIDs in use
 	last      ownerKey
 	lastLane  *lane
-	// fallback has the events of further processes and threads.
+	// fallback is the thread for rows of further processes and threads. It is created when it is needed.
 	fallback *lane
 }
 
@@ -33,20 +33,20 @@ const (
 	fallbackName = "process"
 )
 
-// Rows of further processes and threads count for the fallback.
+// Rows of further processes and threads are assigned to the fallback.
 const (
 	maxProcesses = 10_000
 	maxThreads   = 100_000
 )
 
-// unknownID is a process or thread ID that the row does not say.
+// unknownID represents a process or thread ID that a row does not state.
 const unknownID = -1
 
 func newOwners() owners {
 	return owners{processes: map[ownerKey]*ntconv.Process{}, lanes: map[ownerKey]*lane{}, pids: map[uint64]bool{}}
 }
 
-// lane returns the thread of a row.
+// lane returns the thread of a row, and adds it if necessary.
 func (o *owners) lane(key ownerKey) *lane {
 	if o.lastLane != nil && key == o.last {
 		return o.lastLane
@@ -59,6 +59,7 @@ func (o *owners) lane(key ownerKey) *lane {
 	return found
 }
 
+// add adds the thread of a key. Beyond maxThreads it returns the fallback.
 func (o *owners) add(key ownerKey) *lane {
 	if len(o.lanes) >= maxThreads {
 		if o.fallback == nil {
@@ -81,7 +82,7 @@ func (o *owners) add(key ownerKey) *lane {
 	return found
 }
 
-// process returns the process of a key without thread. A process without an ID gets a free one.
+// process returns the process of a key without thread. A process without an ID gets an unused PID.
 func (o *owners) process(key ownerKey) *ntconv.Process {
 	if p := o.processes[key]; p != nil {
 		return p

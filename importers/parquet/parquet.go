@@ -3,30 +3,31 @@
 //
 // New recognizes three kinds of input:
 //
-//	tables of a trace  the tables events and event_types, and others that they refer to. The source delivers the events of the trace that
-//	                   the tables were converted from, without loss; internal/streameq states what that means
-//	a file of events   the file that ntconv to parquet --single writes, or the table events alone: names, and payloads as JSON
-//	foreign tables     any other file, or several files with equal columns: each row is an event, see Mapping
+//   - Tables of a trace: the tables events and event_types, and the tables that they refer to. The source delivers the
+//     events of the converted trace without loss; package internal/streameq defines equality.
+//   - A file of events: a file that ntconv to parquet --single writes, or the table events alone. It has names instead
+//     of IDs, and payloads as JSON.
+//   - Foreign tables: any other file, or several files with equal columns. Each row is an event; see Mapping.
 //
 // # Tables of a trace
 //
-// The source holds processes, threads, modules and event types in memory. It reads stacks and labels up to the latest
-// one that an event refers to, because the exporter numbers them in order of first use, and batches of events, losses
-// and marks. Tables may be edited by other programs: columns may have any order, additional columns and missing tables
-// are allowed, and references to missing rows become placeholders, which the report counts as package reader counts
-// them.
+// The source holds processes, threads, modules and event types in memory, and batches of events, losses and marks. It
+// reads stacks and labels up to the latest one that an event refers to, because the exporter numbers them in the order
+// of first use. Other programs may edit the tables: columns may have any order, and additional columns and missing
+// tables are accepted. References to missing rows become placeholders, which the report counts with the codes of
+// package reader.
 //
-// Stacks contain only the addresses that the trace recorded, and frames where the trace itself recorded frames. If
-// events are missing, because the trace is a selection or rows were deleted, the symbols may be among the missing
-// events; stacks then also have the frames of the table stacks.
+// Stacks contain the addresses that the trace recorded, and frames only if the trace itself recorded frames. If events
+// are missing, because the trace is a selection or rows were deleted, symbols may be missing with them; then all stacks
+// also have the frames of the table stacks.
 //
 // # Files of events
 //
-// Payloads have the fields that their JSON has. Each distinct list of field names of an event is a type of its own. A
-// field is a boolean, an int64, a uint64, a float64 or a string: the first of them that restores all values of the
-// field so far. If a later value does not fit, further events have another type. null and missing values are not
-// fields; lists, objects, NaN and infinity are strings, as JSON spells them. Integers among floats are rounded to 53
-// bits. Events of the .NET runtime have the layouts that the runtime's manifests define.
+// Payloads have the fields of their JSON. Each distinct list of field names of an event has a type of its own. A field
+// is a bool, int64, uint64, float64 or string: the first of these that restores all values of the field so far. If a
+// later value does not fit, further events have another type. null and missing values are not fields. Lists, objects,
+// NaN and infinity are strings of JSON. Integers among floats are rounded to 53 bits. Events of the .NET runtime have
+// the layouts that the runtime's manifests define.
 package parquet
 
 import (
@@ -47,8 +48,8 @@ type Tables interface {
 	Table(name string) (io.ReaderAt, int64, error)
 }
 
-// File returns Tables of one file. name is that of the file without extension; events of foreign tables are named after
-// it.
+// File returns Tables with one file. name is its name without extension; events of foreign tables without a name have
+// this name.
 func File(name string, r io.ReaderAt, size int64) Tables { return &oneFile{name, r, size} }
 
 type oneFile struct {
@@ -63,29 +64,28 @@ func (f *oneFile) Table(string) (io.ReaderAt, int64, error) { return f.r, f.size
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	// ByTime delivers the events of tables in file order in time order. Events of all other inputs always come in time
+	// ByTime delivers tables that were written in file order in time order. Events of all other inputs always have time
 	// order.
 	ByTime bool
-	// Map assigns roles to columns of foreign tables. Roles without a column are guessed from the names of columns, see
-	// Mapping.
+	// Map assigns roles to columns of foreign tables. Other roles are guessed from the names of columns; see Mapping.
 	Map Mapping
-	// Mapped, if not nil, is called by New for foreign tables with the roles that the columns have.
+	// Mapped, if not nil, is called by New with the roles of the columns if the input consists of foreign tables.
 	Mapped func(Mapping)
-	// TempDir is the directory of temporary files, os.TempDir() if it is empty. Only unsorted foreign tables need one.
+	// TempDir is the directory of temporary files; "" means os.TempDir(). Only unsorted foreign tables need one.
 	TempDir string
 	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
 	// wraps ntconv.ErrLimit.
 	MaxTemp int64
 	Limits  Limits
-	Report  *ntconv.Report // may be nil
+	Report  *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
-// New returns a source over tables. It reads the definitions of a trace, and the times of foreign tables. opts may be
-// nil. If the source is an io.Closer, closing it releases its temporary file before the end of the input, which
-// releases it, too.
+// New returns a Source over tables. It reads the definitions of a trace, or the times of foreign tables. Nil opts
+// select the defaults. The Source is not safe for concurrent use. If it implements io.Closer, call Close to remove its
+// temporary file if you do not read the input to its end.
 //
-// Errors name the table, and wrap ntconv.ErrFormat, ErrTruncated, ErrCorrupt, ErrUnsupported or ErrLimit. An error of a
-// Mapping is a *MappingError.
+// Errors of New and Next name the table and wrap ntconv.ErrFormat, ntconv.ErrTruncated, ntconv.ErrCorrupt,
+// ntconv.ErrUnsupported or ntconv.ErrLimit. New returns a *MappingError if Options.Map does not fit the columns.
 func New(in Tables, opts *Options) (ntconv.Source, error) {
 	var o Options
 	if opts != nil {
@@ -104,7 +104,7 @@ func New(in Tables, opts *Options) (ntconv.Source, error) {
 	return newForeign(f)
 }
 
-// A kind is what an input holds.
+// A kind is the kind of an input.
 type kind uint8
 
 const (
@@ -113,14 +113,14 @@ const (
 	eventFile
 )
 
-// Names of tables that decide how an input is read.
+// Names of the tables that determine the kind of an input.
 const (
 	tableEvents = "events"
 	tableTypes  = "event_types"
 	tableInfo   = "trace_info"
 )
 
-// kind returns what the input holds. A mapping asks for foreign tables.
+// kind returns the kind of the input. A mapping implies foreign tables.
 func (f *files) kind() (kind, error) {
 	switch {
 	case len(f.names) == 0:
@@ -145,7 +145,7 @@ func (f *files) kind() (kind, error) {
 	switch {
 	case !isEventFile(file):
 		return foreignTables, nil
-	case len(f.names) > 1: // as foreign tables, their threads would be one and their payloads a field
+	case len(f.names) > 1: // as foreign tables, all events would have one thread and payloads would be one field
 		return 0, &ntconv.AdviceError{
 			Err: fmt.Errorf(
 				"%w: a directory of %d files of events, which may be of different traces",

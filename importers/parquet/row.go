@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// row makes the event of the row at hand. It returns false if the row has no time. e.payload is reused.
+// row converts the current row to an event. It returns false if the row has no time. It reuses e.payload.
 func (s *foreign) row(e *rowEvent) (ok bool, err error) {
 	r := &s.reader
 	v, _ := r.value(s.roles.at[roleTime])
@@ -39,7 +39,7 @@ func (s *foreign) row(e *rowEvent) (ok bool, err error) {
 	return true, nil
 }
 
-// number64 returns the value of an integer role, unknownID if there is none.
+// number64 returns the value of an integer role, or unknownID if there is none.
 func (s *foreign) number64(role string) int64 {
 	i, ok := s.roles.at[role]
 	if !ok {
@@ -52,7 +52,7 @@ func (s *foreign) number64(role string) int64 {
 	return s.roles.columns[i].int(v)
 }
 
-// textOf returns the value of a role that is text, "" if there is none.
+// textOf returns the value of a text role, or "" if there is none.
 func (s *foreign) textOf(role string) string {
 	i, ok := s.roles.at[role]
 	if !ok {
@@ -62,7 +62,7 @@ func (s *foreign) textOf(role string) string {
 	if !ok {
 		return ""
 	}
-	return s.texts.text(v.Bytes())
+	return s.cache.text(v.Bytes())
 }
 
 func (s *foreign) providerOf() string {
@@ -72,7 +72,7 @@ func (s *foreign) providerOf() string {
 	return s.textOf(roleCategory)
 }
 
-// stackOf returns the stack of the row.
+// stackOf returns the stack of the current row, or nil.
 func (s *foreign) stackOf() (*ntconv.Stack, error) {
 	i, ok := s.roles.at[roleStack]
 	if !ok {
@@ -88,21 +88,21 @@ func (s *foreign) stackOf() (*ntconv.Stack, error) {
 	names := s.stacks.names[:0]
 	for _, v := range values {
 		if !v.IsNull() {
-			names = append(names, s.texts.text(v.Bytes()))
+			names = append(names, s.cache.text(v.Bytes()))
 		}
 	}
 	s.stacks.names = names
 	return s.stacks.stack(names)
 }
 
-// idsOf returns the trace ID and the span ID of the row.
+// idsOf returns the trace ID and span ID of the current row.
 func (s *foreign) idsOf() (ids spanIDs) {
 	s.idOf(roleTraceID, ids.trace[:])
 	s.idOf(roleSpanID, ids.span[:])
 	return ids
 }
 
-// idOf reads an ID into dst, which has its size.
+// idOf decodes an ID into dst. The ID has len(dst) bytes, or twice as many hexadecimal digits.
 func (s *foreign) idOf(role string, dst []byte) {
 	i, ok := s.roles.at[role]
 	if !ok {
@@ -150,7 +150,7 @@ func (s *foreign) idOf(role string, dst []byte) {
 	}
 }
 
-// payloadOf appends the fields of the row that are not NULL, which its type has.
+// payloadOf appends the fields of the current row that are not NULL, as its type declares them.
 func (s *foreign) payloadOf(e *rowEvent) {
 	if s.sample {
 		n := int64(1)
@@ -168,7 +168,7 @@ func (s *foreign) payloadOf(e *rowEvent) {
 		values := s.reader.batch.Row(column, s.reader.at)
 		switch {
 		case s.types.isNull(i):
-		case len(values) == 1 && values[0].IsNull(): // too many types
+		case len(values) == 1 && values[0].IsNull(): // the type declares the field because there are too many types
 			e.payload = c.appendZero(e.payload)
 		case !c.repeated():
 			e.payload = c.appendField(e.payload, values[0], s.o.Report)
@@ -182,25 +182,25 @@ func (s *foreign) payloadOf(e *rowEvent) {
 	}
 }
 
-// A textCache keeps recent texts of columns, which repeat, as strings.
-type textCache map[string]string
+// A stringCache caches recent strings of columns, because values repeat.
+type stringCache map[string]string
 
-// maxTexts bounds the strings of a textCache, and maxText their size.
+// maxStrings is the maximum number of strings in a stringCache, maxStringBytes their maximum size.
 const (
-	maxTexts = 1 << 14
-	maxText  = 1 << 10
+	maxStrings     = 1 << 14
+	maxStringBytes = 1 << 10
 )
 
-// text returns the bytes as a string of UTF-8.
-func (t textCache) text(b []byte) string {
+// text returns b as a string of valid UTF-8.
+func (t stringCache) text(b []byte) string {
 	if s, ok := t[string(b)]; ok {
 		return s
 	}
 	s := strings.ToValidUTF8(string(b), "\uFFFD")
-	if len(b) > maxText {
+	if len(b) > maxStringBytes {
 		return s
 	}
-	if len(t) >= maxTexts {
+	if len(t) >= maxStrings {
 		clear(t)
 	}
 	t[string(b)] = s

@@ -13,16 +13,16 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A rowOrder is the order of a table of events: that of a column of integers.
+// A rowOrder is the order of a table of events: ascending values of an integer column.
 type rowOrder[T any] struct {
 	column string
 	key    func(*T) int64
-	texts  func(*T) int // bytes of texts and lists in a row
+	size   func(*T) int // bytes of strings and lists in a row
 }
 
-// sort puts the rows into their order before the first one is read. Files of ntconv are in order, which their metadata
-// shows, and are not touched. Another program may have written its rows in any order, as DuckDB does with ORDER BY and
-// after joins; all rows are then in memory, at most limit bytes.
+// sort sorts the rows if necessary. Call it before head. Files that ntconv wrote are sorted; their metadata identifies
+// them. Another program may have written the rows in any order, as DuckDB does after joins. All rows are then in
+// memory, at most Limits.TableBytes.
 func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
 	if !f.has(r.table) {
 		return nil
@@ -38,7 +38,7 @@ func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
 	m := memory{limit: f.o.Limits.TableBytes}
 	err = r.each(func(row *T) error {
 		all = append(all, *row)
-		return m.add(rowBytes + o.texts(row))
+		return m.add(rowBytes + o.size(row))
 	})
 	var limit *ntconv.LimitError
 	if errors.As(err, &limit) && limit.Limit == LimitTables {
@@ -58,8 +58,8 @@ func (r *rows[T]) sort(f *files, o rowOrder[T]) error {
 	return nil
 }
 
-// inOrder reports whether the values of a column never decrease. A file that cannot be read counts as in order: reading
-// its rows gives the error, after the rows before it.
+// inOrder reports whether the values of a column never decrease. It returns true for a file that cannot be read:
+// reading its rows returns the error after the rows that precede it.
 func inOrder(file *parquetreader.File, column string) bool {
 	at := columnAt(file, column)
 	if at < 0 {
@@ -73,7 +73,7 @@ func inOrder(file *parquetreader.File, column string) bool {
 	return sorted
 }
 
-// eachInt calls visit with the values of a column of integers, which is not nested, until visit returns false.
+// eachInt calls visit for the values of an integer column that is not nested, until visit returns false.
 func eachInt(file *parquetreader.File, column int, visit func(int64) bool) error {
 	r := parquetreader.NewColumnsReader(file, []int{column})
 	defer r.Close()
@@ -92,7 +92,7 @@ func eachInt(file *parquetreader.File, column int, visit func(int64) bool) error
 	}
 }
 
-// sortRows puts events, losses and marks into the order of the trace.
+// sortRows sorts events, losses and marks by their position in the trace.
 func (t *trace) sortRows() error {
 	f := t.d.f
 	return cmp.Or(

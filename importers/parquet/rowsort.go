@@ -9,20 +9,20 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// A rowSorter sorts the rows of foreign tables by time; rows of equal times keep their order. What does not fit into
-// memory is in a temporary file.
+// A rowSorter sorts the rows of foreign tables by time. Rows with equal times keep their order. It keeps up to
+// Limits.SortBytes in memory and the rest in a temporary file.
 type rowSorter struct {
 	s            *foreign
 	spool        *spool.Spool
-	sorted       *spool.Reader // nil until all rows were read
+	sorted       *spool.Reader // nil until all rows have been read
 	record       []byte
 	lanes        []*lane // by number
 	numbers      map[*lane]uint32
-	stacks       []*ntconv.Stack // by number, from 1
+	stacks       []*ntconv.Stack // by number - 1
 	stackNumbers map[*ntconv.Stack]uint32
 }
 
-// A record has a header of this size, and the payload. Its key is the time.
+// A record has a header of this size in bytes, then the payload. Its key is the time.
 //
 //	 0  end, row                                8 bytes each
 //	16  trace ID, span ID                       16 and 8 bytes
@@ -37,7 +37,7 @@ func newRowSorter(s *foreign) *rowSorter {
 	}
 }
 
-// read makes the event of the next row in time order. e.payload is valid until the next one is read.
+// read reads the next row in time order. e.payload is valid until the next call.
 func (r *rowSorter) read(e *rowEvent) error {
 	if r.sorted == nil {
 		if err := r.fill(); err != nil {
@@ -52,7 +52,7 @@ func (r *rowSorter) read(e *rowEvent) error {
 	return nil
 }
 
-// sortError describes an error of the spool.
+// sortError adds context to an error of the spool.
 func sortError(err error) error {
 	if err == nil || err == io.EOF {
 		return err
@@ -110,7 +110,7 @@ func (r *rowSorter) add(e *rowEvent) error {
 	return sortError(r.spool.Add(spool.Key{Time: e.time}, r.record))
 }
 
-// decode makes the event of a record.
+// decode decodes a record.
 func (r *rowSorter) decode(e *rowEvent, time int64, b []byte) {
 	le := binary.LittleEndian
 	*e = rowEvent{

@@ -7,35 +7,35 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// A rowType is the type of the events of rows. stop is that of their ends, nil if they have no duration.
+// A rowType is the event type of rows. stop is the type of their ends; nil if the rows have no duration.
 type rowType struct {
 	number    uint32
 	typ, stop *ntconv.Type
 }
 
-// A rowKey is what the type of a row depends on.
+// A rowKey determines the rowType of a row.
 type rowKey struct {
 	provider, name string
-	nulls          string // one byte per eight fields, the bits of those that are NULL
+	nulls          string // bit set of the fields that are NULL
 	paired         bool
 }
 
-// rowTypes are the types of the events of foreign tables.
+// rowTypes holds the event types of foreign tables. of sets mask for the current row; isNull reads it.
 type rowTypes struct {
 	s        *foreign
 	byKey    map[rowKey]*rowType
 	list     []*rowType
-	fields   map[string][]ntconv.Field // by nulls
+	fields   map[string][]ntconv.Field // by rowKey.nulls
 	names    map[[2]string]bool
 	origin   *origin.Origin // of samples
 	mask     []byte
 	last     *rowType
 	lastKey  rowKey
-	fallback string // name of the table
+	fallback string // name of the first table
 	memory   memory
 }
 
-// maxNulls bounds the sets of fields that are NULL. Further ones are none: NULL becomes zero, or an empty string.
+// maxNulls limits the distinct sets of NULL fields. For further sets, NULL becomes 0 or an empty string.
 const maxNulls = 1000
 
 func newRowTypes(s *foreign) rowTypes {
@@ -54,7 +54,7 @@ func newRowTypes(s *foreign) rowTypes {
 	return t
 }
 
-// valueUnit returns the unit of weights, which a user has stated or the name of their column.
+// valueUnit returns the unit of weights: the unit that the user stated, or else the suffix of the column's name.
 func valueUnit(column, stated string) string {
 	unit := stated
 	if unit == "" {
@@ -73,10 +73,10 @@ func valueUnit(column, stated string) string {
 	return cmp.Or(unit, "count")
 }
 
-// isNull reports whether a field of the row at hand, by its position, is not a field of its event.
+// isNull reports whether a field of the current row, by its index in foreign.fields, is not a field of its event.
 func (t *rowTypes) isNull(field int) bool { return t.mask[field/8]>>(field%8)&1 != 0 }
 
-// of returns the type of the row at hand.
+// of returns the type of the current row, and adds it if necessary.
 func (t *rowTypes) of(provider, name string, paired bool) (*rowType, error) {
 	clear(t.mask)
 	for i, column := range t.s.fields {
@@ -109,7 +109,7 @@ func (t *rowTypes) of(provider, name string, paired bool) (*rowType, error) {
 	return found, nil
 }
 
-// add makes the types of a key.
+// add adds the types for a key.
 func (t *rowTypes) add(key rowKey) (*rowType, error) {
 	if both := [2]string{key.provider, key.name}; !t.names[both] {
 		if n := t.s.o.Limits.Names; len(t.names) >= n {
@@ -139,7 +139,7 @@ func (t *rowTypes) add(key rowKey) (*rowType, error) {
 	return r, nil
 }
 
-// fieldsOf returns the fields of events with that set of fields that are NULL.
+// fieldsOf returns the fields of events with this set of NULL fields.
 func (t *rowTypes) fieldsOf(nulls string) []ntconv.Field {
 	fields := t.fields[nulls]
 	if fields != nil {

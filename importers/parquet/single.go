@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timesort"
 )
 
-// columnAt returns the position of the column of that name that is not nested, -1 if the file has none.
+// columnAt returns the index of the column with this name that is not nested, or -1.
 func columnAt(f *parquetreader.File, name string) int {
 	return slices.IndexFunc(
 		f.Columns(),
@@ -21,7 +21,7 @@ func columnAt(f *parquetreader.File, name string) int {
 
 func hasColumn(f *parquetreader.File, name string) bool { return columnAt(f, name) >= 0 }
 
-// isEventFile reports whether a file has the columns that the files of --single and the table events have in common.
+// isEventFile reports whether a file has the columns that files of --single and the table events share.
 func isEventFile(f *parquetreader.File) bool {
 	for _, name := range []string{"event_id", "ts_ns", "pid", "tid", "provider", "event", "payload"} {
 		if !hasColumn(f, name) {
@@ -31,7 +31,7 @@ func isEventFile(f *parquetreader.File) bool {
 	return true
 }
 
-// A single yields the events of one file with names in place of definitions.
+// A single converts the rows of one file of events, which has names in place of definitions.
 type single struct {
 	o      *Options
 	info   ntconv.Info
@@ -47,6 +47,8 @@ type single struct {
 	err      error
 }
 
+// newSingle returns a source over one file of events. Unsorted rows are sorted, after which new sequence
+// numbers are assigned.
 func newSingle(f *files) (ntconv.Source, error) {
 	s := &single{o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), types: newJSONTypes(f.o)}
 	var err error
@@ -64,8 +66,8 @@ func newSingle(f *files) (ntconv.Source, error) {
 	return s, nil
 }
 
-// times returns the earliest time of a table of events, 0 if it is empty, and whether its rows are in time order: those
-// that a query has written need not be, and neither are those of a trace in file order.
+// times returns the earliest time of a table of events, 0 if the table is empty, and whether its rows are in time
+// order. Rows that a query has written and those of a trace in file order may be unsorted.
 func (f *files) times(table string) (first int64, sorted bool, err error) {
 	file, err := f.file(table)
 	if err != nil {
@@ -86,7 +88,7 @@ func (f *files) times(table string) (first int64, sorted bool, err error) {
 	return first, sorted, nil
 }
 
-// A numbered source numbers the events of each thread as they come, after they were sorted.
+// A numbered source assigns sequence numbers per thread, for events that have been sorted.
 type numbered struct {
 	ntconv.Source
 	seq map[*ntconv.Thread]uint32
@@ -101,13 +103,14 @@ func (n *numbered) Next() (*ntconv.Event, error) {
 	return e, err
 }
 
-// byTime returns a source that sorts events between sequence points by time, as far as they fit into a window.
+// byTime returns a source that sorts the events between two sequence points by time, as far as they fit into its
+// window.
 func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
 	return timesort.New(src, &timesort.Options{Events: 2 << 20, Bytes: 256 << 20, Report: report})
 }
 
-// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The Wall of the clock is near the
-// first event, because viewers count from it.
+// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The clock's Wall is close to the first
+// event, because viewers count from it.
 func nanosInfo(first int64) ntconv.Info {
 	wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
 	return ntconv.Info{
@@ -134,7 +137,7 @@ func (s *single) Next() (*ntconv.Event, error) {
 	return &s.event, nil
 }
 
-// fill makes the event of a row.
+// fill sets s.event to the event of a row.
 func (s *single) fill(row *tables.SingleEvent) (err error) {
 	lane := s.owners.lane(ownerKey{pid: row.PID, tid: row.TID, process: row.Process, thread: row.Thread})
 	lane.seq++
@@ -151,7 +154,7 @@ func (s *single) fill(row *tables.SingleEvent) (err error) {
 	return err
 }
 
-// labelsOf returns the labels of a row. Events in a row often have the same ones.
+// labelsOf returns the labels of a row. It reuses the latest list, because consecutive events often have equal labels.
 func (s *single) labelsOf(row *tables.SingleEvent) *ntconv.Labels {
 	key := [4]string{row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID}
 	if key == s.labelKey {

@@ -37,7 +37,7 @@ func single(t testing.TB, data []byte, names *symbol.Table) directory {
 	return directory{"trace": b.Bytes()}
 }
 
-// named returns what a file of events holds about an event.
+// named returns what a file of events contains for an event.
 func named(e *ntconv.Event, s *schema.Schema, frames []ntconv.Frame) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/%s level %d opcode %d, process %d, thread %d, CPU %d:", s.Provider, s.Name, e.Level(), s.OpcodeOf(e), e.Thread.Process.PID, int64(e.Thread.TID), e.CPU)
@@ -58,7 +58,7 @@ func TestSortedFileOfEvents(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	want := single(t, data, symbol.New(nil))
 	got := directory{"trace": edited(t, want["trace"], func(rows []tables.SingleEvent) []tables.SingleEvent { slices.Reverse(rows); return rows })}
-	texts := func(d directory) (list []string) {
+	describe := func(d directory) (list []string) {
 		last := ntconv.Ticks(0)
 		for _, e := range read(t, d, parquet.Options{}) {
 			if e.Time < last {
@@ -69,7 +69,7 @@ func TestSortedFileOfEvents(t *testing.T) {
 		}
 		return list
 	}
-	a, b := texts(want), texts(got)
+	a, b := describe(want), describe(got)
 	if len(a) != 1786 {
 		t.Errorf("%d events", len(a))
 	}
@@ -133,8 +133,8 @@ func TestFileOfEvents(t *testing.T) {
 	}
 }
 
-// checkFields compares the fields of events. Fields that are not in the JSON, because the payload ends before them, are
-// no fields of the event that was read.
+// checkFields compares the fields of events. A field that is not in the JSON, because the payload ends before it, is
+// not a field of the event that was read.
 func checkFields(t *testing.T, s *schema.Schema, e *ntconv.Event, gotSchema *schema.Schema, got *ntconv.Event) {
 	t.Helper()
 	var want, have []string
@@ -162,7 +162,7 @@ func checkFields(t *testing.T, s *schema.Schema, e *ntconv.Event, gotSchema *sch
 	}
 }
 
-// TestInferredTypes checks how the fields of payloads become types.
+// TestInferredTypes checks the types that the fields of payloads get.
 func TestInferredTypes(t *testing.T) {
 	rows := []tables.SingleEvent{
 		{Payload: `{"a":1,"b":"x"}`},
@@ -254,8 +254,8 @@ func TestUnsortedFileOfEvents(t *testing.T) {
 	}
 }
 
-// TestFileOfEventsLimit checks that types that an input makes a source invent count as definitions: a row can widen any
-// of many fields.
+// TestFileOfEventsLimit checks that types that a source infers count as definitions: a row can widen any of many
+// fields.
 func TestFileOfEventsLimit(t *testing.T) {
 	var rows []tables.SingleEvent
 	for wide := range 50 {
@@ -286,7 +286,7 @@ func TestFileOfEventsLimit(t *testing.T) {
 	}
 }
 
-// TestFilesOfEvents checks that files of events in a directory are not taken for one foreign table.
+// TestFilesOfEvents checks that files of events in a directory are not mistaken for one foreign table.
 func TestFilesOfEvents(t *testing.T) {
 	one := single(t, corpus.Trace(t, "jit").Data, symbol.New(nil))["trace"]
 	_, err := parquet.New(directory{"a": one, "b": one}, nil)

@@ -9,20 +9,20 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// stacks are the call stacks of a trace by ID. Stacks are numbered in the order of their first use, so they are read as
-// far as the events refer to them.
+// stacks holds the stacks of a trace by ID. It reads the table up to the latest stack that an event refers to, because
+// stacks are numbered in the order of first use.
 type stacks struct {
 	d      *definitions
 	rows   *rows[stackRow]
 	ids    intern.IDs[*ntconv.Stack]
 	frames *frames
-	// named gives all stacks frames, and not only those that the trace recorded so.
+	// named adds frames to all stacks. Otherwise only stacks that the trace recorded with frames have frames.
 	named bool
 
-	pcs []uint64 // part of a chunk that is not used yet
+	pcs []uint64 // unused rest of the current chunk
 }
 
-// A stackRow is the part of tables.Stack that is read.
+// A stackRow holds the columns of tables.Stack that are read.
 type stackRow struct {
 	StackID   int64   `parquet:"stack_id,delta"`
 	Frames    []int32 `parquet:"frames,list"`
@@ -36,7 +36,7 @@ func newStacks(d *definitions, named bool) (s *stacks, err error) {
 	return s, err
 }
 
-// get returns the stack of an ID, nil if there is none.
+// get returns the stack with an ID, or nil if there is none.
 func (s *stacks) get(n int64) (*ntconv.Stack, error) {
 	for {
 		if st := s.ids.Get(uint64(n)); st != nil {
@@ -60,7 +60,7 @@ func (s *stacks) get(n int64) (*ntconv.Stack, error) {
 	}
 }
 
-// stack returns the stack of a row.
+// stack returns the stack for a row.
 func (s *stacks) stack(row *stackRow) (*ntconv.Stack, error) {
 	if n := max(len(row.Addresses), len(row.Frames)); n > s.d.f.o.Limits.Stack {
 		s.d.f.o.Report.Add(ntconv.CodeStackCut, 1, -1)
@@ -85,10 +85,10 @@ func (s *stacks) stack(row *stackRow) (*ntconv.Stack, error) {
 	return st, nil
 }
 
-// chunkPCs is how many addresses are allocated at a time.
+// chunkPCs is the number of addresses that are allocated together.
 const chunkPCs = 8192
 
-// addresses returns a copy.
+// addresses returns a copy of list.
 func (s *stacks) addresses(list []int64) []uint64 {
 	if len(list) == 0 {
 		return nil
@@ -104,17 +104,17 @@ func (s *stacks) addresses(list []int64) []uint64 {
 	return pcs
 }
 
-// frames are the frames of a trace by ID. They are read when the first stack needs them.
+// frames holds the frames of a trace by ID. list reads the table when the first stack needs it.
 type frames struct {
 	d    *definitions
 	read bool
 	ids  intern.IDs[*ntconv.Frame]
-	// functions by content, because frames of one function at several addresses are one function.
+	// functions finds functions by content, because frames at several addresses may belong to one function.
 	functions map[ntconv.Function]*ntconv.Function
 }
 
-// list returns the frames of a stack. Frames that are what addresses mean have the address of the stack: one of inlined
-// frames has that of the frame that they are inlined into.
+// list returns the frames of a stack. Frames that were resolved from addresses get the address of the stack; an inlined
+// frame has the address of the frame into which it was inlined.
 func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 	if !f.read {
 		f.read = true
@@ -124,7 +124,7 @@ func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 		}
 	}
 	list := make([]ntconv.Frame, 0, len(row.Frames))
-	at := 0 // of the address
+	at := 0 // index of the current address
 	for _, n := range row.Frames {
 		known := f.ids.Get(id(n))
 		if known == nil {
@@ -168,7 +168,7 @@ func (f *frames) add(row *tables.Frame) error {
 	return nil
 }
 
-// function returns the one pointer to a function.
+// function returns a pointer to fn, the same one for equal functions.
 func (f *frames) function(fn ntconv.Function) *ntconv.Function {
 	known := f.functions[fn]
 	if known == nil {

@@ -8,12 +8,12 @@ type stop struct {
 	row    int64
 	typ    *ntconv.Type
 	lane   *lane
-	labels *ntconv.Labels // those of the begin
+	labels *ntconv.Labels // labels of the begin
 }
 
-// stops are the ends of rows that have begun, the earliest first. Of ends at the same time, that of the latest row
-// comes first, so that rows that nest end from the inside out.
-type stops struct {
+// stops is a priority queue of the ends of rows that have begun, earliest first. Among ends at the same time, the end
+// of the latest row comes first, so that nested rows end from the innermost to the outermost.
+type stops struct { // heap; container/heap would allocate twice per end
 	list  []stop // a heap; container/heap would allocate twice per end
 	limit int
 	last  stop
@@ -21,6 +21,7 @@ type stops struct {
 
 func (s *stops) empty() bool { return len(s.list) == 0 }
 
+// add adds an end. It returns a *ntconv.LimitError if too many rows are open.
 func (s *stops) add(e stop) error {
 	if len(s.list) >= s.limit {
 		return &ntconv.LimitError{Limit: LimitOpen, Value: int64(s.limit), Asked: int64(len(s.list)) + 1}
@@ -37,8 +38,8 @@ func (s *stops) add(e stop) error {
 	return nil
 }
 
-// due removes and returns the first end that is not later than the next row, nil if there is none. It is valid until
-// the next call. After the last row, next is nil.
+// due removes and returns the first end that is not later than the next row, or nil if there is none. next is nil after
+// the last row. The result is valid until the next call.
 func (s *stops) due(next *rowEvent) *stop {
 	if len(s.list) == 0 || next != nil && s.list[0].time > next.time {
 		return nil

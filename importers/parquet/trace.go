@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A trace yields the events of the tables of a trace.
+// A trace converts the tables of a trace to events.
 type trace struct {
 	o     *Options
 	info  ntconv.Info
@@ -24,19 +24,19 @@ type trace struct {
 	events *rows[eventRow]
 	losses *rows[tables.Loss]
 	marks  *rows[tables.Mark]
-	last   int64 // event_id
+	last   int64 // event_id of the latest row
 
 	event   ntconv.Event
 	payload []byte
 	json    []byte
 	err     error
 
-	// What rows refer to that no table defines.
+	// Placeholders for IDs that no table defines.
 	unknownTypes   map[int32]*typeOf
 	unknownThreads map[int32]*ntconv.Thread
 }
 
-// An eventRow is the part of tables.Event that is read: other columns are in the definitions, too.
+// An eventRow holds the columns of tables.Event that are read. The definitions also contain the other columns.
 type eventRow struct {
 	EventID         int64  `parquet:"event_id,delta"`
 	TSNanos         int64  `parquet:"ts_ns,delta"`
@@ -53,9 +53,11 @@ type eventRow struct {
 	Flags           int32  `parquet:"flags,dict,optional"`
 }
 
-// required are the columns of events without which there are no events.
+// required are the columns without which the table events cannot be read.
 var required = [...]string{"event_id", "ts_ns", "thread_id", "type_id"}
 
+// newTrace returns a source over the tables of a trace. It reads all definitions except stacks, frames and labels,
+// which are read as events refer to them.
 func newTrace(f *files) (ntconv.Source, error) {
 	t := &trace{
 		o:              f.o,
@@ -99,7 +101,7 @@ func newTrace(f *files) (ntconv.Source, error) {
 
 func (t *trace) Info() *ntconv.Info { return &t.info }
 
-// Next returns the row with the smallest event_id of events, losses and marks.
+// Next returns the row of events, losses and marks with the smallest event_id.
 func (t *trace) Next() (*ntconv.Event, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -110,7 +112,7 @@ func (t *trace) Next() (*ntconv.Event, error) {
 	return &t.event, nil
 }
 
-// fill makes the next event.
+// fill sets t.event to the next event.
 func (t *trace) fill() error {
 	const none = math.MaxInt64
 	at := [3]int64{none, none, none}
@@ -161,7 +163,7 @@ func (t *trace) time(nanos int64, ticks *int64) ntconv.Ticks {
 	return t.info.Clock.TicksAt(time.Duration(bin.AddClamped(nanos, -t.start)))
 }
 
-// eventOf makes the event of a row.
+// eventOf sets t.event to the event of a row.
 func (t *trace) eventOf(row *eventRow) (err error) {
 	t.event = ntconv.Event{
 		Kind: ntconv.KindEvent, Flags: ntconv.Flags(row.Flags), CPU: row.CPU, Seq: uint32(row.Sequence), Time: t.time(row.TSNanos, row.Ticks), Offset: -1,
@@ -194,7 +196,7 @@ func (t *trace) eventOf(row *eventRow) (err error) {
 	return nil
 }
 
-// payloadOf returns the payload of a row.
+// payloadOf returns the payload of a row. A payload that cannot be encoded is reported (CodePayload) and omitted.
 func (t *trace) payloadOf(row *eventRow, def *typeOf) []byte {
 	if len(row.PayloadRaw) > 0 {
 		return row.PayloadRaw
@@ -208,7 +210,7 @@ func (t *trace) payloadOf(row *eventRow, def *typeOf) []byte {
 		*decoder = payload.NewDecoder(def.layout, size)
 	}
 	var err error
-	t.json = append(t.json[:0], row.Payload...) // the conversion would allocate
+	t.json = append(t.json[:0], row.Payload...) // a conversion would allocate
 	if t.payload, err = (*decoder).Append(t.payload[:0], t.json); err != nil {
 		t.o.Report.Note(ntconv.CodePayload, 1, -1, fmt.Sprintf("event_id %d: column payload: %v", row.EventID, err))
 		return nil
@@ -216,7 +218,7 @@ func (t *trace) payloadOf(row *eventRow, def *typeOf) []byte {
 	return t.payload
 }
 
-// typeOf returns the type of an ID, a placeholder if it has no row.
+// typeOf returns the type with an ID, or a placeholder if the ID has no row.
 func (t *trace) typeOf(n int32) *typeOf {
 	if def := t.d.types.Near(id(n)); def != nil {
 		return def
@@ -232,7 +234,7 @@ func (t *trace) typeOf(n int32) *typeOf {
 	})
 }
 
-// thread returns the thread of an ID, a placeholder if it has no row.
+// thread returns the thread with an ID, or a placeholder if the ID has no row.
 func (t *trace) thread(n int32) *ntconv.Thread {
 	if th := t.d.threads.Near(id(n)); th != nil {
 		return th
@@ -245,7 +247,7 @@ func (t *trace) thread(n int32) *ntconv.Thread {
 	})
 }
 
-// placeholder returns the placeholder of an ID that has no row, the same one for each event, and flags the event.
+// placeholder returns the placeholder for an ID without a row, the same one for each event, and flags the event.
 func placeholder[T any](t *trace, known map[int32]*T, n int32, code ntconv.Code, column string, make func() *T) *T {
 	t.o.Report.Note(code, 1, -1, fmt.Sprintf("%s %d", column, n))
 	t.event.Flags |= ntconv.FlagPlaceholder
@@ -260,10 +262,10 @@ func placeholder[T any](t *trace, known map[int32]*T, n int32, code ntconv.Code,
 	return x
 }
 
-// maxPlaceholders bounds the placeholders that are remembered.
+// maxPlaceholders limits the placeholders that are remembered.
 const maxPlaceholders = 4096
 
-// lossOf makes the event of a loss.
+// lossOf sets t.event to the event of a loss.
 func (t *trace) lossOf(row *tables.Loss) {
 	t.event = ntconv.Event{
 		Kind: ntconv.KindLost, Flags: ntconv.Flags(row.Flags), CPU: row.CPU, Seq: uint32(row.Sequence), Lost: uint32(row.Lost),
@@ -272,7 +274,7 @@ func (t *trace) lossOf(row *tables.Loss) {
 	t.event.Capture = t.thread(row.ThreadID)
 }
 
-// markOf makes the event of a mark.
+// markOf sets t.event to the event of a mark.
 func (t *trace) markOf(row *tables.Mark) error {
 	t.event = ntconv.Event{
 		Flags:  ntconv.Flags(row.Flags),

@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A valueKind is the type of a field of a payload that is made of values.
+// A valueKind is the type of a payload field that is built from column or JSON values.
 type valueKind uint8
 
 const (
@@ -23,8 +23,8 @@ const (
 	kindTime
 )
 
-// fieldType returns how a payload encodes values of a kind. All types are known to all readers of nettrace: TypeBool8
-// is not.
+// fieldType returns the field type for values of a kind. All readers of nettrace support these types; they do not all
+// support TypeBool8.
 func (k valueKind) fieldType() ntconv.FieldType {
 	switch k {
 	case kindBool:
@@ -53,7 +53,7 @@ func appendBool(dst []byte, v bool) []byte {
 
 func appendFloat(dst []byte, v float64) []byte { return bin.AppendU64(dst, math.Float64bits(v)) }
 
-// appendText appends a string. The encoding has no place for characters that are zero.
+// appendText appends a string. The encoding cannot represent U+0000, which becomes U+FFFD.
 func appendText(dst []byte, text string, report *ntconv.Report) []byte {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "\uFFFD")
@@ -62,9 +62,10 @@ func appendText(dst []byte, text string, report *ntconv.Report) []byte {
 	return bin.AppendUTF16Z(dst, text)
 }
 
-// maxBytes is the size of bytes in a payload.
+// maxBytes is the maximum size of a byte array in a payload.
 const maxBytes = math.MaxUint16
 
+// appendBytes appends a byte array, truncated to maxBytes.
 func appendBytes(dst, v []byte, report *ntconv.Report) []byte {
 	if len(v) > maxBytes {
 		v = v[:maxBytes]
@@ -73,7 +74,7 @@ func appendBytes(dst, v []byte, report *ntconv.Report) []byte {
 	return append(binary.LittleEndian.AppendUint16(dst, uint16(len(v))), v...)
 }
 
-// appendTime appends a time in nanoseconds since 1970, which is rounded down to 100 ns.
+// appendTime appends a time in nanoseconds since 1970-01-01, rounded down to 100 ns.
 func appendTime(dst []byte, nanos int64) []byte {
 	return bin.AppendU64(dst, ntconv.TimeValue(time.Unix(0, nanos)).FileTime())
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv"
 	export "github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -176,26 +176,16 @@ func difference(got, want string) string {
 	return "none"
 }
 
-// googleProfiles returns the files that google/pprof tests itself with.
-func googleProfiles(t *testing.T) []string {
+// googleProfiles returns the profiles that google/pprof tests itself with.
+func googleProfiles(t *testing.T) (list []string) {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	var list []string
-	for _, pattern := range []string{"profile/testdata/*", "internal/driver/testdata/*", "internal/report/testdata/*", "internal/graph/testdata/*", "fuzz/testdata/*"} {
-		files, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), filepath.FromSlash(pattern)))
-		for _, f := range files {
-			if data, err := os.ReadFile(f); err == nil {
-				if _, err := profile.ParseData(data); err == nil {
-					list = append(list, f)
-				}
-			}
+	for _, f := range corpus.GoogleFiles(t) {
+		if _, err := profile.ParseData(corpus.Read(t, f)); err == nil {
+			list = append(list, f)
 		}
 	}
 	if len(list) < 20 {
-		t.Fatalf("only %d profiles in %s", len(list), out)
+		t.Fatalf("only %d profiles", len(list))
 	}
 	return list
 }

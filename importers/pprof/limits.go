@@ -21,11 +21,10 @@ const (
 	// compared with each. No member of Limits changes it.
 	LimitLookups = "mappings times addresses"
 
-	// Limits of compressed input, which no member of Limits changes: 200 decompressed bytes per compressed byte beyond
-	// 64 MiB, 16 GiB of decompressed data, and a zstd window of 128 MiB.
-	LimitRatio  = iox.LimitRatio  // "decompression ratio"
-	LimitOutput = iox.LimitOutput // in bytes: "decompressed data"
-	LimitWindow = iox.LimitWindow // in bytes: "zstd window"
+	// The limits of compressed input are those of Options.Decompression.
+	LimitRatio  = iox.LimitRatio  // DecompressionLimits.Ratio: "decompression ratio"
+	LimitOutput = iox.LimitOutput // DecompressionLimits.Bytes, in bytes: "decompressed data"
+	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
 // maxLookups is within two seconds. Profiles with 10,000 mappings and 100,000 addresses are within it.

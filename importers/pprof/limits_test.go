@@ -2,6 +2,7 @@ package pprof_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"reflect"
 	"testing"
@@ -75,4 +76,32 @@ func TestLimitNames(t *testing.T) {
 	if l := (*ntconv.LimitError)(nil); !errors.As(err, &l) || *l != (ntconv.LimitError{Limit: pprof.LimitFunctions, Value: 1, Asked: 2}) {
 		t.Errorf("functions: %v", err)
 	}
+}
+
+// TestDecompressionLimits checks that a profile which is compressed above the default ratio is refused, and read by a
+// program that raises the limit.
+func TestDecompressionLimits(t *testing.T) {
+	p := simple(1, 2)
+	p.Comments = []string{string(make([]byte, 80<<20))} // zeros
+	data := gzipped(t, raw(t, p))
+	_, err := pprof.New(bytes.NewReader(data), nil)
+	var l *ntconv.LimitError
+	if !errors.As(err, &l) || l.Limit != pprof.LimitRatio {
+		t.Errorf("%v, want the limit %s", err, pprof.LimitRatio)
+	}
+	if _, err := pprof.New(bytes.NewReader(data), &pprof.Options{Decompression: ntconv.DecompressionLimits{Ratio: -1}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// gzipped returns data compressed with gzip.
+func gzipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(data)
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -153,9 +153,9 @@ func (o *owners) name() {
 		}
 		name := p.named
 		switch {
+		case name != "":
 		case best != nil:
 			name = baseName(best.File)
-		case name != "":
 		case len(o.m.mappings) > 0 && o.m.mappings[0].File != "":
 			name = baseName(o.m.mappings[0].File)
 		default:

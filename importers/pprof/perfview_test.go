@@ -371,3 +371,20 @@ func TestPerfViewRules(t *testing.T) {
 		}
 	}
 }
+
+// TestPerfViewOfLabeledProcess: a process that a label names has whole stacks with the label as a frame.
+func TestPerfViewOfLabeledProcess(t *testing.T) {
+	p := simple(1)
+	p.Mapping[0].File = "/usr/share/dotnet/System.Private.CoreLib.dll"
+	p.Sample[0].Label = map[string][]string{"process": {"shop"}}
+	for _, frames := range [][]string{nil, {"process"}} {
+		w := readWritten(t, toNettrace(t, raw(t, p), &pprof.Options{LabelFrames: frames}, nil))
+		var err error
+		for _, rule := range perfViewRules { // earlier ones collect what the last one, about stacks, looks at
+			err = rule.check(w)
+		}
+		if (err == nil) != (frames != nil) {
+			t.Errorf("frames %q: %v", frames, err)
+		}
+	}
+}

@@ -18,8 +18,9 @@
 // # Processes and threads
 //
 // Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one
-// process with id 1 and one thread. Threads that have only names get ids of their own. A process is named after the
-// file that most of its stacks begin in, because PerfView takes other stacks for broken.
+// process with ID 1 and one thread. Threads that have only names get IDs of their own. A process has the name that a
+// label (process, process_name, "process name") states. Without one it has the name of the file that most of its stacks
+// begin in, because PerfView treats other stacks as broken.
 package pprof
 
 import (
@@ -48,7 +49,9 @@ type Options struct {
 	// It shows which keys a profile has before the first event, for example whether those of LabelFrames exist.
 	OnLabel func(key string)
 	Limits  Limits
-	Report  *ntconv.Report // may be nil
+	// Decompression has the limits for profiles that are compressed with gzip or zstd. Limits.Bytes holds in addition.
+	Decompression ntconv.DecompressionLimits
+	Report        *ntconv.Report // may be nil
 }
 
 // New reads a profile, compressed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The
@@ -63,7 +66,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		o = *opts
 	}
 	o.Limits = o.Limits.Defaults()
-	in, err := iox.FromReader("profile", r, iox.InputOptions{})
+	in, err := iox.FromReader("profile", r, iox.InputOptions{Limits: iox.LimitsOf(o.Decompression)})
 	if err != nil {
 		return nil, err
 	}

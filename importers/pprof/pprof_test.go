@@ -240,7 +240,9 @@ func TestProcessNames(t *testing.T) {
 		{[]string{"/srv/shop", "/usr/lib/libfoo.so"}, "", "shop"}, // as many begin in each
 		{[]string{"/srv/shop", "/lib/libc.so.6"}, "", "shop"},
 		{[]string{"/lib/libc-2.15.so"}, "till", "till"},
-		{[]string{`C:\srv\shop.exe`}, "till", "shop.exe"},
+		{[]string{`C:\srv\shop.exe`}, "", "shop.exe"},
+		{[]string{"/usr/share/dotnet/System.Private.CoreLib.dll"}, "shop", "shop"}, // the threads of its pool begin there
+		{[]string{`C:\srv\shop.exe`}, "till", "till"},
 		{[]string{""}, "", "process"},
 	} {
 		p := simple(slices.Repeat([]int64{1}, len(c.files))...)

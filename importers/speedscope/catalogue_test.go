@@ -49,7 +49,7 @@ func describe(t testing.TB, text string, o *speedscope.Options) string {
 	return b.String()
 }
 
-// TestMalformed checks errors and their places.
+// TestMalformed checks errors and their positions.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "line 1, column 1: input is truncated"},
@@ -92,7 +92,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestTruncated checks that a file that ends early is an error wherever it ends.
+// TestTruncated checks that a truncated file is an error at every offset.
 func TestTruncated(t *testing.T) {
 	text, err := os.ReadFile("testdata/speedscope-0.6.0-two-sampled.json")
 	must(t, err)
@@ -106,7 +106,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestDefects checks how defects are read that do not make a file unreadable, and what the report says.
+// TestDefects checks how defects are read that do not make a file unreadable, and the report about them.
 func TestDefects(t *testing.T) {
 	evented := func(events string) string {
 		return file(`{"type":"evented","name":"p","unit":"milliseconds","startValue":0,"endValue":9,"events":[` + events + `]}`)
@@ -154,7 +154,7 @@ func TestInvalidSamples(t *testing.T) {
 	}
 }
 
-// A sampled profile that also has events, as slices of ntconv, has its samples.
+// A sampled profile that also has events, like slices of ntconv, keeps its samples.
 func TestSamplesAndSlices(t *testing.T) {
 	text := `{"exporter":"ntconv@1","shared":{"frames":[{"name":"a"}]},"profiles":[{"type":"sampled","name":"p (1) x: slices","unit":"nanoseconds",` +
 		`"startValue":0,"events":[{"type":"O","frame":0,"at":4},{"type":"C","frame":0,"at":5}],"samples":[[0]],"weights":[7]}]}`
@@ -163,8 +163,8 @@ func TestSamplesAndSlices(t *testing.T) {
 	}
 }
 
-// TestOwn reads what exporters/speedscope writes: threads by name, sample types by name, no sums, slices that are not
-// samples.
+// TestOwn reads what exporters/speedscope writes: threads and sample types by name, no profiles of all threads, slices
+// that are not samples.
 func TestOwn(t *testing.T) {
 	text := `{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"ntconv@1.0","shared":{"frames":[{"name":"a"},{"name":"GC"}]},"profiles":[
 		{"type":"sampled","name":"all threads: wall","unit":"nanoseconds","startValue":0,"endValue":3,"samples":[[0],[0]],"weights":[1,2]},
@@ -185,7 +185,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// repeat reads a text, then a byte without end, and counts what was read.
+// repeat returns a text, then one byte without end, and counts what was read.
 type repeat struct {
 	head string
 	c    byte
@@ -202,7 +202,7 @@ func (r *repeat) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestLimits checks that inputs without end are refused when they exceed a limit, and not later.
+// TestLimits checks that endless inputs are rejected as soon as they exceed a limit.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		in     io.Reader
@@ -233,7 +233,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzSpeedscope checks that any text is read or refused with a place, and that what is read can be written as a trace.
+// FuzzSpeedscope checks that any text is either read or rejected with a position, and that events can be written as a
+// trace.
 func FuzzSpeedscope(f *testing.F) {
 	for _, name := range []string{"0.0.1-simple", "0.0.1-simple-sorted", "0.6.0-two-sampled", "invalid-incomplete-trace", "invalid-out-of-order-events"} {
 		text, err := os.ReadFile("testdata/speedscope-" + name + ".json")

@@ -6,19 +6,20 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// An open is which frames are open at a time.
+// An open holds the state of an evented profile: the frames or slices that are open after the events so far.
 type open struct {
 	begun  bool
 	node   sampled.Node
-	frames []uint32 // that are open, from the root
-	start  int64    // of the profile in the trace
-	last   int64    // value up to which there are samples
-	slices []slice  // that are open, of files that ntconv wrote
+	frames []uint32 // open frames, from the root
+	start  int64    // start of the profile in the trace
+	last   int64    // value up to which samples have been added
+	slices []slice  // open slices, only for files that ntconv wrote
 }
 
 var eventMembers = []string{"type", "frame", "at"}
 
-// readEvents reads the events, and applies them at once if the unit and the start are known, as they are in most files.
+// readEvents reads the events. It applies each event at once if unit, start and name are known, as in most files;
+// otherwise it keeps the event in pending.
 func (p *profile) readEvents() error {
 	err := p.Array(func(int) error {
 		e, err := p.event()
@@ -37,6 +38,7 @@ func (p *profile) readEvents() error {
 	return err
 }
 
+// event reads an event and validates its members.
 func (p *profile) event() (e pendingEvent, err error) {
 	var kind string
 	frame, hasTime := int64(-1), false
@@ -65,7 +67,7 @@ func (p *profile) event() (e pendingEvent, err error) {
 	return e, err
 }
 
-// apply opens or closes a frame.
+// apply applies an event: it opens or closes a frame or slice.
 func (p *profile) apply(e pendingEvent) error {
 	o := &p.open
 	if !o.begun {
@@ -94,6 +96,7 @@ func (p *profile) apply(e pendingEvent) error {
 	return nil
 }
 
+// beginEvents prepares the profile for its first event. Unit, start and name must be known.
 func (p *profile) beginEvents() (err error) {
 	p.open.begun = true
 	if err := p.prepare(!p.hasSlices()); err != nil {
@@ -106,7 +109,7 @@ func (p *profile) beginEvents() (err error) {
 	return err
 }
 
-// until adds the sample of the time up to an event.
+// until adds the sample for the time from the previous event to at.
 func (p *profile) until(at int64) error {
 	o := &p.open
 	if at <= o.last {
@@ -129,8 +132,8 @@ func (p *profile) until(at int64) error {
 	return nil
 }
 
-// closeFrame closes a frame, and those that it has called if they are still open. dotnet-trace, for example, writes
-// events that need this.
+// closeFrame closes a frame and the frames that it has called if they are still open. Files of dotnet-trace, for
+// example, need this.
 func (p *profile) closeFrame(frame uint32) {
 	o := &p.open
 	n := len(o.frames) - 1
@@ -157,7 +160,7 @@ func (p *profile) noteUnbalanced() {
 	)
 }
 
-// finishEvented applies what has waited, and closes what is open.
+// finishEvented applies the pending events and closes everything that is open.
 func (p *profile) finishEvented() error {
 	for _, e := range p.pending {
 		if err := p.apply(e); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// What exporters/speedscope writes: the exporter, the names of profiles whose samples are those of other profiles, and
-// the names of profiles of threads, "shop (4711) main (12): wall", where the parentheses are absent from "process 4711"
-// and "thread 12".
+// The output of exporters/speedscope: the exporter, the prefix of profiles whose samples other profiles contain, too,
+// and the names of thread profiles, such as "shop (4711) main (12): wall". The names "process 4711" and "thread 12"
+// have no parentheses.
 const (
 	ownExporter = "ntconv@"
 	allThreads  = "all threads: "
@@ -21,36 +21,37 @@ var (
 	ownName = regexp.MustCompile(
 		`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`,
 	)
-	// ownTrack is the name of the profile of a track that is no thread.
+	// ownTrack matches the name of a profile for a track that is not a thread.
 	ownTrack = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
 )
 
-// firstTrack is the ID of the first thread that is made for a track.
+// firstTrack is the ID of the first synthetic thread for a track.
 const firstTrack = 1 << 32
 
-// ownThreads are the threads of a file that exporters/speedscope wrote.
+// ownThreads holds the threads of a file that exporters/speedscope wrote.
 type ownThreads struct {
 	processes map[uint64]*ntconv.Process
 	threads   map[ownThread]summary
 }
 
+// An ownThread identifies a thread, or a track that is not a thread.
 type ownThread struct {
 	pid, tid uint64
-	name     string // of a track
+	name     string // name of a track
 }
 
 func newOwnThreads() *ownThreads {
 	return &ownThreads{map[uint64]*ntconv.Process{}, map[ownThread]summary{}}
 }
 
-// isOwn reports whether exporters/speedscope wrote the file, as far as is known yet.
+// isOwn reports whether exporters/speedscope wrote the file, as far as it is known yet.
 func (f *file) isOwn() bool { return strings.HasPrefix(f.exporter, ownExporter) }
 
-// isSum reports whether the samples of the profile are also in other profiles of the file.
+// isSum reports whether other profiles of the file also contain the samples of this profile.
 func (p *profile) isSum() bool { return p.isOwn() && strings.HasPrefix(p.name, allThreads) }
 
-// adopt makes the profile one of a thread that its name states, and of the sample type that it states. It returns false
-// if it states none.
+// adopt assigns the profile to the thread and sample type that its name states. It returns false if the name states
+// none.
 func (p *profile) adopt() (ok bool, err error) {
 	if !p.isOwn() {
 		return false, nil
@@ -78,7 +79,7 @@ func (p *profile) adopt() (ok bool, err error) {
 	return true, p.adoptThread(ownThread{pid: pid, name: m[4]}, m[2], m[4])
 }
 
-// adoptThread makes the profile one of a thread of ntconv.
+// adoptThread assigns the profile to a thread of a file that ntconv wrote. It creates the thread if necessary.
 func (p *profile) adoptThread(key ownThread, process, name string) (err error) {
 	s, ok := p.own.threads[key]
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// A profile is a profile while it is read. Its members may come in any order, so what cannot be used yet waits in
-// memory.
+// A profile is a profile that is being read. Its members may come in any order, so members that cannot be processed yet
+// are kept in memory.
 type profile struct {
 	*file
 	kind, name string
@@ -21,21 +21,21 @@ type profile struct {
 	hasStart   bool
 	hasEnd     bool
 
-	ready     bool // thread, number and values are set
+	ready     bool // prepare has set thread, number and values
 	thread    *ntconv.Thread
-	number    uint32 // of the thread
+	number    uint32 // number of the thread in the Builder
 	values    origin.ValueType
 	column    int
-	hasColumn bool // column is set
+	hasColumn bool // prepare has set column
 
 	samples []sampled.Node
 	weights []jsonread.Decimal
-	path    []sampled.Node // of the sample that was read last, from the root
-	frames  []uint32       // of these nodes
+	path    []sampled.Node // nodes of the latest sample, from the root
+	frames  []uint32       // frames of these nodes
 
-	open    open           // state of the events that were applied
-	pending []pendingEvent // events that came before what is needed to apply them
-	events  jsonread.Place
+	open    open           // state of the events so far
+	pending []pendingEvent // events that preceded the members needed to apply them
+	events  jsonread.Place // position of the events, for the report
 }
 
 // A pendingEvent is an event of an evented profile.
@@ -45,7 +45,7 @@ type pendingEvent struct {
 	close bool
 }
 
-// Costs of what waits, in bytes.
+// Memory charged for buffered members, in bytes per element.
 const (
 	sampleBytes  = 8
 	weightBytes  = 24
@@ -54,6 +54,7 @@ const (
 
 var profileMembers = []string{"type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"}
 
+// profile reads profile i and adds its samples or slices. It returns the memory charged for buffered members.
 func (f *file) profile(i int) error {
 	p := &profile{file: f}
 	err := f.Object(profileMembers, func(m int) (err error) {
@@ -93,7 +94,7 @@ func (f *file) profile(i int) error {
 	return f.b.Charge(-int64(sampleBytes*len(p.samples) + weightBytes*len(p.weights) + pendingBytes*len(p.pending)))
 }
 
-// readSamples reads the member with that index, one of those with samples or events.
+// readSamples reads the member profileMembers[member], which contains samples, weights or events.
 func (p *profile) readSamples(member int) error {
 	switch {
 	case p.isSum():
@@ -106,8 +107,8 @@ func (p *profile) readSamples(member int) error {
 	return p.readEvents()
 }
 
-// prepare finds the thread and, unless the profile has slices, the sample type, when the name, the unit and the start
-// are known.
+// prepare determines the thread and, unless the profile has slices, the sample type. Name, unit and start must be
+// known.
 func (p *profile) prepare(hasSamples bool) error {
 	if !p.ready {
 		p.ready, p.values = true, p.unit.values
@@ -132,10 +133,10 @@ func (p *profile) prepare(hasSamples bool) error {
 	return nil
 }
 
-// dotnetThread is how dotnet-trace names profiles.
+// dotnetThread matches the profile names of dotnet-trace.
 var dotnetThread = regexp.MustCompile(`^Thread \((\d+)\)$`)
 
-// newThread returns a thread with the ID that dotnet-trace states, or else the number of the profile.
+// newThread returns a thread with the ID that dotnet-trace states, or else with the number of the profile.
 func (p *profile) newThread() *ntconv.Thread {
 	t := &ntconv.Thread{TID: uint64(len(p.profiles)) + 1, Name: p.name, Process: p.process}
 	if m := dotnetThread.FindStringSubmatch(p.name); m != nil {
@@ -172,7 +173,7 @@ func unitNames() string {
 	return strings.Join(names, ", ")
 }
 
-// checkFrame checks the number of a frame, which may be one that comes later.
+// checkFrame validates the index of a frame. If frames follow later, it records the highest index for read.
 func (p *profile) checkFrame(n int64) error {
 	if n <= p.highest {
 		return nil
@@ -186,9 +187,9 @@ func (p *profile) checkFrame(n int64) error {
 	return nil
 }
 
-// sample reads a stack, from the root.
+// sample reads a stack, which starts at the root.
 func (p *profile) sample() error {
-	same := true // as the sample before, up to here
+	same := true // equal to the previous sample so far
 	depth := 0
 	err := p.Array(func(i int) error {
 		n, err := p.Index(0, 1<<32-1, -1)
@@ -229,6 +230,7 @@ func (p *profile) sample() error {
 	return p.charge(sampleBytes)
 }
 
+// weight reads a weight. Weights stay decimals until finishSampled, because the unit may follow.
 func (p *profile) weight(i int) error {
 	d, ok, err := p.Decimal()
 	if err != nil {
@@ -269,7 +271,7 @@ func decimalText(d jsonread.Decimal) string {
 	return strconv.FormatInt(d.Mantissa, 10) + "e" + strconv.Itoa(int(d.Exponent))
 }
 
-// finishSampled adds the samples.
+// finishSampled adds the samples of a sampled profile.
 func (p *profile) finishSampled() error {
 	if len(p.samples) != len(p.weights) {
 		return p.Corrupt("%d samples, but %d weights", len(p.samples), len(p.weights))
@@ -289,7 +291,7 @@ func (p *profile) finishSampled() error {
 		if err := p.b.Sample(at, p.number, node, []sampled.Value{{Column: p.column, N: w}}); err != nil {
 			return p.Fail(p.Place(), err)
 		}
-		if p.unit.isTime { // a negative weight, as that of a comparison, takes no time
+		if p.unit.isTime { // a negative weight, as in a comparison, takes no time
 			at = min(at+max(w, 0), sampled.MaxTime+1)
 		}
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// A slice is an open slice of an evented profile that exporters/speedscope wrote. Such a profile shows what lasted on a
-// thread or track: spans, garbage collections, waits. These are no samples, and next to the samples of the thread they
-// would count its time twice. So each becomes a complete slice of Chrome's trace event format, which exporters of spans
-// and timelines show.
+// A slice is an open slice of an evented profile that exporters/speedscope wrote. Such a profile shows operations of a
+// thread or track: spans, garbage collections, waits. They are not samples: together with the samples of the thread
+// they would count its time twice. Each becomes a complete slice of Chrome's trace event format instead, which
+// exporters of spans and timelines show.
 type slice struct {
 	frame uint32
-	at    int64
+	at    int64 // start
 }
 
-// sliceCategory is the category of the events of slices.
+// sliceCategory is the category of slice events.
 const sliceCategory = "speedscope"
 
-// hasSlices reports whether the events of an evented profile are those of slices.
+// hasSlices reports whether the events of an evented profile describe slices, not stacks.
 func (p *profile) hasSlices() bool { return p.isOwn() && p.unit.isTime }
 
 // applySlice opens or closes a slice.
@@ -42,7 +42,7 @@ func (p *profile) applySlice(e *pendingEvent, at int64) error {
 	return p.endSlices(n)
 }
 
-// endSlices ends open slices until n are left.
+// endSlices ends the innermost open slices until n are left.
 func (p *profile) endSlices(n int) error {
 	o := &p.open
 	for ; len(o.slices) > n; o.slices = o.slices[:len(o.slices)-1] {
@@ -57,7 +57,7 @@ func (p *profile) endSlices(n int) error {
 	return nil
 }
 
-// events makes events of slices.
+// events converts the records of slices to events.
 type events struct {
 	f       *file
 	src     *sampled.Source
@@ -65,7 +65,7 @@ type events struct {
 	ids     []byte
 }
 
-// next is the function Event of a sampled.Profile.
+// next implements sampled.Profile.Event.
 func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	if data == nil {
 		return e.encoder.Next(), nil

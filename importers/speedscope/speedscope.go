@@ -1,21 +1,21 @@
-// Package speedscope reads the JSON of speedscope (https://www.speedscope.app/file-format-schema.json) as a source of
-// events. Many profilers write it, dotnet-trace, py-spy and rbspy among them.
+// Package speedscope reads files of speedscope (https://www.speedscope.app/file-format-schema.json) as a source of
+// events. Many profilers write them, such as dotnet-trace, py-spy and rbspy. docs/speedscope.md specifies what is read
+// and how defects are treated.
 //
-// Each profile of a file becomes a thread, each of its samples an event Universal.Events/cpu, as importers/pprof and
-// importers/folded make them. An evented profile has a sample for each time between two of its events in which frames
-// are open; those that exporters/speedscope writes are slices instead (package internal/chromeevent), and its profiles
-// of all threads are skipped. Attributes of the events' type describe the sample types: time in nanoseconds, bytes, or
-// a number of samples, depending on the units of the profiles. docs/speedscope.md says what is read, and how defects
-// are treated.
+// Each profile of a file becomes a thread, and each of its samples an event Universal.Events/cpu like those of
+// importers/pprof and importers/folded. An evented profile yields a sample for each time between two of its events
+// during which frames are open. Evented profiles that exporters/speedscope wrote yield slices instead (package
+// internal/chromeevent), and its profiles of all threads are skipped. Attributes of the events' type describe the
+// sample types: time in nanoseconds, bytes, or a number of samples, depending on the units of the profiles.
 //
 // # Names
 //
-// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+// Stacks have frames with names and no PCs. To write a format that holds only addresses, use symbol.Synthesize.
 //
 // # Time
 //
-// If the unit of a profile is a time, its samples follow each other from startValue on. Others have no times: their
-// samples are at the beginning of the trace.
+// If the unit of a profile is a time, its samples follow each other from startValue on. Other profiles have no times:
+// their samples have the start time of the trace.
 package speedscope
 
 import (
@@ -29,24 +29,24 @@ import (
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
-// Names of the limits in errors, one per member of Limits that can cause one.
+// Names of the limits in errors (ntconv.LimitError.Limit).
 const (
 	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
 	LimitThreads = sampled.LimitThreads // Limits.Profiles
 	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
 )
 
-// Limits bound the memory that a file can make a source hold. Zero selects the default. Exceeding a limit is an error
-// of New that has an *ntconv.LimitError in its chain, except that deeper stacks lose their outermost frames
-// (CodeStackCut).
+// Limits bounds the memory that a source uses for one file. Zero selects the default, which each member states.
+// Exceeding a limit is an error of New that has an *ntconv.LimitError in its chain and wraps ntconv.ErrLimit, except
+// that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
-	Tables   int64 // frames, the tree of stacks, and the profile at hand, in bytes: 1 GiB
-	Profiles int   // 1,000,000
-	Stack    int   // frames of a stack: 10,000. TraceEvent reads 8,190 frames of a stack in a nettrace file
-	Value    int   // bytes of a string: 16 MiB
+	Tables   int64 // bytes of frames, stacks and the current profile: 1 GiB
+	Profiles int   // profiles: 1,000,000
+	Stack    int   // frames per stack: 10,000. TraceEvent reads 8,190 frames per stack of a nettrace file
+	Value    int   // bytes per string: 16 MiB
 }
 
-// Defaults returns the limits with the default where a member is zero.
+// Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
 	d := sampled.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
 	l.Tables, l.Profiles, l.Stack = d.Tables, d.Threads, d.Stack
@@ -59,21 +59,21 @@ func (l Limits) Defaults() Limits {
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
 	Limits Limits
-	Report *ntconv.Report // may be nil
+	Report *ntconv.Report // receives the conditions that the import counts; may be nil
 	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps
 	// ntconv.ErrLimit.
 	MaxTemp int64
 }
 
-// A Source yields the events of a file. Close removes its temporary file.
+// A Source yields the events of a file. Call Close to remove its temporary file. It is not safe for concurrent use.
 type Source interface {
 	ntconv.Source
 	io.Closer
 }
 
-// New reads r, which is decompressed JSON, to its end: names may come after the samples. opts may be nil. Errors are
-// *ntconv.FormatError with line and column, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt, ntconv.ErrLimit or, if
-// the text is JSON of another kind, ntconv.ErrFormat; those of r are returned unchanged.
+// New reads decompressed JSON from r to its end, because names may follow the samples. Nil opts select the defaults.
+// Errors are *ntconv.FormatError with line and column. They wrap ntconv.ErrTruncated, ntconv.ErrCorrupt,
+// ntconv.ErrLimit, or ntconv.ErrFormat if the JSON is not a speedscope file. Errors of r are returned unchanged.
 func New(r io.Reader, opts *Options) (Source, error) {
 	var o Options
 	if opts != nil {
@@ -99,11 +99,11 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	return src, nil
 }
 
-// A unit is a unit of profiles.
+// A unit is a unit of profile values.
 type unit struct {
 	name   string
 	values origin.ValueType // unless the exporter states the type
-	digits int              // values times 10 to the power of digits are in the unit of ValueType
+	digits int              // values are multiplied by 10 to the power of digits
 	isTime bool
 }
 
@@ -122,16 +122,16 @@ var (
 	}
 )
 
-// A file is a file while it is read.
+// A file is a file that is being read.
 type file struct {
 	*jsonread.Reader
 	o       *Options
 	b       *sampled.Builder
-	process *ntconv.Process // of profiles that name none
-	tids    map[uint64]bool // in use
+	process *ntconv.Process // of profiles that do not name a process
+	tids    map[uint64]bool // TIDs in use
 	own     *ownThreads
 
-	isSpeedscope   bool // by its schema
+	isSpeedscope   bool // its schema is that of speedscope
 	hasFrames      bool
 	frames         []ntconv.Frame
 	functions      map[function]*ntconv.Function
@@ -139,24 +139,26 @@ type file struct {
 	version        string
 	active         int64
 	profiles       []summary
-	highest        int64          // number of a frame in a stack, -1 if there is none
-	highestPlace   jsonread.Place // where it is first
+	highest        int64          // highest frame index in a stack; -1 if there is none
+	highestPlace   jsonread.Place // position of its first use
 	timed          bool           // a profile has times
-	start          int64          // of the first profile that has times
+	start          int64          // start of the first profile with times
 }
 
-// A summary is what remains of a profile after it was read.
+// A summary is what remains of a profile after it has been read.
 type summary struct {
 	thread *ntconv.Thread // nil if the profile was skipped
 	number uint32
 	values origin.ValueType
 }
 
-// A function is what distinguishes functions.
+// A function is the identity of a function.
 type function struct{ name, file string }
 
 var fileMembers = []string{"$schema", "shared", "profiles", "name", "exporter", "version", "activeProfileIndex"}
 
+// read reads the file in one pass. The members may have any order; frame indexes that precede the frames are validated
+// at the end.
 func (f *file) read() (Source, error) {
 	f.highest, f.active = -1, -1
 	f.functions = map[function]*ntconv.Function{}
@@ -198,7 +200,7 @@ func (f *file) read() (Source, error) {
 	return f.source()
 }
 
-// incomplete returns the error of a file without profiles or frames.
+// incomplete returns the error for a file without profiles or frames.
 func (f *file) incomplete(hasProfiles bool) error {
 	what := "profiles"
 	if hasProfiles {
@@ -217,7 +219,7 @@ func (f *file) noFrame(p jsonread.Place, n int64) error {
 	return f.Fail(p, fmt.Errorf("%w: no frame has index %d; shared.frames has %d", ntconv.ErrCorrupt, n, len(f.frames)))
 }
 
-// source returns the events when all of the file has been read.
+// source returns the events. The whole file must have been read.
 func (f *file) source() (Source, error) {
 	f.process.Name = f.name
 	if f.process.Name == "" {
@@ -248,7 +250,7 @@ func (f *file) source() (Source, error) {
 	return src, err
 }
 
-// labelsOf returns labels that name a thread, for formats that have no threads.
+// labelsOf returns labels that name a thread, for formats without threads.
 func labelsOf(t *ntconv.Thread) *ntconv.Labels {
 	var list []ntconv.Label
 	if t.Name != "" {
@@ -268,9 +270,10 @@ func (f *file) shared() error {
 
 var frameMembers = []string{"name", "file", "line", "col"}
 
-// frameBytes is what a frame costs in addition to its strings.
+// frameBytes is the memory charged for a frame in addition to its strings.
 const frameBytes = 192
 
+// frame reads an element of shared.frames. Equal names and files share one function.
 func (f *file) frame() error {
 	var fn function
 	var frame ntconv.Frame
@@ -307,7 +310,7 @@ func (f *file) frame() error {
 	return f.charge(int64(frameBytes + len(fn.name) + len(fn.file)))
 }
 
-// charge counts bytes of tables, and adds the place to the error.
+// charge charges n bytes against Limits.Tables, or returns them if n is negative.
 func (f *file) charge(n int64) error {
 	if err := f.b.Charge(n); err != nil {
 		return f.Fail(f.Place(), err)

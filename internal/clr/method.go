@@ -72,6 +72,12 @@ func ParseMethod(e *ntconv.Event, m *Method) bool {
 	return true
 }
 
+// IsMethodRundownEnd reports whether events of a type describe methods at the end of a recording: MethodDCEnd and
+// MethodDCEndVerbose.
+func IsMethodRundownEnd(t *ntconv.Type) bool {
+	return t.Provider == Rundown && (t.ID == 142 || t.ID == 144)
+}
+
 // methodCodeSize is the length of what all method events begin with.
 const methodCodeSize = 36
 

@@ -94,8 +94,8 @@ func (d *Dataset) stagingDir(uid string) string {
 func (a *Addition) UID() string { return a.uid }
 
 // Outputs returns a directory for the tables, which the caller commits or aborts. If it was aborted, Outputs may be
-// called again. The quota may be nil.
-func (a *Addition) Outputs(quota *iox.Quota) (*iox.Outputs, error) {
+// called again. The options decide about their limits.
+func (a *Addition) Outputs(o iox.OutputOptions) (*iox.Outputs, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
@@ -103,7 +103,7 @@ func (a *Addition) Outputs(quota *iox.Quota) (*iox.Outputs, error) {
 	}
 	out, err := iox.CreateOutputs(
 		filepath.Join(a.dir, doneName),
-		iox.OutputsOptions{OutputOptions: iox.OutputOptions{Quota: quota}, Dir: true},
+		iox.OutputsOptions{OutputOptions: o, Dir: true},
 	)
 	if err == nil {
 		a.out = out

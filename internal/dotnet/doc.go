@@ -7,7 +7,7 @@
 //   - perf maps, and the ProcessSymbol events made from them, carry one text (ParseSymbol): return type, module, type, method,
 //     parameters and tier, in the notation of IL assembler.
 //
-// From either come two names. Raw is character for character what Microsoft's TraceEvent shows, for comparing and
+// From either come three names. Raw is character for character what Microsoft's TraceEvent shows, for comparing and
 // searching. Pretty is for reading, and follows C#:
 //
 //   - namespace, type and method, joined by dots; nested types as well (Outer.Inner). Constructors stay .ctor and .cctor, accessors
@@ -23,6 +23,9 @@
 //     hidden closure parameter of a local function.
 //   - Explicitly implemented interface members keep the interface, by its short name: Single.IConvertible.ToChar.
 //   - A type known only by the address of its method table (as in IL stubs) is "?": the address differs in each process.
+//
+// Short is Pretty without the namespace and without type arguments: List.Add(int). Different methods may have the same
+// short name.
 //
 // Text that does not follow these notations is shown raw, never half translated.
 package dotnet

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A name for reading is the raw name or not much longer than what it was made of, and always the same.
+// A display name is the raw name or not much longer than what it was made of, and always the same. The short name is no
+// longer.
 func FuzzPretty(f *testing.F) {
 	for _, m := range []Method{
 		{"A.B`1+C`2[System.__Canon,System.Int32,System.ValueTuple`2[D,E]]", "M", "instance generic void  (!0,!!1&,class F`1<!2>[],fnptr void(int32)*)"},
@@ -21,6 +22,9 @@ func FuzzPretty(f *testing.F) {
 		got := m.Pretty()
 		if got != m.Raw() && len(got) > 4*(len(typ)+len(name)+len(sig))+64 {
 			t.Errorf("%+v: %d bytes long", m, len(got))
+		}
+		if short := m.Short(); got != m.Raw() && len(short) > len(got) {
+			t.Errorf("%+v: %q is longer than %q", m, short, got)
 		}
 		if again := m.Pretty(); again != got {
 			t.Errorf("%+v: %q, then %q", m, got, again)

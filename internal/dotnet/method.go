@@ -21,8 +21,16 @@ func (m Method) Raw() string {
 
 // Pretty returns the name for reading; see the package comment. It is Raw where the notation is not understood.
 func (m Method) Pretty() string {
+	return m.display(false)
+}
+
+// Short returns the name as Pretty spells it, without the namespace and without type arguments:
+// Dictionary.TryInsert(string, int). It is Raw where the notation is not understood.
+func (m Method) Short() string { return m.display(true) }
+
+func (m Method) display(short bool) string {
 	ret, params := cutParams(m.Signature)
-	if s, ok := pretty(m.Namespace, m.Name, ret, params); ok {
+	if s, ok := pretty(m.Namespace, m.Name, ret, params, short); ok {
 		return s
 	}
 	return m.Raw()

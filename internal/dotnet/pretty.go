@@ -4,15 +4,16 @@ import "strings"
 
 const canonName = "System.__Canon"
 
-// pretty translates a name; ok is false where the notation is not understood.
+// pretty translates a name; ok is false where the notation is not understood. A short name has no namespace and no type
+// arguments.
 //
 //  1. Translate the type's arguments, which the signature may repeat.
 //  2. Write the type, keeping back the arguments of closure classes and state machines for
 //  3. the method: its source method, what it is inside of it, and its type arguments.
 //  4. Write the parameters, or what kind of state machine it is, whose parameters nobody wrote.
-func pretty(typeName, method, ret, params string) (name string, ok bool) {
+func pretty(typeName, method, ret, params string, short bool) (name string, ok bool) {
 	size := len(typeName) + len(method) + len(params)
-	p := printer{b: make([]byte, 0, size+64), limit: 4*size + 64}
+	p := printer{b: make([]byte, 0, size+64), limit: 4*size + 64, short: short}
 	p.canons = strings.Count(typeName, canonName) + strings.Count(method, canonName)
 	p.local = isLocal(method)
 	start := p.declaring(typeName)
@@ -41,7 +42,22 @@ func (p *printer) done(start int) (string, bool) {
 	if p.failed || len(p.b)-start > p.limit {
 		return "", false
 	}
+	if len(p.cuts) > 0 {
+		return string(p.shown(start)), true
+	}
 	return string(p.b[start:]), true
+}
+
+// shown returns the buffer from an index on without its cuts. It overwrites the buffer.
+func (p *printer) shown(start int) []byte {
+	out, at := p.b[start:start], start
+	for _, c := range p.cuts {
+		if c.lo >= at { // not within the previous cut, nor before start
+			out = append(out, p.b[at:c.lo]...)
+			at = c.hi
+		}
+	}
+	return append(out, p.b[at:]...)
 }
 
 // machineMark tells async methods, whose MoveNext returns nothing, from iterators, whose MoveNext says whether there is
@@ -129,7 +145,7 @@ func (p *printer) namespace(s string, short bool) string {
 	if i <= 0 {
 		return s
 	}
-	if !short {
+	if !short && !p.short {
 		p.str(s[:i])
 	}
 	return s[i+1:]
@@ -177,7 +193,7 @@ func (p *printer) member(s string) {
 			s = s[:i]
 		}
 	}
-	mark := len(p.b)
+	mark, cuts := len(p.b), len(p.cuts)
 	if i := lastOuter(s, '.'); i > 0 && i+1 < len(s) {
 		if name, args, rest, ok := cutType(s[:i]); ok && rest == "" {
 			p.named(name, args)
@@ -185,7 +201,7 @@ func (p *printer) member(s string) {
 			s = s[i+1:]
 		}
 		if p.failed {
-			p.b, p.failed = p.b[:mark], false
+			p.b, p.cuts, p.failed = p.b[:mark], p.cuts[:cuts], false
 		}
 	}
 	p.plain(s)

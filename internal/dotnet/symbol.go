@@ -73,7 +73,15 @@ func (s Symbol) Raw() string { return s.Type + "::" + s.Method + s.Args }
 
 // Pretty returns the name for reading; see the package comment. It is Raw where the notation is not understood.
 func (s Symbol) Pretty() string {
-	if name, ok := pretty(s.Type, s.Method, s.Return, s.Args); ok {
+	return s.display(false)
+}
+
+// Short returns the name as Pretty spells it, without the namespace and without type arguments. It is Raw where the
+// notation is not understood.
+func (s Symbol) Short() string { return s.display(true) }
+
+func (s Symbol) display(short bool) string {
+	if name, ok := pretty(s.Type, s.Method, s.Return, s.Args, short); ok {
 		return name
 	}
 	return s.Raw()

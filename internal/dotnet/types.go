@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,16 +40,29 @@ type printer struct {
 	lettered      bool       // one of args has a letter for a name
 	pending       []argument // arguments of a closure class or state machine: they belong to the method around it, which is next
 	local         bool       // the method is a lambda or a local function, so that closure classes disappear
+	short         bool       // the name has no namespace, and its cuts are removed
+	cuts          []cut      // where type arguments are, sorted by lo; only recorded if short is set
 	machine       bool       // the type is a state machine
 }
 
+// A cut is a part of printer.b that short names do not show. It is removed at the end only, because the signature may
+// repeat what it contains.
+type cut struct{ lo, hi int }
+
 const maxDepth = 40
 
-func (p *printer) str(s string)            { p.b = append(p.b, s...) }
-func (p *printer) char(c byte)             { p.b = append(p.b, c) }
-func (p *printer) fail()                   { p.failed = true }
-func (p *printer) number(n int)            { p.b = strconv.AppendInt(p.b, int64(n), 10) }
-func (p *printer) insert(at int, s string) { p.b = slices.Insert(p.b, at, []byte(s)...) }
+func (p *printer) str(s string) { p.b = append(p.b, s...) }
+func (p *printer) char(c byte)  { p.b = append(p.b, c) }
+func (p *printer) fail()        { p.failed = true }
+func (p *printer) number(n int) { p.b = strconv.AppendInt(p.b, int64(n), 10) }
+
+// insert inserts s into the buffer at an index and moves the cuts after it.
+func (p *printer) insert(at int, s string) {
+	p.b = slices.Insert(p.b, at, []byte(s)...)
+	for i := len(p.cuts) - 1; i >= 0 && p.cuts[i].lo >= at; i-- {
+		p.cuts[i].lo, p.cuts[i].hi = p.cuts[i].lo+len(s), p.cuts[i].hi+len(s)
+	}
+}
 
 // typ writes a type, in either notation. It must be all of s.
 func (p *printer) typ(s string) {
@@ -269,14 +283,32 @@ func (p *printer) argument(a argument) {
 	case a.src != "":
 		p.typ(a.src)
 	default:
-		p.b = append(p.b, p.b[a.lo:a.hi]...)
+		p.repeat(a.lo, a.hi)
+	}
+}
+
+// repeat appends a part of the buffer, with its cuts.
+func (p *printer) repeat(lo, hi int) {
+	by := len(p.b) - lo
+	p.b = append(p.b, p.b[lo:hi]...)
+	i, _ := slices.BinarySearchFunc(p.cuts, lo, func(c cut, lo int) int { return cmp.Compare(c.lo, lo) })
+	for n := len(p.cuts); i < n && p.cuts[i].lo < hi; i++ {
+		p.cuts = append(p.cuts, cut{p.cuts[i].lo + by, p.cuts[i].hi + by})
 	}
 }
 
 // list writes type arguments, nothing if there are none, and leaves in args where it wrote them.
 func (p *printer) list(args []argument) {
-	if len(args) > 0 {
-		p.brackets('<', args, '>')
+	if len(args) == 0 {
+		return
+	}
+	i, lo := len(p.cuts), len(p.b)
+	if p.short {
+		p.cuts = append(p.cuts, cut{lo, lo}) // before those of the arguments, so that cuts stay sorted
+	}
+	p.brackets('<', args, '>')
+	if p.short {
+		p.cuts[i].hi = len(p.b)
 	}
 }
 

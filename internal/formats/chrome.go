@@ -26,7 +26,7 @@ func chromeFormat() *Format {
 			Help:         chromeHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // slices are made of events in time order
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       noEvents.Next,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindChrome(flags) },
 			Examples: []Example{
@@ -50,7 +50,8 @@ func chromeFormat() *Format {
 
 const chromeHelp = `Spans, garbage collections, compilations, waits and requests become slices: on their thread where they nest, or else as asynchronous
 slices. Arrows lead from a parent to its child on another track. Counters, exceptions and all other events are shown, too, with their
-payloads as args. Times are microseconds with three decimals since the first event; the member metadata states when that was.
+payloads as args. Times are microseconds with three decimals since the first item, not since the start of the recording as in
+ntconv print; the member metadata states when that was.
 
 --samples v8 is the form that all viewers read. Perfetto ignores stackframes; slices show the frames of each thread on a track of its own.
 

@@ -7,8 +7,13 @@ import (
 	"strings"
 )
 
-// compressionExts returns the extensions of compressed files that can be read.
-func compressionExts() []string { return []string{".gz", ".zst"} }
+// compressionExts returns the extensions of compressed files, which can be read and written.
+func compressionExts() []string { return []string{extGzip, extZstd} }
+
+const (
+	extGzip = ".gz"
+	extZstd = ".zst"
+)
 
 // InputExts returns the extensions of files of the formats, also compressed ones, without the first dot.
 func InputExts(table []*Format) []string {
@@ -72,8 +77,7 @@ func ByOutput(out string) (f *Format, compression string) {
 	return ByFile(All(), rest), compression
 }
 
-// Compresses reports whether outputs of the format are compressed in the way that an extension states, as returned by
-// ByOutput.
+// Compresses reports whether outputs of the format with an extension as returned by ByOutput are compressed in this way.
 func (f *Format) Compresses(ext string) bool {
 	return strings.HasSuffix(f.Exts[0], ext) || f.Out != nil && slices.Contains(f.Out.Compressions, ext)
 }
@@ -86,7 +90,7 @@ func (f *Format) Mismatch(out string) string {
 	case named != nil && named.Name != f.Name:
 		return fmt.Sprintf("the name %s says %s, but this is %s", out, named.Name, f.Name)
 	case compression != "" && !f.Compresses(compression):
-		return fmt.Sprintf("the name %s says that it is packed, but it is not packed with that", out)
+		return fmt.Sprintf("the name %s says that it is compressed, but it is not", out)
 	}
 	return ""
 }

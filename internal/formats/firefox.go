@@ -21,7 +21,7 @@ func firefoxFormat() *Format {
 			Help:         firefoxHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // what lasts must begin before it ends
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
 			Examples: []Example{
@@ -39,7 +39,9 @@ func firefoxFormat() *Format {
 }
 
 const firefoxHelp = `Slices (spans, garbage collections, compilations, waits) and events become markers of their thread, with their payload as fields. What
-concerns a process as a whole is shown with the process, which is a thread of its own in the file. The page reads files with the extension .gz.`
+concerns a process as a whole is shown with the process, which is a thread of its own in the file. The page reads files with the extension .gz.
+
+Times count from the first item, not from the start of the recording as in ntconv print.`
 
 // A firefoxCreator has the flags of ntconv to firefox.
 type firefoxCreator struct {

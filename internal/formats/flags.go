@@ -382,8 +382,11 @@ func formatSize(n int64) string {
 func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
 	o := new(symbol.Options)
 	flags.Var(&choice[symbol.Names]{
-		value:   &o.Names,
-		choices: []choiceValue[symbol.Names]{{"pretty", symbol.NamesPretty}, {"raw", symbol.NamesRaw}},
-	}, "names", "spelling of methods: pretty as in C#, raw as the runtime records them")
+		value: &o.Names,
+		choices: []choiceValue[symbol.Names]{
+			{"pretty", symbol.NamesPretty}, {"short", symbol.NamesShort}, {"raw", symbol.NamesRaw},
+		},
+	}, "names", "spelling of .NET methods: pretty as in C#, short without namespaces and type arguments, raw as the "+
+		"runtime records them")
 	return o
 }

@@ -22,6 +22,7 @@ func foldedFormat() *Format {
 		In: &In{
 			Hint:    isFolded,
 			Ordered: true,
+			Profile: allProfiles,
 			Bind:    bindFoldedInput,
 			NoBytes: Advice{"an empty file", "check that the program that wrote it has found samples"},
 			NoEvents: Advice{
@@ -30,11 +31,12 @@ func foldedFormat() *Format {
 			},
 		},
 		Out: &Out{
-			Doc:      "folded (collapsed) stacks of the samples of a trace, for flamegraph.pl, inferno and speedscope",
-			Names:    NamesLast,
-			AnyOrder: true, // samples are added up
-			Advice:   sampleAdvice,
-			Bind:     func(flags *pflag.FlagSet) Creator { return bindFolded(flags) },
+			Doc:          "folded (collapsed) stacks of the samples of a trace, for flamegraph.pl, inferno and speedscope",
+			Names:        NamesLast,
+			AnyOrder:     true, // samples are added up
+			Compressions: compressionExts(),
+			Advice:       sampleAdvice,
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindFolded(flags) },
 			Examples: []Example{
 				{
 					"a flame graph of all threads",
@@ -115,18 +117,22 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 }
 
 func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	w, err := out.Create("")
+	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
 	o := c.options
 	o.Report = t.Report
-	return foldedSink{folded.New(w, info, t.Namer, &o)}, nil
+	return foldedSink{folded.New(w, info, t.Namer, &o), finish}, nil
 }
 
-type foldedSink struct{ *folded.Sink }
+type foldedSink struct {
+	*folded.Sink
+	finish func() error // of the compression
+}
 
-// Close turns an error of an option that does not fit the samples into one of its flag.
+// Close also completes the compression. It turns an error of an option that does not fit the samples into one of its
+// flag.
 func (s foldedSink) Close() error {
 	err := s.Sink.Close()
 	var missing *folded.SampleTypeError
@@ -152,20 +158,25 @@ func (s foldedSink) Close() error {
 				unit.Values.Unit,
 			),
 		}
+	case err != nil:
+		return err
 	}
-	return err
+	return s.finish()
 }
 
 func (s foldedSink) Result() Result {
 	d := s.Summary()
+	var others []pprof.Kind
+	for _, k := range d.Others {
+		others = append(others, pprof.Kind(k))
+	}
 	text := unresolved(&pprof.Summary{
-		Kind: pprof.Kind(
-			d.Kind,
-		), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
 	return &profileResult{
-		Kind: d.Kind.String(),
-		made: made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+		Kind:  d.Kind.String(),
+		made:  made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+		notes: otherKinds(others),
 	}
 }
 

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,13 +22,10 @@ var sampleLabels = []string{
 	profile.LabelThreadID,
 }
 
-// maxLabelKeys is how many different keys are noted: a trace may make one up for every event.
-const maxLabelKeys = 1000
-
-// droppedLabels are keys of labels that a user wants to drop, and those that the events of a profile have.
+// droppedLabels are keys of labels that a user wants to drop.
 type droppedLabels struct {
-	keys []string // nothing is noted if there are none
-	seen map[string]bool
+	keys []string        // nothing is noted if there are none
+	seen map[string]bool // those of keys that events have
 	last *ntconv.Labels
 }
 
@@ -37,41 +33,32 @@ func newDroppedLabels(keys []string) *droppedLabels {
 	return &droppedLabels{keys: keys, seen: map[string]bool{}}
 }
 
-// see notes the labels of an event.
+// see notes which of the keys an event has.
 func (d *droppedLabels) see(e *ntconv.Event) {
 	if len(d.keys) == 0 || e.Labels == nil || e.Labels == d.last {
 		return
 	}
 	d.last = e.Labels
 	for i := range e.Labels.List() {
-		key := profile.LabelKey(&e.Labels.List()[i])
-		if key != "" && (len(d.seen) < maxLabelKeys || slices.Contains(d.keys, key)) {
+		if key := profile.LabelKey(&e.Labels.List()[i]); slices.Contains(d.keys, key) {
 			d.seen[key] = true
 		}
 	}
 }
 
-// notes names the keys that no sample has, and lists those that samples have. Imported profiles have only labels of
-// their own.
-func (d *droppedLabels) notes(imported bool) []string {
-	var added []string
-	if !imported {
-		added = sampleLabels
-	}
+// notes names the keys that no sample has, and lists those that samples have in the profile as it was written. Imported
+// profiles have only labels of their own.
+func (d *droppedLabels) notes(written []string, imported bool) []string {
 	missing := slices.DeleteFunc(
 		slices.Clone(d.keys),
-		func(key string) bool { return d.seen[key] || slices.Contains(added, key) },
+		func(key string) bool { return d.seen[key] || !imported && slices.Contains(sampleLabels, key) },
 	)
 	if len(missing) == 0 {
 		return nil
 	}
-	parts := slices.Clone(added)
-	if own := slices.Sorted(maps.Keys(d.seen)); len(own) > 0 {
-		parts = append(parts, firstKeys(own))
-	}
-	has := "there are none"
-	if len(parts) > 0 {
-		has = "there are " + strings.Join(parts, ", ")
+	has := "there are no others"
+	if len(written) > 0 {
+		has = "there are " + firstKeys(written)
 	}
 	return []string{
 		fmt.Sprintf("--%s: no sample has a label %s; %s", flagDropLabel, strings.Join(missing, " or "), has),

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
 	"github.com/ntconv/ntconv/symbol"
@@ -28,16 +29,19 @@ func Nettrace() *Format {
 			Sniff:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("Nettrace")) },
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			NoEvents: noEvents,
+			Recorded: true,
 		},
 		Out: &Out{
-			Doc:     "version 6 of a trace of any version, or a trace of the samples of pprof profiles, which PerfView opens",
-			Binary:  true,
-			Merges:  true,
-			InFlags: true,
-			Weights: true,
-			Order:   reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
-			Advice:  noEvents.Next,
-			Bind:    bindNettrace,
+			Doc:          "version 6 of a trace of any version, or a trace of the samples of pprof profiles, which PerfView opens",
+			Binary:       true,
+			Merges:       true,
+			InFlags:      true,
+			Weights:      true,
+			Subset:       true,
+			Compressions: compressionExts(),
+			Order:        reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
+			Advice:       noEvents.Next,
+			Bind:         bindNettrace,
 			Examples: []Example{
 				{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
 				{
@@ -70,11 +74,12 @@ func netperf() *Format {
 			Bind:     func(*pflag.FlagSet) Opener { return nettraceOpener{} },
 			Ordered:  true,
 			NoEvents: noEvents,
+			Recorded: true,
 		},
 	}
 }
 
-var noEvents = Advice{"the trace holds no events", "record again, with providers that have something to tell"}
+var noEvents = Advice{"the trace holds no events", "record again, with providers that write events"}
 
 // A nettraceOpener opens both formats: the reader distinguishes them itself.
 type nettraceOpener struct{}
@@ -180,32 +185,37 @@ func (c *nettraceCreator) Stage() func(ntconv.Source) ntconv.Source {
 
 func (c *nettraceCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if c.split != nil {
-		return c.split.begin(out, t, func(w io.Writer) (Sink, error) { return c.sink(w, info, t) }), nil
+		create := func(w io.Writer) (Sink, error) { return c.sink(w, nil, info, t) }
+		return c.split.begin(out, t, create), nil
 	}
-	w, err := out.Create("")
+	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return c.sink(w, info, t)
+	return c.sink(w, finish, info, t)
 }
 
-// sink returns a sink that writes one trace to w.
-func (c *nettraceCreator) sink(w io.Writer, info *ntconv.Info, t *Target) (Sink, error) {
+// sink returns a sink that writes one trace to w. finish, if not nil, is called by Close after the last write.
+func (c *nettraceCreator) sink(w io.Writer, finish func() error, info *ntconv.Info, t *Target) (Sink, error) {
 	o, names := c.writer, symbol.SynthesizeOptions{Addresses: c.addresses, Report: t.Report}
 	o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered || c.split != nil
 	sink, err := writer.New(w, info, &o)
 	if err != nil {
 		return nil, err
 	}
-	return &nettraceSink{Sink: symbol.SynthesizeTo(sink, &names), addresses: c.given(), report: t.Report}, nil
+	return &nettraceSink{
+		Sink: symbol.SynthesizeTo(sink, &names), finish: finish, addresses: c.given(), report: t.Report, weight: -1,
+	}, nil
 }
 
 // A nettraceSink counts what it writes.
 type nettraceSink struct {
 	ntconv.Sink
-	named  bool // stacks have names
+	finish func() error // of the compression, or nil
+	named  bool         // stacks have names
 	events int64
 	typ    *ntconv.Type // seen last
+	weight int          // origin.WeightColumn of typ, -1 at first
 	units  []string     // of weights
 
 	addresses bool // --addresses was given
@@ -219,17 +229,25 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 	if e.Kind == ntconv.KindEvent {
 		s.events++
 		if e.Type != s.typ {
-			s.typ = e.Type
+			s.typ, s.weight = e.Type, origin.WeightColumn(e.Type)
 			if unit := WeightUnit(e.Type); unit != "" && !slices.Contains(s.units, unit) {
 				s.units = append(s.units, unit)
 			}
+		}
+		if s.weight >= 0 && origin.NegativeWeight(e.Payload, s.weight) {
+			s.report.Add(ntconv.CodeNegativeWeight, 1, e.Offset)
 		}
 	}
 	return allowLarge(s.Sink.Write(e))
 }
 
 // Close reports errors of events, too: what is written in another goroutine may fail late.
-func (s *nettraceSink) Close() error { return allowLarge(s.Sink.Close()) }
+func (s *nettraceSink) Close() error {
+	if err := s.Sink.Close(); err != nil || s.finish == nil {
+		return allowLarge(err)
+	}
+	return s.finish()
+}
 
 // allowLarge returns the error of a writer with the flag that makes it accept what it has refused, where there is one.
 func allowLarge(err error) error {

@@ -28,7 +28,7 @@ func otlpFormat() *Format {
 			Help:         otlpHelp,
 			Order:        reader.ByTime, // a span must begin before it ends and before what it contains
 			Live:         true,
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       spanAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindOTLP(flags) },
 			Examples: []Example{

@@ -22,7 +22,7 @@ func perfettoFormat() *Format {
 			Help:         perfettoHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // a slice must begin before it ends
-			Compressions: []string{".gz"},
+			Compressions: compressionExts(),
 			Advice:       "ntconv info describes what the trace contains",
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindPerfetto(flags) },
 			Examples: []Example{
@@ -41,10 +41,11 @@ func perfettoFormat() *Format {
 }
 
 const perfettoHelp = `Open the file with https://ui.perfetto.dev, or query it with trace_processor. The UI reads files in the browser and uploads
-nothing. ntconv view --in perfetto converts a trace and opens it there.
+nothing. ntconv view --in perfetto converts a trace and opens it there. The UI counts times from the first item, not from the start of
+the recording as ntconv print does.
 
-Packets are compressed as Perfetto itself does it. --plain writes them as they are; a file whose name ends in .gz is compressed as a
-whole.
+Packets are compressed as Perfetto itself does it. --plain writes them as they are; a file whose name ends in .gz or .zst is
+compressed as a whole.
 
 --samples streaming is the form of stack samples that all versions of Perfetto read. Its times have microseconds, and a sample has no
 weight. If a trace has samples of two profile kinds, those that begin later are written in the form stack-sample. That form has exact

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
@@ -23,6 +24,7 @@ func pprofFormat() *Format {
 			Sniff:   pproflegacy.Match,
 			Hint:    func(head []byte) bool { return isPprof("", head) },
 			Ordered: true,
+			Profile: allProfiles,
 			Bind:    bindPprofInput,
 			NoBytes: Advice{"an empty file",
 				"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
@@ -33,8 +35,10 @@ func pprofFormat() *Format {
 			Binary:   true,
 			Names:    NamesLast,
 			AnyOrder: true, // samples are added up
-			Advice:   sampleAdvice,
-			Bind:     func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
+			// gzip is part of the format, whatever the name of the output.
+			Compressions: []string{extZstd},
+			Advice:       sampleAdvice,
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
 			Examples: []Example{
 				{
 					"time of all threads, running or waiting, or of the processors if that is what was recorded",
@@ -94,18 +98,29 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 	if c.options.Level < 0 || c.options.Level > 9 {
 		return nil, fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.options.Level)
 	}
-	w, err := out.Create("")
+	rest, compression := CutCompression(out.Name())
+	if compression != extZstd {
+		w, err := out.Create("")
+		if err != nil {
+			return nil, err
+		}
+		return c.sink(w, info, t, false), nil
+	}
+	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return c.sink(w, info, t, false), nil
+	_, twice := CutCompression(rest) // x.pb.gz.zst
+	s := c.sink(w, info, t, twice == "")
+	s.finish = finish
+	return s, nil
 }
 
 // sink returns a sink that writes a profile to w.
-func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) Sink {
+func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.options
 	o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, uncompressed
-	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels)}
+	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels), nil}
 }
 
 // A Profile makes profiles that are shown rather than written.
@@ -132,6 +147,14 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
+	finish  func() error // of a compression other than gzip, or nil
+}
+
+func (s pprofSink) Close() error {
+	if err := s.Sink.Close(); err != nil || s.finish == nil {
+		return err
+	}
+	return s.finish()
 }
 
 func (s pprofSink) Write(e *ntconv.Event) error {
@@ -143,15 +166,28 @@ func (s pprofSink) Result() Result {
 	d := s.Summary()
 	return &profileResult{
 		Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
-		notes: s.dropped.notes(d.Kind == pprof.Imported),
+		notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 	}
+}
+
+// otherKinds returns a note on the kinds of samples that a profile does not show.
+func otherKinds(kinds []pprof.Kind) []string {
+	if len(kinds) == 0 {
+		return nil
+	}
+	var names, flags []string
+	for _, k := range kinds {
+		names, flags = append(names, k.String()), append(flags, "--kind "+k.String())
+	}
+	return []string{fmt.Sprintf("the trace also has samples of kind %s, see %s",
+		strings.Join(names, " and "), strings.Join(flags, " and "))}
 }
 
 // unresolved describes the frames of a profile without a symbol in a sentence. It is "" if there are none.
 func unresolved(d *pprof.Summary) string {
 	u := profile.Unresolved{
 		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
-		Module: d.Unresolved.Module, Main: profile.ValueType(d.Main),
+		Module: d.Unresolved.Module, Rundown: d.Unresolved.Rundown, Main: profile.ValueType(d.Main),
 	}
 	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
 	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol

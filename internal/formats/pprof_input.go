@@ -48,6 +48,11 @@ type FlagError struct{ text string }
 
 func (e *FlagError) Error() string { return e.text }
 
+// Setting returns the text for programs that set the values of flags by their names without hyphens.
+func (e *FlagError) Setting() string {
+	return "setting " + strings.ReplaceAll(strings.TrimPrefix(e.text, "--"), " --", " ")
+}
+
 // MissingSampleType returns the error of a flag --sample-type that names none of those that a profile has.
 func MissingSampleType(name string, has []string) error {
 	return &FlagError{

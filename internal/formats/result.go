@@ -23,6 +23,12 @@ type Result interface {
 	Notes() []string
 }
 
+// A FlagEmptied result is empty because of a value of a flag, which Empty names. Advice to record again does not apply.
+type FlagEmptied interface {
+	Result
+	EmptiedByFlag() bool
+}
+
 // Read is what the events were selected from.
 type Read struct {
 	Input            string // its name
@@ -125,3 +131,12 @@ func (p *profileResult) Line(r Read) string {
 }
 
 func (p *profileResult) Notes() []string { return p.notes }
+
+// ProfileKind returns the kind of the profile that a sink of Profile.Create has written: wall, cpu or imported. It
+// returns "" for results of other sinks.
+func ProfileKind(r Result) string {
+	if p, ok := r.(*profileResult); ok {
+		return p.Kind
+	}
+	return ""
+}

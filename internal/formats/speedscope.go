@@ -22,7 +22,7 @@ func speedscopeFormat() *Format {
 			Help:         speedscopeHelp,
 			Names:        NamesLast,
 			Order:        reader.ByTime, // what lasts must begin before it ends
-			Compressions: []string{".gz", ".zst"},
+			Compressions: compressionExts(),
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindSpeedscope(flags) },
 			Examples: []Example{
@@ -37,7 +37,9 @@ func speedscopeFormat() *Format {
 }
 
 const speedscopeHelp = `Samples become profiles that add up: one of all threads, and one per thread. Spans, garbage collections, compilations and waits become
-profiles of their thread whose names end in "slices", which show when each one began and ended. Other events are omitted.`
+profiles of their thread whose names end in "slices", which show when each one began and ended. Other events are omitted.
+
+Times count from the first item, not from the start of the recording as in ntconv print.`
 
 // A speedscopeCreator has the flags of ntconv to speedscope.
 type speedscopeCreator struct {

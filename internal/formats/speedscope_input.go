@@ -11,6 +11,7 @@ func speedscopeIn() *In {
 	return &In{
 		Sniff:    isSpeedscope,
 		Ordered:  true,
+		Profile:  func(info *ntconv.Info) bool { return info.Aggregate },
 		Bind:     func(*pflag.FlagSet) Opener { return speedscopeOpener{} },
 		NoEvents: Advice{"a speedscope file without samples", "check that the program that wrote it has found samples"},
 	}

@@ -32,6 +32,7 @@ func newProcessSplit() *processSplit {
 // begin returns the sink, which makes the sinks of the members with create.
 func (p *processSplit) begin(out *iox.Outputs, t *Target, create func(io.Writer) (Sink, error)) *processSplit {
 	p.out, p.namer, p.make = out, t.Namer, create
+	p.Only(t.Kept)
 	return p
 }
 

@@ -34,6 +34,9 @@ type In struct {
 	SniffDir func(members []string) bool
 	// Ordered means that events of the format come in time order regardless of the order that is asked for.
 	Ordered bool
+	// Profile reports whether an input with this Info is a profile: its samples may be added up and in any order, because
+	// their times are synthetic or labels. Nil if no input is.
+	Profile func(*ntconv.Info) bool
 	// Bind defines the flags of the format's inputs and returns what opens them once the flags are parsed.
 	Bind func(flags *pflag.FlagSet) Opener
 	// Needed means that some inputs can be read only with flags of the format, so every command that reads a trace has
@@ -42,9 +45,15 @@ type In struct {
 	// NoBytes describes an empty file that has an extension of the format: what it is and what to do. Empty if that is
 	// nothing special.
 	NoBytes Advice
-	// NoEvents describes an input without events.
+	// NoEvents describes an input without events. Its next step also applies to an input that holds nothing for an
+	// output, unless the input is Recorded.
 	NoEvents Advice
+	// Recorded means that tools of .NET record this format, so Out.Advice, which says how to use them, applies.
+	Recorded bool
 }
+
+// allProfiles is In.Profile of formats whose inputs are all profiles.
+func allProfiles(*ntconv.Info) bool { return true }
 
 // Advice is a finding and what users can do about it.
 type Advice struct{ Text, Next string }
@@ -94,6 +103,9 @@ type Out struct {
 	// Weights means that the format holds samples and not their weights: a selection is written with events that state
 	// them (profile.Weights).
 	Weights bool
+	// Subset means that the format stores the addresses of stacks, and the events that symbolize them: a selection is
+	// written with the symbols that it needs (package subset).
+	Subset bool
 	// Dataset means that an output, a directory, can be one of many in a dataset.
 	Dataset bool
 	// Merges means that several inputs can go into one output.
@@ -105,13 +117,14 @@ type Out struct {
 	// Live means that the sinks deliver what they make while the input is read: an input that can be read only once,
 	// such as a pipe, is read in file order, because time order waits for the end of a window.
 	Live bool
-	// Compressions are extensions, after that of the format, for which sinks compress their output: ".gz", ".zst".
+	// Compressions are the extensions ".gz" and ".zst" after that of the format for which sinks compress an output that
+	// is one file.
 	Compressions []string
 	// InFlags means that flags of all reading halves make sense for the format, because it keeps what their inputs
 	// hold.
 	InFlags bool
-	// Advice tells users of traces that hold nothing for the format how to record one that does. The command also shows
-	// what the trace holds instead, if package inventory knows it.
+	// Advice says how to record a trace that holds something for the format. It is for inputs of formats that are
+	// Recorded. The command also shows what the trace holds instead, if package inventory knows it.
 	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
@@ -218,6 +231,9 @@ type Target struct {
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Ordered means that events come in time order. Filtered means that a selection may omit some.
 	Ordered, Filtered bool
+	// Kept reports whether a selection that Out.Subset asks for has events of the process of a thread. It is nil if
+	// there is no such selection.
+	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace
 }

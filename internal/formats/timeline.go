@@ -2,13 +2,11 @@ package formats
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/spf13/pflag"
@@ -112,24 +110,6 @@ func (v *tracksValue) String() string {
 
 func (v *tracksValue) Type() string { return "list" }
 
-// createCompressed creates the file of an output and what compresses it if the name says so. finish completes the
-// compression; it does not close the file.
-func createCompressed(out *iox.Outputs) (w io.Writer, finish func() error, err error) {
-	member, err := out.Create("")
-	if err != nil {
-		return nil, nil, err
-	}
-	_, compression := CutCompression(out.Name())
-	if compression == "" {
-		return member, func() error { return nil }, nil
-	}
-	z, err := iox.NewCompressor(member, compression)
-	if err != nil {
-		return nil, nil, err
-	}
-	return z, z.Close, nil
-}
-
 // timelineResult is the result of an output that shows a trace as a timeline.
 type timelineResult struct {
 	made
@@ -202,6 +182,9 @@ func (t *timelineResult) Empty() string {
 	}
 	return t.made.Empty()
 }
+
+// EmptiedByFlag implements FlagEmptied.
+func (t *timelineResult) EmptiedByFlag() bool { return t.Items == 0 && t.Short+t.Rundown > 0 }
 
 func (t *timelineResult) Line(r Read) string {
 	line := ""

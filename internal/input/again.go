@@ -91,10 +91,10 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 	f, err := in.opts.Temp()
 	if err != nil {
 		return nil, &SpoolError{
-			fmt.Errorf("no place for a copy of the input, which is needed to read it twice: %w; set TMPDIR", err),
+			fmt.Errorf("copy input to a temporary file: %w; set TMPDIR to a directory with more space", err),
 		}
 	}
-	to := &spoolWriter{f: f, max: in.opts.MaxTemp}
+	to := &spoolWriter{f: f, max: in.opts.MaxTemp, check: in.opts.Check}
 	if in.opts.Copying != nil {
 		defer in.opts.Copying(to.n.Load)()
 	}
@@ -103,7 +103,7 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			return f, nil
 		}
-		err = &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w", err)}
+		err = &SpoolError{fmt.Errorf("copy input to a temporary file: %w", err)}
 	}
 	f.Close() // not needed any more
 	var located *iox.Error
@@ -115,22 +115,28 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 
 // A spoolWriter is the temporary file of a copy, within its limit.
 type spoolWriter struct {
-	f   *os.File
-	max int64
-	n   atomic.Int64
+	f     *os.File
+	max   int64
+	n     atomic.Int64
+	check func() error // Options.Check
 }
 
 // Write implements io.Writer. An error of the file is a *SpoolError.
 func (w *spoolWriter) Write(p []byte) (int, error) {
+	if w.check != nil {
+		if err := w.check(); err != nil {
+			return 0, err
+		}
+	}
 	if err := tempfile.CheckSize(w.n.Load()+int64(len(p)), w.max); err != nil {
-		return 0, &SpoolError{fmt.Errorf("copy of the input, which is needed to read it twice: %w", err)}
+		return 0, &SpoolError{fmt.Errorf("copy input to a temporary file: %w", err)}
 	}
 	n, err := w.f.Write(p)
 	w.n.Add(int64(n))
 	if err != nil {
 		err = &SpoolError{
 			fmt.Errorf(
-				"copy of the input, which is needed to read it twice: %w; set TMPDIR to a place with more room",
+				"copy input to a temporary file: %w; set TMPDIR to a directory with more space",
 				err,
 			),
 		}

@@ -37,6 +37,8 @@ type Options struct {
 	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
+	// Check, if not nil, is called before each read of an input. Its error ends the reading.
+	Check func() error
 	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called
 	// from any goroutine.
 	Taken func(bytes int64)
@@ -58,6 +60,7 @@ type Input struct {
 	head   *head        // what recognition has read of the first stream; nil once that was handed out
 	others []*Input     // that are read together with it
 	unit   string       // of the weights, if it is one of several profiles
+	part   contribution // of the latest pass, if it is one of several inputs
 	taken  atomic.Int64 // decompressed bytes that the longest pass has read
 }
 
@@ -67,8 +70,12 @@ type head struct {
 	peeked *bufio.Reader
 }
 
-// Open opens inputs and recognizes their formats. "-" is standard input. Errors are of type *Error.
+// Open opens inputs and recognizes their formats. "-" is standard input. Errors are of type *Error;
+// that of two names of one file wraps ErrSameFile.
 func Open(names []string, o *Options) (*Input, error) {
+	if err := checkDistinct(names); err != nil {
+		return nil, err
+	}
 	first, err := open(names[0], o)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"hash/maphash"
 	"io"
 	"sync/atomic"
 
@@ -30,13 +31,15 @@ func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	}
 	var sources []ntconv.Source
 	var all endings
+	seed := maphash.MakeSeed()
 	for _, one := range append([]*Input{in}, in.others...) {
 		src, closer, err := one.one(o)
 		if err != nil {
 			_ = all.Close() // nothing was read
 			return nil, nil, err
 		}
-		sources, all = append(sources, &namedSource{Source: src, in: one}), append(all, closer)
+		one.part = newContribution(src.Info().Clock)
+		sources, all = append(sources, &namedSource{Source: src, in: one, seed: seed}), append(all, closer)
 	}
 	return in.guard(ntconv.Merge(sources...)), all, nil
 }
@@ -139,7 +142,7 @@ func (m *meter) add(n int64) {
 	}
 }
 
-// A metered stream counts what is read of it.
+// A metered stream counts what is read of it, and ends if Options.Check says so.
 type metered struct {
 	r     io.Reader
 	meter *meter
@@ -147,6 +150,11 @@ type metered struct {
 
 // Read implements io.Reader.
 func (m *metered) Read(p []byte) (int, error) {
+	if check := m.meter.of.opts.Check; check != nil {
+		if err := check(); err != nil {
+			return 0, err
+		}
+	}
 	n, err := m.r.Read(p)
 	m.meter.add(int64(n))
 	return n, err
@@ -179,27 +187,6 @@ func (h *handle) Close() error {
 		err = errors.Join(err, h.Input.Close())
 	}
 	return err
-}
-
-// A namedSource is one of several inputs: its errors say which one, and it notes the unit of its weights.
-type namedSource struct {
-	ntconv.Source
-	in   *Input
-	seen *ntconv.Type
-}
-
-func (s *namedSource) Next() (*ntconv.Event, error) {
-	e, err := s.Source.Next()
-	if err != nil && err != io.EOF {
-		return e, &Error{s.in.raw.Name(), err}
-	}
-	if e != nil && e.Type != s.seen {
-		s.seen = e.Type
-		if unit := formats.WeightUnit(e.Type); unit != "" {
-			s.in.unit = unit
-		}
-	}
-	return e, err
 }
 
 // endings end the passes over several inputs.

@@ -54,7 +54,8 @@ type Process struct {
 	Events      int64  `json:"events"`
 }
 
-// A Thread is a thread with at least one event or lost event.
+// A Thread is a thread with at least one event or lost event. The thread ID 0 represents the events of a process that
+// belong to no thread.
 type Thread struct {
 	PID    *uint64 `json:"pid,omitempty"`
 	TID    *uint64 `json:"tid,omitempty"` // nil if not recorded
@@ -62,6 +63,9 @@ type Thread struct {
 	Events int64   `json:"events"`
 	Lost   uint64  `json:"lost,omitempty"`
 }
+
+// none reports whether the events of t belong to no thread.
+func (t *Thread) none() bool { return t.TID != nil && *t.TID == 0 }
 
 // A Provider is a provider with at least one event.
 type Provider struct {
@@ -151,7 +155,9 @@ func (v *Sink) processes(namer ntconv.Namer) []Process {
 			counts[proc] = p
 		}
 		p.Events += t.events
-		p.Threads++
+		if t.thread.TID != 0 {
+			p.Threads++
+		}
 	}
 	list := make([]Process, 0, len(counts))
 	for _, p := range counts {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/span"
@@ -20,28 +21,55 @@ type Extractable struct {
 // An extractable is a kind of data that a trace may contain.
 type extractable struct {
 	what    string // plural noun
-	count   func(*typeCount) int64
+	count   counter
 	command string // IN is the trace
 }
 
+// A counter returns the number of items in the events of some types.
+type counter func(types map[*ntconv.Type]*typeCount) int64
+
+// each adds up what count returns for each type.
+func each(count func(*typeCount) int64) counter {
+	return func(types map[*ntconv.Type]*typeCount) (n int64) {
+		for _, t := range types {
+			n += count(t)
+		}
+		return n
+	}
+}
+
 // all counts all events of the types that match.
-func all(match func(*typeCount) bool) func(*typeCount) int64 {
-	return func(t *typeCount) int64 {
+func all(match func(*typeCount) bool) counter {
+	return each(func(t *typeCount) int64 {
 		if match(t) {
 			return t.Events
 		}
 		return 0
-	}
+	})
 }
 
 // event matches events of a provider by name.
-func event(provider string, names ...string) func(*typeCount) int64 {
+func event(provider string, names ...string) counter {
 	return all(func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) })
 }
 
-func class(c clr.Class) func(*typeCount) int64 {
+// form is event for events that are forms of the same items, of which a trace may have several: it counts the form with
+// most events.
+func form(provider string, names ...string) counter {
+	return func(types map[*ntconv.Type]*typeCount) (n int64) {
+		for _, name := range names {
+			n = max(n, event(provider, name)(types))
+		}
+		return n
+	}
+}
+
+func class(c clr.Class) counter {
 	return all(func(t *typeCount) bool { return clr.ClassOf(t.typ) == c })
 }
+
+// logging is the provider of log messages, and of the starts and ends of their scopes.
+const logging = "Microsoft-Extensions-Logging"
 
 // labeled counts events with the ID of a span, but for those that are spans themselves.
 func labeled(t *typeCount) int64 {
@@ -69,7 +97,7 @@ const spans = "ntconv to otlp IN"
 func extractables() []extractable {
 	return []extractable{
 		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
-		{"samples of processors", all(func(t *typeCount) bool {
+		{"samples of CPUs", all(func(t *typeCount) bool {
 			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
 		}), "ntconv to pprof --kind cpu IN"},
 		{
@@ -83,7 +111,10 @@ func extractables() []extractable {
 		{"exceptions", event(clr.Runtime, "ExceptionThrown"), "ntconv print --event ExceptionThrown --symbols IN"},
 		{"waits for locks", event(clr.Runtime, "ContentionStart"), "ntconv print --event 'Contention*' --symbols IN"},
 		{"garbage collections", event(clr.Runtime, "GCStart"), "ntconv print --event GCStart,GCEnd IN"},
-		{"heap dumps' nodes", event(clr.Runtime, "GCBulkNode"), "ntconv print --event 'GCBulk*' IN"},
+		{"events of heap dumps", all(func(t *typeCount) bool {
+			return t.typ.Provider == clr.Runtime &&
+				(t.name == "GCBulkNode" || t.name == "GCBulkEdge" || strings.HasPrefix(t.name, "GCBulkRoot"))
+		}), "ntconv print --event 'GCBulkNode,GCBulkEdge,GCBulkRoot*' IN"},
 		{"ends of spans (DiagnosticSource)", all(func(t *typeCount) bool {
 			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
 		}), spans},
@@ -93,10 +124,10 @@ func extractables() []extractable {
 			return end
 		}), spans},
 		{"events of operations (DiagnosticSource)", event(clr.DiagnosticSource, "Event"), spans},
-		{"ends of operations (event sources)", ends, spans},
-		{"events in spans", labeled, spans},
-		{"log messages", all(func(t *typeCount) bool { return t.typ.Provider == "Microsoft-Extensions-Logging" }),
-			"ntconv print --json --provider Microsoft-Extensions-Logging IN"},
+		{"ends of operations (event sources)", each(ends), spans},
+		{"events in spans", each(labeled), spans},
+		{"log messages", form(logging, "FormattedMessage", "Message", "MessageJson"),
+			"ntconv print --json --provider " + logging + " IN"},
 		{
 			"values of counters",
 			all(func(t *typeCount) bool { return t.name == "EventCounters" }),
@@ -114,14 +145,10 @@ func extractables() []extractable {
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {
-		n := int64(0)
-		if x.command == spans && !v.hasSpan {
+		if x.command == spans && !v.spans.found {
 			continue
 		}
-		for _, t := range v.types {
-			n += x.count(t)
-		}
-		if n > 0 {
+		if n := x.count(v.types); n > 0 {
 			list = append(
 				list,
 				Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)},

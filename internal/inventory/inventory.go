@@ -3,6 +3,8 @@
 package inventory
 
 import (
+	"math"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/span"
@@ -10,8 +12,9 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Sink counts events. It holds one entry per type and one per thread, and never an event. Until it has seen the end
-// of a span, it also holds the spans that are open, at most maxOpen. It is not safe for concurrent use.
+// A Sink counts events, which may come in any order that keeps the order of each thread and of sequence points: file
+// order is enough. It holds one entry per type and one per thread. Until it has seen the end of a span, it also holds
+// open spans and some of the events that begin and end spans, see spanFinder. It is not safe for concurrent use.
 type Sink struct {
 	schemas schema.Table
 	types   map[*ntconv.Type]*typeCount
@@ -20,6 +23,8 @@ type Sink struct {
 	lost    uint64
 	first   ntconv.Ticks
 	last    ntconv.Ticks
+	barrier ntconv.Ticks // no later event should be earlier: of sequence points and events with FlagSorted
+	late    Late
 
 	lastType   *typeCount
 	lastThread *threadCount
@@ -27,12 +32,8 @@ type Sink struct {
 	inSpan     bool // lastLabels has the ID of a span
 	stops      bool // lastLabels says that the event ends something
 
-	spans   *tracker.Tracker // nil once the answer is known
-	hasSpan bool             // the trace has a span that exporters write
+	spans *spanFinder // whether the trace has a span that exporters write
 }
-
-// maxOpen limits the spans that are open before the first one ends.
-const maxOpen = 10_000
 
 // A Tally counts events.
 type Tally struct {
@@ -56,6 +57,22 @@ func (t *Tally) Add(u Tally) {
 	t.Stacks += u.Stacks
 }
 
+// Late counts the events that are earlier than events which a sequence point or FlagSorted has said to be complete.
+type Late struct {
+	Events uint64
+	Offset int64 // byte offset of the first one in the decompressed input, or -1
+}
+
+func (l *Late) add(e *ntconv.Event) {
+	if l.Events == 0 {
+		l.Offset = e.Offset
+	}
+	l.Events++
+}
+
+// Late returns the late events so far. A reader counts them itself if it delivers events in time order.
+func (v *Sink) Late() Late { return v.late }
+
 type typeCount struct {
 	typ     *ntconv.Type
 	name    string
@@ -75,9 +92,12 @@ type threadCount struct {
 
 // New returns a sink that has counted nothing of a trace.
 func New(info *ntconv.Info) *Sink {
-	v := &Sink{types: make(map[*ntconv.Type]*typeCount), threads: make(map[*ntconv.Thread]*threadCount)}
-	v.spans = tracker.New(info, func(*span.Span) { v.hasSpan = true }, &tracker.Options{MaxEvents: 1, MaxOpen: maxOpen})
-	return v
+	return &Sink{
+		types:   make(map[*ntconv.Type]*typeCount),
+		threads: make(map[*ntconv.Thread]*threadCount),
+		spans:   newSpanFinder(info),
+		barrier: math.MinInt64,
+	}
 }
 
 // Write counts an event, which it borrows until it returns. It allocates only for new types and threads and never
@@ -91,14 +111,19 @@ func (v *Sink) Write(e *ntconv.Event) error {
 		if v.all.Events == 0 || e.Time > v.last {
 			v.last = e.Time
 		}
+		if e.Time < v.barrier {
+			v.late.add(e)
+		} else if e.Flags&ntconv.FlagSorted != 0 {
+			v.barrier = e.Time
+		}
 		v.all.add(e)
 		t := v.typeOf(e)
 		t.add(e)
 		if e.Labels != nil {
 			v.countLabels(t, e)
 		}
-		if v.spans != nil && (t.part || e.Labels != nil) {
-			v.lookForSpan(e)
+		if (t.part || e.Labels != nil) && v.spans.tracker != nil {
+			v.spans.add(e)
 		}
 		v.threadOf(e.Thread).events++
 	case ntconv.KindLost:
@@ -106,24 +131,20 @@ func (v *Sink) Write(e *ntconv.Event) error {
 		if e.Capture != nil {
 			v.threadOf(e.Capture).lost += uint64(e.Lost)
 		}
+	case ntconv.KindMark:
+		if e.Mark.Kind == ntconv.MarkSequencePoint {
+			v.spans.flush()
+			if v.all.Events > 0 {
+				v.barrier = v.last
+			}
+		}
 	}
 	return nil
 }
 
-// lookForSpan shows an event to the tracker of spans until a span has ended. Whether a Stop event ends a span depends
-// on what came before.
-func (v *Sink) lookForSpan(e *ntconv.Event) {
-	if v.spans.Add(e); v.hasSpan {
-		v.spans = nil
-	}
-}
-
 // Close finds out whether the trace has spans. The counts remain available.
 func (v *Sink) Close() error {
-	if v.spans != nil {
-		v.spans.Finish()
-		v.spans = nil
-	}
+	v.spans.finish()
 	return nil
 }
 
@@ -137,9 +158,8 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 		t = &typeCount{typ: e.Type, name: s.Name, version: e.Version()}
 		begin, end := tracker.IsPart(s)
 		slice, _ := tracker.IsSlice(e.Type)
-		t.part, t.ends = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type) ||
-			slice, end &&
-			!slice
+		t.part = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type) || slice
+		t.ends = end && !slice
 		v.types[e.Type] = t
 	}
 	v.lastType = t

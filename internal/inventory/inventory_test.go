@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,6 +64,60 @@ func describe(t *testing.T, name string) *inventory.Description {
 		t.Fatal(err)
 	}
 	return v.Describe(src.Info(), ntconv.NoNames(), "IN")
+}
+
+// The description does not depend on the order of the events, so file order, which needs no windows, is enough.
+func TestFileOrderIsEnough(t *testing.T) {
+	unsorted := 0
+	late := corpus.File{Path: filepath.Join(corpus.Shared(t, "data", "vectors"), "V6NegativeTimestampDelta.nettrace")}
+	late.Data = corpus.Read(t, late.Path)
+	for _, f := range append(append(corpus.Traces(t), corpus.SharedTraces(t)...), late) {
+		var texts [2]string
+		for i, order := range []reader.Order{reader.ByTime, reader.FileOrder} {
+			var report ntconv.Report
+			src, err := reader.NewBytes(f.Data, &reader.Options{Order: order, Report: &report})
+			if err != nil {
+				continue // a version that cannot be read
+			}
+			v := inventory.New(src.Info())
+			last, ordered := ntconv.Ticks(math.MinInt64), true
+			for e, err := range ntconv.Events(src) {
+				if err != nil {
+					break // truncated
+				}
+				if e.Kind == ntconv.KindEvent {
+					ordered, last = ordered && e.Time >= last, max(last, e.Time)
+				}
+				if err := v.Write(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := v.Close(); err != nil {
+				t.Fatal(err)
+			}
+			n := report.Count(ntconv.CodeOutOfOrder)
+			if order == reader.FileOrder {
+				n = v.Late().Events
+				if !ordered {
+					unsorted++
+				}
+			}
+			text, err := json.Marshal(v.Describe(src.Info(), ntconv.NoNames(), "IN"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Path == late.Path && n != 1 {
+				t.Errorf("%s: %d events are late, want 1", f.Path, n)
+			}
+			texts[i] = fmt.Sprintf("%d late, %s", n, text)
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("%s: in time order\n%s\nin file order\n%s", f.Path, texts[0], texts[1])
+		}
+	}
+	if unsorted < 10 {
+		t.Errorf("only %d traces that are not sorted by time", unsorted)
+	}
 }
 
 // A trace of Chrome's format has spans if and only if a slice has ended.

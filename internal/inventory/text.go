@@ -15,10 +15,12 @@ import (
 
 // A Page is what the text of a description states in addition to the counts.
 type Page struct {
-	File   string         // name of the input
-	Size   int64          // size of the input as stored, in bytes; 0 if it is not known
-	Notes  []string       // remarks on the selection
-	Report *ntconv.Report // what was lost or corrupt
+	File  string   // name of the input
+	Size  int64    // size of the input as stored, in bytes; 0 if it is not known
+	Notes []string // remarks on the selection
+	// LossNotes are remarks on what was lost.
+	LossNotes []string
+	Report    *ntconv.Report // what was lost or corrupt
 }
 
 // maxLines is the maximum length of a list. If a list of threads or event types has one line more, that line is printed
@@ -50,7 +52,7 @@ func (d *Description) writeText(w io.Writer, p *Page) {
 	d.writeThreads(w)
 	d.writeEvents(w)
 	d.writeExtract(w)
-	writeReport(w, p.Report)
+	writeReport(w, p)
 	if len(p.Notes) > 0 {
 		fmt.Fprint(w, "\nSelection:\n")
 		for _, n := range p.Notes {
@@ -67,9 +69,9 @@ func (d *Description) writeFacts(w io.Writer) {
 	}
 	fmt.Fprintf(t, "recorded\t%s\n", recorded)
 	if d.Events.Events > 0 {
-		fmt.Fprintf(t, "events\t%s from %s to %s after that\n", message.Group(d.Events.Events),
-			message.Duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks)))),
-			message.Duration(time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
+		fmt.Fprintf(t, "events\t%s %s after that\n", message.Group(d.Events.Events), message.Range(
+			time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks))),
+			time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
 		fmt.Fprintf(
 			t,
 			"\t%s with stacks, %s of payload\n",
@@ -88,7 +90,13 @@ func (d *Description) writeFacts(w io.Writer) {
 }
 
 func (d *Description) writeProcesses(w io.Writer) {
-	fmt.Fprintf(w, "\nProcesses (%s):\n", message.Count(int64(len(d.Threads)), "thread"))
+	threads := int64(0)
+	for i := range d.Threads {
+		if !d.Threads[i].none() {
+			threads++
+		}
+	}
+	fmt.Fprintf(w, "\nProcesses (%s):\n", message.Count(threads, "thread"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for i, p := range d.Processes {
 		if i == maxLines {
@@ -131,15 +139,12 @@ func (d *Description) writeThreads(w io.Writer) {
 		if th.Lost > 0 {
 			lost = message.Group(int64(th.Lost)) + " lost  "
 		}
-		fmt.Fprintf(
-			t,
-			"%s/%s\t%s\t  %s%s\n",
-			idText(th.PID),
-			idText(th.TID),
-			message.Count(th.Events, "event"),
-			lost,
-			message.Line(th.Name),
-		)
+		name := message.Line(th.Name)
+		if name == "" && th.none() {
+			name = "(no thread)"
+		}
+		fmt.Fprintf(t, "%s/%s\t%s\t  %s%s\n",
+			idText(th.PID), idText(th.TID), message.Count(th.Events, "event"), lost, name)
 	}
 	t.Flush()
 }
@@ -221,17 +226,20 @@ func (d *Description) writeExtract(w io.Writer) {
 	t.Flush()
 }
 
-func writeReport(w io.Writer, r *ntconv.Report) {
+func writeReport(w io.Writer, p *Page) {
 	var lines []string
-	for _, e := range r.Entries() {
+	for _, e := range p.Report.Entries() {
 		if e.Code.Severity() == ntconv.SeverityInfo {
 			continue
 		}
-		s := fmt.Sprintf("  %s: %s %s", e.Code.Severity(), message.Group(int64(e.Count)), e.Code.Text())
+		s := fmt.Sprintf("  %s: %s %s", e.Code.Severity(), message.Group(int64(e.Count)), e.Code.TextFor(e.Count))
 		if e.Detail != "" {
 			s += ": " + e.Detail
 		}
 		lines = append(lines, message.Line(s))
+	}
+	for _, n := range p.LossNotes {
+		lines = append(lines, message.Line("  "+n))
 	}
 	if len(lines) == 0 {
 		fmt.Fprint(w, "\nLosses: none\n")

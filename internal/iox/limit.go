@@ -33,6 +33,24 @@ func DefaultLimits() *Limits {
 	return &Limits{Ratio: 200, Floor: 64 << 20, Output: 16 << 30, Window: 128 << 20}
 }
 
+// LimitsOf returns the limits that a library user has set, with the defaults for the others. It returns nil if the user
+// has set none, so that InputOptions.Limits leaves the choice to what is below.
+func LimitsOf(d ntconv.DecompressionLimits) *Limits {
+	if d == (ntconv.DecompressionLimits{}) {
+		return nil
+	}
+	l := DefaultLimits()
+	for _, m := range []struct {
+		to  *int64
+		set int64
+	}{{&l.Ratio, d.Ratio}, {&l.Output, d.Bytes}, {&l.Window, d.Window}} {
+		if m.set != 0 {
+			*m.to = max(m.set, 0)
+		}
+	}
+	return l
+}
+
 // allowed returns how many decompressed bytes may have been delivered once in compressed bytes were consumed,
 // and the name of the limit that says so; -1 if there is none.
 func (l *Limits) allowed(in int64) (n int64, limit string) {

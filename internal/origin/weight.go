@@ -3,6 +3,7 @@ package origin
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -104,4 +105,39 @@ func (w *Weight) AppendTo(dst []byte, values []int64) []byte {
 		dst = binary.AppendVarint(dst, v) // zigzag
 	}
 	return dst
+}
+
+// WeightColumn returns the index of the sample type that the weights of t's events are made from, and -1 if events of t
+// are not imported samples or have no weight.
+func WeightColumn(t *ntconv.Type) int {
+	if t == nil {
+		return -1
+	}
+	name, ok := t.Attrs.Get(AttrWeight)
+	c := ColumnsOf(t)
+	if !ok || c == nil {
+		return -1
+	}
+	if main := c.Main(); c.Types[main].Type == name {
+		return main // another column may have the same name
+	}
+	return slices.IndexFunc(c.Types, func(v ValueType) bool { return v.Type == name })
+}
+
+// NegativeWeight reports whether the weight of a sample is 0 because its value in that column is negative.
+func NegativeWeight(payload []byte, column int) bool {
+	if len(payload) == 0 || payload[0] != 0 {
+		return false
+	}
+	payload = payload[1:]
+	for {
+		v, n := binary.Varint(payload)
+		if n <= 0 {
+			return false
+		}
+		if column == 0 {
+			return v < 0
+		}
+		payload, column = payload[n:], column-1
+	}
 }

@@ -57,18 +57,31 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	return nil, partial
 }
 
-// Loss returns what a report says is missing, and nil if nothing is.
-func Loss(r *ntconv.Report) error {
-	if r.Worst() < ntconv.SeverityLoss {
-		return nil
-	}
+// A LossError states what a report says is missing.
+type LossError struct {
+	Entries []ntconv.Entry // of SeverityLoss or worse
+}
+
+func (l *LossError) Error() string {
 	var list []string
+	for _, e := range l.Entries {
+		list = append(list, e.String())
+	}
+	return strings.Join(list, "; ")
+}
+
+// Loss returns a *LossError with what a report says is missing, and nil if nothing is.
+func Loss(r *ntconv.Report) error {
+	var list []ntconv.Entry
 	for _, e := range r.Entries() {
 		if e.Code.Severity() >= ntconv.SeverityLoss {
-			list = append(list, e.String())
+			list = append(list, e)
 		}
 	}
-	return errors.New(strings.Join(list, "; "))
+	if list == nil {
+		return nil
+	}
+	return &LossError{list}
 }
 
 // wrong reports whether the pass took a shortcut that the trace does not allow. Call it before the sink is closed.

@@ -94,6 +94,7 @@ type Pass struct {
 	Unlearned bool
 
 	recorded *profile.Recording // all events
+	losses   lossObserver
 	learn    func(*ntconv.Event)
 	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
 	waiting  *Ahead              // the first of Plan.Ahead that no event has shown to be needed, nil if there is none
@@ -256,9 +257,13 @@ func (p *Pass) end(err error) error {
 
 // observe sees every event of the input.
 func (p *Pass) observe(e *ntconv.Event) {
-	if e.Kind == ntconv.KindEvent {
+	switch e.Kind {
+	case ntconv.KindLost:
+		p.losses.lose(e)
+	case ntconv.KindEvent:
 		p.Total++
 		p.recorded.Observe(e)
+		p.losses.follow(e)
 		if p.waiting != nil && p.waiting.Shows(e) {
 			p.waiting.shown, p.found = true, p.Input.Again()
 			p.waiting, p.Unlearned = nil, !p.found

@@ -81,7 +81,7 @@ func (t *tally) add(s *profile.Sample, n int64) {
 
 // list returns the functions that an address selects, those that take most first, and the sample type. It understands
 // the settings f, i, h, s, sf and si of pprof's pages, and changes the profile.
-func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profile.ValueType, total int64, err error) {
+func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profile.ValueType, all int64, err error) {
 	query := r.URL.Query()
 	var expressions [5]*regexp.Regexp
 	for i, key := range []string{"f", "i", "h", "s", "sf"} {
@@ -97,9 +97,7 @@ func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profil
 	if err != nil {
 		return nil, nil, 0, &pageError{http.StatusBadRequest, err.Error()}
 	}
-	for _, s := range p.Sample {
-		total += s.Value[index]
-	}
+	all = total(p, index)
 	p.FilterSamplesByName(expressions[0], expressions[1], expressions[2], expressions[3])
 	p.ShowFrom(expressions[4])
 	t := tally{functions: map[place]*listed{}, wanted: map[uint64]bool{}, seen: map[any]bool{}}
@@ -111,13 +109,13 @@ func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profil
 	}
 	functions = slices.SortedFunc(maps.Values(t.functions), func(a, b *listed) int {
 		return cmp.Or(
-			cmp.Compare(b.total.flat, a.total.flat),
-			cmp.Compare(b.total.cum, a.total.cum),
+			cmp.Compare(abs(b.total.flat), abs(a.total.flat)),
+			cmp.Compare(abs(b.total.cum), abs(a.total.cum)),
 			cmp.Compare(a.name, b.name),
 			cmp.Compare(a.file, b.file),
 		)
 	})
-	return functions, p.SampleType[index], total, nil
+	return functions, p.SampleType[index], all, nil
 }
 
 // around returns the numbers of lines with values and of those near them, as many as are shown.

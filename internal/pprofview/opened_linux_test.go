@@ -76,7 +76,7 @@ func TestOpensNothing(t *testing.T) {
 	t.Chdir(named)
 	watch := newGuard(t, home, filepath.Join(home, ".config", "pprof"), filepath.Join(home, "pprof", "binaries"), binaries, filepath.Join(binaries, "abcdef"), tools, named, dir)
 
-	if _, err := Top(naming(named), &TopOptions{}); err != nil {
+	if _, _, err := Top(naming(named), &TopOptions{}); err != nil {
 		t.Error(err)
 	}
 	s := newTestServer(t, naming(named), &ServerOptions{})

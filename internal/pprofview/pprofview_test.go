@@ -51,10 +51,10 @@ func TestTop(t *testing.T) {
 		{TopOptions{}, []string{"wait", "work", "main"}},
 		{TopOptions{Count: 1}, []string{"wait"}},
 		{TopOptions{Cum: true}, []string{"main", "wait", "work"}},
-		{TopOptions{Focus: "^wo"}, []string{"work", "main"}},
+		{TopOptions{Filter: Filter{Focus: "^wo"}}, []string{"work", "main"}},
 		{TopOptions{}, []string{"wait", "work", "main"}},
 	} {
-		report, err := Top(shop(), &tt.options)
+		report, _, err := Top(shop(), &tt.options)
 		if err != nil {
 			t.Errorf("%+v: %v", tt.options, err)
 			continue
@@ -67,14 +67,14 @@ func TestTop(t *testing.T) {
 
 func TestTopErrors(t *testing.T) {
 	var missing *SampleTypeError
-	if _, err := Top(shop(), &TopOptions{SampleType: "heap"}); !errors.As(err, &missing) || missing.Name != "heap" || !slices.Equal(missing.Has, []string{"cpu", "wall"}) {
+	if _, _, err := Top(shop(), &TopOptions{SampleType: "heap"}); !errors.As(err, &missing) || missing.Name != "heap" || !slices.Equal(missing.Has, []string{"cpu", "wall"}) {
 		t.Errorf("sample type: %v", err)
 	}
-	var warning *Warning
-	if _, err := Top(shop(), &TopOptions{Focus: "nothing"}); !errors.As(err, &warning) {
+	var warning *NoMatchError
+	if _, _, err := Top(shop(), &TopOptions{Filter: Filter{Focus: "nothing"}}); !errors.As(err, &warning) {
 		t.Errorf("no match: %v", err)
 	}
-	if report, err := Top(shop(), &TopOptions{Focus: "("}); err == nil || errors.As(err, &warning) || report != "" {
+	if report, _, err := Top(shop(), &TopOptions{Filter: Filter{Focus: "("}}); err == nil || errors.As(err, &warning) || report != "" {
 		t.Errorf("expression: %q, %v", report, err)
 	}
 }
@@ -82,7 +82,7 @@ func TestTopErrors(t *testing.T) {
 // Names come from input that is not trusted: none begins a line of the report or reaches a terminal as a command.
 func TestTopIsPrintable(t *testing.T) {
 	p := shop()
-	want, err := Top(shop(), &TopOptions{})
+	want, _, err := Top(shop(), &TopOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestTopIsPrintable(t *testing.T) {
 	p.SampleType[1].Type = "wall\ntime"
 	p.DefaultSampleType = "wall\ntime"
 	p.Comments = []string{"c\nd"}
-	report, err := Top(p, &TopOptions{})
+	report, _, err := Top(p, &TopOptions{})
 	if err != nil || strings.Contains(report, "\x1b") || !strings.Contains(report, `a\n1s 100% b`) || strings.Count(report, "\n") != strings.Count(want, "\n")+1 {
 		t.Errorf("%v:\n%q\nwithout them:\n%q", err, report, want)
 	}
@@ -102,7 +102,7 @@ func TestTopEqualTypes(t *testing.T) {
 	for name, want := range map[string]string{"cpu": "work", "cpu#2": "wait", "": "wait", "0": "work", "1": "wait"} {
 		p := shop()
 		p.SampleType[1].Type = "cpu"
-		report, err := Top(p, &TopOptions{SampleType: name, Count: 1})
+		report, _, err := Top(p, &TopOptions{SampleType: name, Count: 1})
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue

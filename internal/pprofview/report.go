@@ -5,11 +5,9 @@
 package pprofview
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
-	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/origin"
@@ -18,9 +16,9 @@ import (
 // TopOptions selects the contents of a report. The zero value lists all functions by their own values of the default
 // sample type.
 type TopOptions struct {
+	Filter            // percentages are of all samples nevertheless
 	Count      int    // maximum number of functions; 0 means all
 	Cum        bool   // sort by cumulative values
-	Focus      string // use only samples with a function that matches this regular expression; "" means all samples
 	SampleType string // name of the sample type, NAME#2 for the second with a name; "" means the default of the profile
 }
 
@@ -34,17 +32,12 @@ func (o *TopOptions) args() []string {
 	if o.Count == 0 {
 		smallest, thinnest = "0", "0"
 	}
-	return []string{
-		"-nodecount=" + strconv.Itoa(o.Count), "-nodefraction=" + smallest, "-edgefraction=" + thinnest, order,
-		"-focus=" + o.Focus, "-sample_index=" + o.SampleType,
-	}
+	return append(
+		o.Filter.args(),
+		"-nodecount="+strconv.Itoa(o.Count), "-nodefraction="+smallest, "-edgefraction="+thinnest, order,
+		"-sample_index="+o.SampleType, "-unit=minimum",
+	)
 }
-
-// A Warning is what pprof printed besides a report, such as that no sample matches. The report is not usable then.
-type Warning struct{ Text string }
-
-// Error implements error.
-func (w *Warning) Error() string { return w.Text }
 
 // A SampleTypeError means that the profile lacks a sample type.
 type SampleTypeError struct {
@@ -58,29 +51,30 @@ func (e *SampleTypeError) Error() string {
 }
 
 // Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line:
-// for that, Top escapes the names in p. The error is a *SampleTypeError, a *Warning, or one of the driver, as for an
-// invalid expression. Top is not safe for concurrent use, because the driver has global settings.
-func Top(p *profile.Profile, o *TopOptions) (string, error) {
+// for that, Top escapes the names in p. unmatched is that of Select. The error is a *SampleTypeError, a *NoMatchError,
+// or one of the driver, as for an invalid expression. Top takes ownership of p. It is not safe for concurrent use,
+// because the driver has global settings.
+func Top(p *profile.Profile, o *TopOptions) (report string, unmatched []string, err error) {
 	escapeNames(p)
 	nameTypes(p)
-	if _, err := p.SampleIndexByName(o.SampleType); err != nil {
-		missing := &SampleTypeError{Name: o.SampleType}
-		for _, t := range p.SampleType {
-			missing.Has = append(missing.Has, t.Type)
-		}
-		return "", missing
+	if _, err := sampleIndex(p, o.SampleType); err != nil {
+		return "", nil, err
 	}
-	var report bytes.Buffer
-	ui := &driverUI{}
-	options := driverOptions(p, ui, append(o.args(), "-top", "-output=report")...)
-	options.Writer = driverWriter{&report}
-	if err := driver.PProf(options); err != nil {
-		return "", err
+	data, unmatched, err := o.run(p, "-top")
+	return message.Visible(string(data)), unmatched, err
+}
+
+// sampleIndex returns the index of a sample type by its name. The error is a *SampleTypeError with printable names.
+func sampleIndex(p *profile.Profile, name string) (int, error) {
+	index, err := p.SampleIndexByName(name)
+	if err == nil {
+		return index, nil
 	}
-	if len(ui.errs) > 0 {
-		return "", &Warning{strings.Join(ui.errs, "; ")}
+	missing := &SampleTypeError{Name: name}
+	for _, t := range p.SampleType {
+		missing.Has = append(missing.Has, message.Line(t.Type))
 	}
-	return message.Visible(report.String()), nil
+	return 0, missing
 }
 
 // nameTypes makes the names of the sample types distinct: the driver refuses profiles in which two are equal.

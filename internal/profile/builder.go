@@ -48,11 +48,11 @@ type pool struct {
 	tags   tagTable
 }
 
-// role says what events of a type are good for: bit i is set if they are samples of Builder.sets[i].
-type role uint8
-
-// roleWeight is the role of events that state weights.
-const roleWeight role = 1 << 7
+// A role is how the builder uses events of a type. The zero role means that it ignores them.
+type role struct {
+	samples []*set // the sets that count them as samples
+	weight  bool   // they state weights
+}
 
 // New returns a builder for a trace. A nil namer knows the names that stacks carry themselves.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
@@ -162,12 +162,10 @@ func (b *Builder) event(e *ntconv.Event) {
 	if b.span == nil {
 		b.added.Observe(e)
 	}
-	for i, s := range b.sets {
-		if b.lastRole>>i&1 != 0 {
-			s.add(e, b.namer)
-		}
+	for _, s := range b.lastRole.samples {
+		s.add(e, b.namer)
 	}
-	if b.lastRole&roleWeight != 0 {
+	if b.lastRole.weight {
 		b.weigh(e, b.weights.of(e.Type))
 	}
 }
@@ -177,14 +175,12 @@ func (b *Builder) role(t *ntconv.Type) role {
 	if ok {
 		return r
 	}
-	for i, s := range b.sets {
+	for _, s := range b.sets {
 		if s.spec.matches(t) && (s.kind != Imported || s.adopt(t, b.report)) {
-			r |= 1 << i
+			r.samples = append(r.samples, s)
 		}
 	}
-	if IsWeight(t) {
-		r |= roleWeight
-	}
+	r.weight = IsWeight(t)
 	b.roles[t] = r
 	return r
 }
@@ -239,6 +235,11 @@ func (b *Builder) Finish() *Profile {
 	}
 	for i, c := range s.spec.columns {
 		p.Types[i] = c.ValueType
+	}
+	for _, other := range b.sets {
+		if other != s && other.events > 0 {
+			p.Others = append(p.Others, other.kind)
+		}
 	}
 	p.Start, p.End = b.recorded(s)
 	if c := s.imported; c != nil {

@@ -112,3 +112,8 @@ func (n *fakeNamer) ThreadName(t *ntconv.Thread) string {
 	}
 	return t.Name
 }
+
+// rundownNamer is a fakeNamer of a trace with a rundown.
+type rundownNamer struct{ fakeNamer }
+
+func (*rundownNamer) HasRundown() bool { return true }

@@ -28,7 +28,7 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 			ntconv.CodeNotCarried,
 			1,
 			-1,
-			"a profile with other types of values than the first one; choose one with --pid",
+			"a profile with other sample types than the first one; select the process of one of them",
 		)
 		return false
 	}

@@ -279,9 +279,9 @@ func TestUnresolvedShare(t *testing.T) {
 		for range p.Samples() {
 		}
 	}
-	const text = "40.0 % of the frames have no name (25.0 % of them outside every known module, 25.0 % in managed code that no event names, " +
-		"50.0 % in native modules without symbols, most in libcoreclr.so); 80.0 % of wall time passes through them, 40.0 % ends in them; " +
-		".NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
+	const text = "40.0% of frames are unresolved (25.0% address outside all known modules, 25.0% managed code without a method event, " +
+		"50.0% native module without symbols, most in libcoreclr.so): on the stack for 80.0% of wall time, leaf for 40.0%; " +
+		".NET writes symbols when a recording ends (rundown): stop it with Enter or Ctrl+C and keep rundown enabled"
 	if got := p.Unresolved.String(); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
@@ -290,7 +290,7 @@ func TestUnresolvedShare(t *testing.T) {
 	}
 }
 
-// A trace whose methods have no names tells how to record one that has them, and one that lacks other names does not.
+// A wall profile of a trace without a rundown says how to record one, and other profiles do not.
 func TestAdviceOnRundown(t *testing.T) {
 	for _, c := range []struct {
 		e    func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event
@@ -306,6 +306,12 @@ func TestAdviceOnRundown(t *testing.T) {
 		}
 		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") != c.want {
 			t.Errorf("%v %x: %q", p.Kind, c.pcs, text)
+		}
+		p = build(testInfo(), &rundownNamer{}, nil, c.e(0, c.pcs...), c.e(10, c.pcs...))
+		for range p.Samples() {
+		}
+		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") {
+			t.Errorf("%v %x, with a rundown: %q", p.Kind, c.pcs, text)
 		}
 	}
 }

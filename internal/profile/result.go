@@ -21,6 +21,7 @@ type Profile struct {
 	// Adopted are the types whose samples were added up and whose columns the profile has, in the order of their first
 	// samples. It is empty unless the kind is Imported and the trace has a type of imported samples.
 	Adopted    []*ntconv.Type
+	Others     []Kind     // further kinds of samples in the trace, if Options.Kind is Auto
 	Unresolved Unresolved // complete when all samples were visited
 
 	b *Builder

@@ -8,38 +8,39 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Reason says why a frame has no name.
+// Reason says why a frame is unresolved.
 type Reason uint8
 
 const (
-	// NoModule: the address lies in no module that the trace knows.
+	// NoModule means that the address is outside all modules that the trace describes.
 	NoModule Reason = iota
-	// NoMethod: managed code that no method event of the trace describes.
+	// NoMethod means managed code that no method event of the trace describes.
 	NoMethod
-	// NoSymbol: native code whose module has no symbols in the trace.
+	// NoSymbol means native code whose module has no symbols in the trace.
 	NoSymbol
-	// NoKernelSymbol: the same in the operating system's kernel.
+	// NoKernelSymbol means code of the operating system's kernel, which has no symbols in the trace.
 	NoKernelSymbol
 	numReasons
 )
 
 var reasonTexts = [numReasons]string{
-	"outside every known module", "in managed code that no event names", "in native modules without symbols",
-	"in the kernel without symbols",
+	"address outside all known modules", "managed code without a method event", "native module without symbols",
+	"kernel without symbols",
 }
 
-// Unresolved says how much of a profile has no name. Frames are counted once an event that had them.
+// Unresolved states how much of a profile has no symbol. Frames are counted once per event that has them.
 type Unresolved struct {
-	Samples int64 // events that were samples
+	Samples int64 // events that are samples
 	Frames  int64
-	Unnamed int64             // of Frames
+	Unnamed int64             // of Frames: unresolved
 	Reasons [numReasons]int64 // of Unnamed
-	Total   int64             // sum of the profile's main value
-	Any     int64             // of Total: some frame has no name
-	Leaf    int64             // of Total: the leaf has no name
-	Module  string            // file that has most of the unnamed frames, or empty
+	Total   int64             // of the profile's main value
+	Any     int64             // of Total: some frame is unresolved
+	Leaf    int64             // of Total: the leaf is unresolved
+	Module  string            // file with most of the unresolved frames, or empty
 	Main    ValueType         // of Total
 	Kind    Kind              // of the profile
+	Rundown bool              // the trace has the method events that .NET writes when a recording ends
 }
 
 // String returns the counts as a sentence, and "" if every frame has a symbol.
@@ -47,29 +48,21 @@ func (u Unresolved) String() string {
 	if u.Unnamed == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(
-		"%s of the frames have no name (%s); %s of %s passes through them, %s ends in them",
-		percent(u.Unnamed, u.Frames),
-		u.why(),
-		percent(u.Any, u.Total),
-		u.mainValue(),
-		percent(u.Leaf, u.Total),
-	)
-	if u.Kind == Wall && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
-		text += "; .NET names methods when a recording ends (rundown): end it with Enter or Ctrl+C, and leave rundown on"
+	text := fmt.Sprintf("%s of frames are unresolved (%s): on the stack for %s of %s, leaf for %s",
+		percent(u.Unnamed, u.Frames), u.why(), percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
+	if u.Kind == Wall && !u.Rundown && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
+		text += "; .NET writes symbols when a recording ends (rundown): stop it with Enter or Ctrl+C and keep rundown enabled"
 	}
 	return text
 }
 
-// why returns the reasons with their shares, and the module that has most.
+// why returns the reasons with their shares, and the module with most of the frames.
 func (u Unresolved) why() string {
 	var list []string
 	for r, n := range u.Reasons {
 		switch {
 		case n == u.Unnamed:
 			list = append(list, reasonTexts[r])
-		case n > 0 && len(list) == 0:
-			list = append(list, percent(n, u.Unnamed)+" of them "+reasonTexts[r])
 		case n > 0:
 			list = append(list, percent(n, u.Unnamed)+" "+reasonTexts[r])
 		}
@@ -82,25 +75,25 @@ func (u Unresolved) why() string {
 
 func percent(n, of int64) string {
 	if of <= 0 || n <= 0 {
-		return "0 %"
+		return "0%"
 	}
 	if n <= of/2000 {
-		return "under 0.1 %"
+		return "under 0.1%"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(of))
 }
 
 func (u Unresolved) note(r *ntconv.Report) {
 	r.Note(ntconv.CodeUnresolved, uint64(u.Unnamed), -1, u.String())
 }
 
-// names counts frames without a name while samples pass.
+// names counts unresolved frames as samples are visited.
 type names struct {
 	u       Unresolved
 	modules map[*ntconv.Mapping]int64
 }
 
-// count takes the frames of a sample that stands for so many events and has that main value.
+// count adds the frames of a sample that represents this number of events and has this main value.
 func (n *names) count(frames []ntconv.Frame, events, value int64) {
 	u := &n.u
 	addTo(&u.Samples, events)
@@ -160,6 +153,9 @@ func (n *names) unresolved(p *Profile) Unresolved {
 		}
 	}
 	u.Kind, u.Main = p.Kind, p.MainType()
+	if r, ok := p.b.namer.(ntconv.RundownReporter); ok {
+		u.Rundown = r.HasRundown()
+	}
 	return u
 }
 

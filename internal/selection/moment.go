@@ -43,6 +43,21 @@ func ParseMoment(s string) (Moment, error) {
 	return Moment{kind: momentWall, wall: t}, nil
 }
 
+// FromStart returns the moment d after the start of the trace.
+func FromStart(d time.Duration) Moment { return Moment{kind: momentStart, dist: d} }
+
+// FromEnd returns the moment at the distance d, which is not positive, from the last event.
+func FromEnd(d time.Duration) Moment { return Moment{kind: momentEnd, dist: d} }
+
+// OnWall returns the moment of a date and time.
+func OnWall(t time.Time) Moment { return Moment{kind: momentWall, wall: t} }
+
+// Wall returns the date and time of a moment, and false if it is stated otherwise.
+func (m Moment) Wall() (time.Time, bool) { return m.wall, m.kind == momentWall }
+
+// Distance returns the distance from the start or the end of the trace.
+func (m Moment) Distance() time.Duration { return m.dist }
+
 // FromEnd reports whether the moment is known only when the end of the trace is.
 func (m Moment) FromEnd() bool { return m.kind == momentEnd }
 

@@ -2,7 +2,6 @@
 package selection
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -52,6 +51,14 @@ func (o *Options) Timed() bool { return o.From != Moment{} || o.To != Moment{} }
 func (o *Options) Empty() bool {
 	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.During == nil && !o.Timed()
 }
+
+// A WhereError means that a condition of Options.Where cannot be used for a trace.
+type WhereError struct{ Err error }
+
+func (e *WhereError) Error() string { return "--where: " + e.Err.Error() }
+
+// Unwrap returns the cause, which names no flag.
+func (e *WhereError) Unwrap() error { return e.Err }
 
 // A Selector is a selection made ready for one trace. It is for use by one goroutine.
 type Selector struct {
@@ -126,7 +133,7 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 	for _, x := range o.Where {
 		m, err := x.Bind(clock)
 		if err != nil {
-			return nil, fmt.Errorf("--where: %w", err)
+			return nil, &WhereError{err}
 		}
 		s.where = append(s.where, m)
 	}

@@ -3,7 +3,6 @@ package streameq
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"github.com/ntconv/ntconv"
 )
@@ -20,7 +19,12 @@ type comparer struct {
 
 	sameStacks alike[ntconv.Stack]
 	sameLabels alike[ntconv.Labels]
-	numbers    [2]numbers
+	// Many processes may share a list of mappings, so that lists that were found equal, and numbers of contents, are kept.
+	sameMappings map[[2]mappingList]bool
+	mappingLists map[string]int      // number of each content of a list
+	listNumbers  map[mappingList]int // the same by list
+
+	numbers [2]numbers
 
 	defTypes   declared[ntconv.Type]
 	defThreads declared[ntconv.Thread]
@@ -74,7 +78,7 @@ func (c *comparer) values(a, b *ntconv.Event) *Difference {
 	case a.Lost != b.Lost:
 		return differ("lost events", a.Lost, b.Lost)
 	case a.CPU != b.CPU:
-		return differ("processor", a.CPU, b.CPU)
+		return differ("CPU", a.CPU, b.CPU)
 	case flags != 0:
 		return differ("flags", a.Flags, b.Flags)
 	case !bytes.Equal(a.Payload, b.Payload):
@@ -104,21 +108,23 @@ func (c *comparer) stacks(a, b *ntconv.Stack) *Difference {
 	if c.sameStacks.has(a, b) {
 		return nil
 	}
-	var x, y ntconv.Stack
-	if a != nil {
-		x = *a
-	}
-	if b != nil {
-		y = *b
-	}
-	if !slices.Equal(x.PCs, y.PCs) {
-		return differ("addresses", x.PCs, y.PCs)
+	x, y := content(a), content(b)
+	if d := elements("address", x.PCs, y.PCs); d != nil {
+		return d
 	}
 	if d := c.frames(x.Frames, y.Frames); d != nil {
 		return d
 	}
 	c.sameStacks.add(a, b, len(x.PCs)+len(x.Frames))
 	return nil
+}
+
+// content returns what p points to, and the zero value for nil.
+func content[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 func (c *comparer) frames(a, b []ntconv.Frame) *Difference {
@@ -137,39 +143,70 @@ func (c *comparer) frames(a, b []ntconv.Frame) *Difference {
 }
 
 func equalFrames(a, b *ntconv.Frame) *Difference {
-	x, y := *a, *b
-	x.Func, x.Mapping, y.Func, y.Mapping = nil, nil, nil, nil
-	if x != y {
-		return differ("place", x, y)
+	switch {
+	case a.PC != b.PC:
+		return differ("address", address(a.PC), address(b.PC))
+	case a.Line != b.Line:
+		return differ("line", a.Line, b.Line)
+	case a.Column != b.Column:
+		return differ("column", a.Column, b.Column)
+	case a.Flags != b.Flags:
+		return differ("flags", a.Flags, b.Flags)
 	}
-	if !equalPointees(a.Func, b.Func) {
-		return differ("function", a.Func, b.Func)
+	if d := equalFunctions(a.Func, b.Func); d != nil {
+		return d.in("function")
 	}
-	if !equalPointees(a.Mapping, b.Mapping) {
-		return differ("mapping", a.Mapping, b.Mapping)
+	return equalMappings(a.Mapping, b.Mapping).in("mapping")
+}
+
+func equalFunctions(a, b *ntconv.Function) *Difference {
+	switch {
+	case a == b:
+		return nil
+	case a == nil || b == nil:
+		return differf("only one has it")
+	case a.Name != b.Name:
+		return differ("name", a.Name, b.Name)
+	case a.SystemName != b.SystemName:
+		return differ("system name", a.SystemName, b.SystemName)
+	case a.File != b.File:
+		return differ("file", a.File, b.File)
+	case a.StartLine != b.StartLine:
+		return differ("first line", a.StartLine, b.StartLine)
 	}
 	return nil
 }
 
-func equalPointees[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
+func equalMappings(a, b *ntconv.Mapping) *Difference {
+	switch {
+	case a == b:
+		return nil
+	case a == nil || b == nil:
+		return differf("only one has it")
+	case a.Start != b.Start:
+		return differ("start", address(a.Start), address(b.Start))
+	case a.Limit != b.Limit:
+		return differ("limit", address(a.Limit), address(b.Limit))
+	case a.Offset != b.Offset:
+		return differ("file offset", address(a.Offset), address(b.Offset))
+	case a.File != b.File:
+		return differ("file", a.File, b.File)
+	case a.BuildID != b.BuildID:
+		return differ("build ID", a.BuildID, b.BuildID)
+	case a.Flags != b.Flags:
+		return differ("flags", a.Flags, b.Flags)
+	}
+	return nil
 }
 
 func (c *comparer) labels(a, b *ntconv.Labels) *Difference {
 	if c.sameLabels.has(a, b) {
 		return nil
 	}
-	var x, y ntconv.Labels
-	if a != nil {
-		x = *a
-	}
-	if b != nil {
-		y = *b
-	}
 	if !a.Equal(b) {
-		return differ("labels", x.List(), y.List())
+		return elements("label", a.List(), b.List())
 	}
-	c.sameLabels.add(a, b, len(x.List()))
+	c.sameLabels.add(a, b, len(a.List()))
 	return nil
 }
 

@@ -58,8 +58,8 @@ func appendThread(dst []byte, t *ntconv.Thread) []byte {
 	return appendAttrs(appendString(binary.AppendUvarint(dst, t.TID), t.Name), t.Attrs)
 }
 
-// appendProcess appends a process of a machine with the given size of pointers. No process is one that nothing is known
-// about.
+// appendProcess appends a process of a machine with the given size of pointers, without its mappings. No process is one
+// that nothing is known about.
 func appendProcess(dst []byte, p *ntconv.Process, machine uint8) []byte {
 	if p == nil {
 		p = &ntconv.Process{}
@@ -70,4 +70,38 @@ func appendProcess(dst []byte, p *ntconv.Process, machine uint8) []byte {
 	}
 	dst = append(binary.AppendUvarint(dst, p.PID), size)
 	return appendAttrs(appendString(appendString(dst, p.Host), p.Name), p.Attrs)
+}
+
+// mappingsNumber returns a number that lists of mappings share if their content is equal. Each list is read once, because
+// many processes may share it.
+func (c *comparer) mappingsNumber(list []*ntconv.Mapping) int {
+	if len(list) == 0 {
+		return 0
+	}
+	n, known := c.listNumbers[listOf(list)]
+	if known {
+		return n
+	}
+	if c.listNumbers == nil {
+		c.listNumbers, c.mappingLists = map[mappingList]int{}, map[string]int{}
+	}
+	var content []byte
+	for _, m := range list {
+		content = appendMapping(content, m)
+	}
+	if n, known = c.mappingLists[string(content)]; !known {
+		n = len(c.mappingLists) + 1
+		c.mappingLists[string(content)] = n
+	}
+	c.listNumbers[listOf(list)] = n
+	return n
+}
+
+func appendMapping(dst []byte, m *ntconv.Mapping) []byte {
+	if m == nil {
+		return append(dst, 0)
+	}
+	dst = binary.AppendUvarint(binary.AppendUvarint(append(dst, 1), m.Start), m.Limit)
+	dst = appendString(appendString(binary.AppendUvarint(dst, m.Offset), m.File), m.BuildID)
+	return append(dst, byte(m.Flags))
 }

@@ -28,7 +28,7 @@ type Place struct {
 	Item string
 }
 
-// Error tells all on up to three lines.
+// Error returns the difference and both places on up to three lines.
 func (d *Difference) Error() string {
 	var b strings.Builder
 	b.WriteString(d.What)
@@ -57,7 +57,7 @@ func differ(what string, a, b any) *Difference {
 	return &Difference{What: what, A: show(a), B: show(b)}
 }
 
-// differf makes a difference that is said in words.
+// differf makes a difference whose text is all of it.
 func differf(format string, args ...any) *Difference {
 	return &Difference{What: fmt.Sprintf(format, args...)}
 }
@@ -77,35 +77,122 @@ func (d *Difference) in(format string, args ...any) *Difference {
 	return d
 }
 
-// longest is how much of a value is shown.
-const longest = 2000
+// elements compares two lists, and returns the difference of the first elements that differ.
+func elements[T comparable](what string, a, b []T) *Difference {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return differ(fmt.Sprintf("%s %d", what, i), element(a[i]), element(b[i]))
+		}
+	}
+	n := min(len(a), len(b))
+	switch {
+	case len(a) > n:
+		return differf("only the first has %s %d: %s", what, n, show(element(a[n])))
+	case len(b) > n:
+		return differf("only the second has %s %d: %s", what, n, show(element(b[n])))
+	}
+	return nil
+}
 
-// show returns a value as text: texts are quoted, so that what is not there can be seen.
+// element returns what show prints for an element of a list: integers are addresses.
+func element(v any) any {
+	if pc, ok := v.(uint64); ok {
+		return address(pc)
+	}
+	return v
+}
+
+// maxShown is how many bytes of a value are shown.
+const maxShown = 2000
+
+// An address is shown in hexadecimal.
+type address uint64
+
+func (a address) String() string { return fmt.Sprintf("%#x", uint64(a)) }
+
+// show returns a value as text. Strings are quoted, so that invisible characters and empty strings can be seen.
 func show(v any) string {
 	var s string
 	switch v := v.(type) {
 	case string:
-		s = fmt.Sprintf("%q", v)
+		s = strconv.Quote(v)
 	case fmt.Stringer:
 		s = v.String()
 	case ntconv.Type:
 		s = typeText(&v)
 	case ntconv.Thread:
 		s = threadText(&v)
+	case ntconv.Process:
+		s = processText(&v)
+	case ntconv.Attr:
+		s = fmt.Sprintf("%q=%q", v.Key, v.Value)
+	case ntconv.Label:
+		s = labelText(&v)
+	case ntconv.Flags:
+		s = bitNames(uint(v), "sorted", "placeholder", "late", "numbered")
+	case ntconv.FrameFlags:
+		s = bitNames(uint(v), "inlined", "unresolved", "kernel", "managed", "folded", "label")
+	case ntconv.MappingFlags:
+		s = bitNames(uint(v), "main", "functions", "files", "lines", "inlined")
 	case []byte:
 		s = fmt.Sprintf("%#x", v)
-	case []uint64:
-		s = fmt.Sprintf("%#x", v)
 	default:
-		s = fmt.Sprintf("%+v", v)
+		s = fmt.Sprint(v)
 	}
-	if len(s) > longest {
-		s = s[:longest] + "..."
+	if len(s) > maxShown {
+		s = s[:maxShown] + "..."
 	}
 	return s
 }
 
-// typeText returns what people know a type by.
+// bitNames returns the names of the bits that are set in v, lowest bit first, and the number of a bit without a name.
+func bitNames(v uint, names ...string) string {
+	var set []string
+	for bit := 0; v>>bit != 0; bit++ {
+		switch {
+		case v>>bit&1 == 0:
+		case bit < len(names):
+			set = append(set, names[bit])
+		default:
+			set = append(set, fmt.Sprint("bit ", bit))
+		}
+	}
+	if len(set) == 0 {
+		return "none"
+	}
+	return strings.Join(set, "+")
+}
+
+// labelText returns a label with all members that are set, because labels may differ in one that its kind does not use.
+func labelText(l *ntconv.Label) string {
+	named := l.Kind == ntconv.LabelString || l.Kind == ntconv.LabelInt
+	if named && l.ID == [16]byte{} && (l.Kind == ntconv.LabelInt) == (l.Str == "") {
+		switch {
+		case l.Kind == ntconv.LabelString && l.Num == 0 && l.Unit == "":
+			return fmt.Sprintf("%q=%q", l.Key, l.Str)
+		case l.Kind == ntconv.LabelInt && l.Unit == "":
+			return fmt.Sprintf("%q=%d", l.Key, l.Num)
+		}
+	}
+	s := l.Kind.String()
+	for _, m := range []struct {
+		name, value string
+		set         bool
+	}{
+		{"key", strconv.Quote(l.Key), l.Key != ""},
+		{"value", strconv.Quote(l.Str), l.Str != ""},
+		{"number", strconv.FormatInt(l.Num, 10), l.Num != 0},
+		{"unit", strconv.Quote(l.Unit), l.Unit != ""},
+		{"ID", fmt.Sprintf("%x", l.ID), l.ID != [16]byte{}},
+	} {
+		if m.set {
+			s += " " + m.name + " " + m.value
+		}
+	}
+	return s
+}
+
+// typeText returns the properties by which users know a type.
 func typeText(t *ntconv.Type) string {
 	name := ""
 	if t.Name != "" { // events of the runtime have none
@@ -122,6 +209,29 @@ func (w word) String() string {
 		return q
 	}
 	return string(w)
+}
+
+func processText(p *ntconv.Process) string {
+	s := fmt.Sprint(p.PID)
+	if p.Name != "" {
+		s += fmt.Sprintf(" %q", p.Name)
+	}
+	if p.Host != "" {
+		s += fmt.Sprintf(" on %q", p.Host)
+	}
+	return s
+}
+
+func mappingText(m *ntconv.Mapping) string {
+	v := content(m)
+	s := fmt.Sprintf("%v-%v of %q", address(v.Start), address(v.Limit), v.File)
+	if v.Offset != 0 {
+		s += fmt.Sprintf(" at %v", address(v.Offset))
+	}
+	if v.BuildID != "" {
+		s += fmt.Sprintf(", build ID %q", v.BuildID)
+	}
+	return s + ", flags " + show(v.Flags)
 }
 
 func threadText(t *ntconv.Thread) string {

@@ -22,6 +22,9 @@ type Options struct {
 	Info bool
 	// Errors treats an error of a source as its end.
 	Errors bool
+	// Profiles compares the totals of samples with equal threads, stacks and labels, not the events: importers of formats
+	// such as pprof make the times, the order and the sequence numbers of events.
+	Profiles bool
 }
 
 // An Aspect is a property of traces that a comparison can overlook, under the name by which users refer to it.

@@ -1,6 +1,7 @@
 package streameq
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 
@@ -127,7 +128,15 @@ func matchAll[T any](what string, all declared[T], content func(*T, int) string,
 // processIdentity returns a function that returns the same text for processes that are the same in both streams, and
 // for no others. Those of unused threads are related first, by their content.
 func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntconv.Process, side int) string {
-	content := func(p *ntconv.Process, side int) string { return string(appendProcess(nil, p, c.machine[side])) }
+	content := func(p *ntconv.Process, side int) string {
+		b := appendProcess(nil, p, c.machine[side])
+		if p != nil && !c.opts.Frames {
+			b = binary.AppendUvarint(b, uint64(c.mappingsNumber(p.Mappings)))
+		} else {
+			b = append(b, 0)
+		}
+		return string(b)
+	}
 	var all declared[ntconv.Process]
 	for side, list := range threads {
 		for _, t := range list {

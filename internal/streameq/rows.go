@@ -2,7 +2,7 @@ package streameq
 
 import (
 	"bytes"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -14,6 +14,12 @@ func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 		return nil
 	}
 	switch {
+	case a.Aggregate != b.Aggregate:
+		which := "second"
+		if a.Aggregate {
+			which = "first"
+		}
+		return differf("only the %s is a profile without times", which)
 	case a.Clock.Freq != b.Clock.Freq:
 		return differ("clock frequency", a.Clock.Freq, b.Clock.Freq)
 	case a.Clock.Tick != b.Clock.Tick:
@@ -22,8 +28,6 @@ func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 		return differ("start", a.Clock.Wall, b.Clock.Wall)
 	case c.machine[0] != c.machine[1]:
 		return differ("pointer size", a.PointerSize, b.PointerSize)
-	case a.Aggregate != b.Aggregate:
-		return differ("aggregate", a.Aggregate, b.Aggregate)
 	}
 	return equalAttrs(foreign(a.Attrs), foreign(b.Attrs))
 }
@@ -39,10 +43,15 @@ func foreign(attrs ntconv.Attrs) (out ntconv.Attrs) {
 }
 
 func equalAttrs(a, b ntconv.Attrs) *Difference {
-	if !slices.Equal(a, b) {
-		return differ("attributes", []ntconv.Attr(a), []ntconv.Attr(b))
+	for i := range min(len(a), len(b)) {
+		if a[i].Key == b[i].Key && a[i].Value != b[i].Value {
+			return differ(fmt.Sprintf("attribute %q", a[i].Key), a[i].Value, b[i].Value)
+		}
+		if a[i] != b[i] {
+			break
+		}
 	}
-	return nil
+	return elements("attribute", a, b)
 }
 
 func equalTypes(a, b *ntconv.Type) *Difference {
@@ -155,5 +164,48 @@ func (c *comparer) equalProcesses(a, b *ntconv.Process) *Difference {
 	case sizes[0] != sizes[1]:
 		return differ("pointer size", sizes[0], sizes[1])
 	}
-	return equalAttrs(a.Attrs, b.Attrs)
+	if d := equalAttrs(a.Attrs, b.Attrs); d != nil || c.opts.Frames {
+		return d
+	}
+	return c.mappings(a.Mappings, b.Mappings)
+}
+
+// mappings compares the mappings of two processes, in their order.
+func (c *comparer) mappings(a, b []*ntconv.Mapping) *Difference {
+	if len(a) != len(b) {
+		return differ("number of mappings", len(a), len(b))
+	}
+	if c.sameMappings[pairOf(a, b)] {
+		return nil
+	}
+	for i := range a {
+		if d := equalMappings(a[i], b[i]); d != nil {
+			return d.in("mapping %d", i)
+		}
+	}
+	c.keepEqual(a, b)
+	return nil
+}
+
+// A mappingList identifies a list of mappings by its place in memory: many processes may share one.
+type mappingList struct {
+	first **ntconv.Mapping
+	n     int
+}
+
+func listOf(list []*ntconv.Mapping) (l mappingList) {
+	if len(list) > 0 {
+		l = mappingList{&list[0], len(list)}
+	}
+	return l
+}
+
+func pairOf(a, b []*ntconv.Mapping) [2]mappingList { return [2]mappingList{listOf(a), listOf(b)} }
+
+// keepEqual notes that two lists are equal.
+func (c *comparer) keepEqual(a, b []*ntconv.Mapping) {
+	if c.sameMappings == nil || len(c.sameMappings) >= maxAlike {
+		c.sameMappings = map[[2]mappingList]bool{}
+	}
+	c.sameMappings[pairOf(a, b)] = true
 }

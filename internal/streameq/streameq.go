@@ -17,8 +17,9 @@ func Events(a, b *ntconv.Event) error {
 	return nil
 }
 
-// Streams reads two sources to their ends or to the first difference. It returns how many events of KindEvent were
-// found equal, and a *Difference, an error of a source, or nil. opts may be nil.
+// Streams reads two sources to their ends or to the first difference. It returns how many events of KindEvent, or
+// distinct samples with Options.Profiles, were found equal, and a *Difference, an error of a source, or nil. opts may be
+// nil.
 func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	if opts == nil {
 		opts = &Options{}
@@ -27,6 +28,9 @@ func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	c.machine = [2]uint8{pointerSize(a.Info()), pointerSize(b.Info())}
 	if d := c.infos(a.Info(), b.Info()).in("trace"); d != nil {
 		return 0, d
+	}
+	if opts.Profiles {
+		return c.profiles(a, b)
 	}
 	for {
 		x, errA := c.next(a, 0)

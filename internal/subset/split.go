@@ -25,6 +25,7 @@ type Split struct {
 	order  []*part
 	lost   map[*ntconv.Thread]*ntconv.Event // by capture thread, of processes without a part: one event with their sum
 	early  map[hostID][]*ntconv.Event       // the same by process, in their order
+	only   func(*ntconv.Thread) bool        // nil for any thread
 	omit   int64                            // blocks of unknown kind
 }
 
@@ -50,6 +51,10 @@ func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 		lost: make(map[*ntconv.Thread]*ntconv.Event), early: make(map[hostID][]*ntconv.Event),
 	}
 }
+
+// Only limits the parts to processes for which has returns true, given one of their threads: a selection may hold
+// events of other processes that only describe mappings. nil removes the limit. Call it before the first Write.
+func (s *Split) Only(has func(*ntconv.Thread) bool) { s.only = has }
 
 // Learn observes an event of the whole trace, in a reading before the one that is written: a recorder describes a file
 // that several processes map only once, maybe before the others map it. It borrows the event.
@@ -94,13 +99,20 @@ func (s *Split) Write(e *ntconv.Event) error {
 
 func (s *Split) event(e *ntconv.Event) error {
 	own := processOf(e.Thread)
-	p, err := s.part(own, e.Thread.Process)
-	if err != nil {
-		return err
+	if s.only == nil || s.only(e.Thread) {
+		p, err := s.part(own, e.Thread.Process)
+		if err != nil {
+			return err
+		}
+		if err := p.write(e); err != nil {
+			return err
+		}
 	}
-	if err := p.write(e); err != nil {
-		return err
-	}
+	return s.share(e, own)
+}
+
+// share writes an event that describes a mapping of a process to the parts of the other processes that refer to it.
+func (s *Split) share(e *ntconv.Event, own hostID) error {
 	ref, ok := refOf(e)
 	if !ok {
 		return nil

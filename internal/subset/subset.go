@@ -10,7 +10,6 @@ import (
 
 // A Filter makes a subset of one trace. It is not safe for concurrent use.
 type Filter struct {
-	all       bool
 	symbols   bool
 	processes *keptProcesses
 	types     map[*ntconv.Type]bool   // whether events of the type give symbols
@@ -28,8 +27,6 @@ type Counts struct {
 
 // Options control a Filter.
 type Options struct {
-	// All means that the selection keeps every event: the subset is the trace.
-	All bool
 	// Symbols keeps the method, module and symbol events of all processes with a selected event.
 	Symbols bool
 }
@@ -37,7 +34,6 @@ type Options struct {
 // New returns a filter. If NeedsLearn is true, call Learn before Keep.
 func New(o Options) *Filter {
 	return &Filter{
-		all:     o.All,
 		symbols: o.Symbols,
 		types:   make(map[*ntconv.Type]bool),
 		used:    make(map[*ntconv.Thread]bool),
@@ -46,7 +42,7 @@ func New(o Options) *Filter {
 
 // NeedsLearn reports whether the filter must read the trace once before it can decide. Without Learn it keeps the
 // symbols and losses of all processes.
-func (f *Filter) NeedsLearn() bool { return f.symbols && !f.all }
+func (f *Filter) NeedsLearn() bool { return f.symbols }
 
 // Learn reads a trace to its end to find the processes of selected events. It returns the error that src ends with,
 // after which the filter knows the processes of the events before it.
@@ -77,9 +73,9 @@ func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
 			return false
 		}
 	case ntconv.KindLost:
-		return selected && (f.all || f.processes.contain(e.Capture))
+		return selected && f.processes.contain(e.Capture)
 	case ntconv.KindDefine:
-		return f.all // in a subset, definitions follow use
+		return false // in a subset, definitions follow use
 	case ntconv.KindOpaque:
 		if !selected {
 			f.counts.Opaque++
@@ -88,6 +84,10 @@ func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
 	}
 	return true
 }
+
+// KeepsProcess reports whether the subset has selected events of the process of a thread. Before Learn it is true for
+// all processes.
+func (f *Filter) KeepsProcess(t *ntconv.Thread) bool { return f.processes.contain(t) }
 
 // Counts returns what Keep has counted so far.
 func (f *Filter) Counts() Counts { return f.counts }
@@ -106,7 +106,7 @@ type source struct {
 func (s *source) Next() (*ntconv.Event, error) {
 	for {
 		e, err := s.Source.Next()
-		if err != nil || s.filter.all {
+		if err != nil {
 			return e, err
 		}
 		switch e.Kind {

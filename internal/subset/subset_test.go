@@ -6,7 +6,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
-	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )
 
@@ -49,21 +48,6 @@ func TestSubsetOfGeneratedTraces(t *testing.T) {
 		}
 		if got != want || f.Counts() != (subset.Counts{Selected: want, Opaque: f.Counts().Opaque}) {
 			t.Fatalf("%d events and counts %+v, want %d", got, f.Counts(), want)
-		}
-	})
-}
-
-// The subset of everything is the trace.
-func TestEverythingIsTheTrace(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tr := eventgen.Traces().Draw(t, "trace")
-		f := subset.New(subset.Options{All: true, Symbols: true})
-		if f.NeedsLearn() {
-			t.Fatal("a filter that keeps everything wants to read the trace first")
-		}
-		src := f.Source(ntconv.Filter(tr.Source(), func(e *ntconv.Event) bool { return f.Keep(e, true) }))
-		if err := ntconvtest.EqualStreams(tr.Source(), src, nil); err != nil {
-			t.Fatal(err)
 		}
 	})
 }

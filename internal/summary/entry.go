@@ -21,7 +21,7 @@ func Entries(r *ntconv.Report) []Entry {
 			Code:     e.Code.String(),
 			Severity: e.Code.Severity().String(),
 			Count:    e.Count,
-			Text:     e.Code.Text(),
+			Text:     e.Code.TextFor(e.Count),
 			Detail:   e.Detail,
 			code:     e.Code,
 		}

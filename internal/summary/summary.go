@@ -40,6 +40,7 @@ type Summary struct {
 	Naming string          // note on the name of the output, or ""; Read adds it to Notes
 	Flags  func() []string // returns notes on flags of the inputs, or is nil; Read adds them to Notes
 	Done   bool            // the output is complete, or as complete as the input; otherwise there is no line
+	Stated []ntconv.Code   // what the error of the run states: Line does not repeat it
 }
 
 // Links counts the samples that were linked to the span that was active when they were taken, by what showed the span.
@@ -57,7 +58,8 @@ func (s *Summary) Read(p *pass.Pass) {
 	s.Format = p.Info.Format
 	s.Events, s.Selected = p.Total, p.Kept
 	s.Report = Entries(p.Report)
-	s.Notes = slices.Concat(p.Selector.Notes(), p.Input.UnitNotes(), p.Plan.Read.DepthNotes(p.Report))
+	s.Notes = slices.Concat(LossNotes(p.Losses()), p.Selector.Notes(), p.Input.UnitNotes(), p.Input.MergeNotes(),
+		p.Plan.Read.DepthNotes(p.Report))
 	if s.Flags != nil {
 		s.Notes = append(s.Notes, s.Flags()...)
 	}
@@ -116,7 +118,8 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// Line returns the summary as text. Names in it are not escaped. It omits what the detail of the result covers.
+// Line returns the summary as text. Names in it are not escaped. It omits what the detail of the
+// result covers and what Stated lists.
 func (s *Summary) Line() string {
 	var b strings.Builder
 	read := formats.Read{Input: input.NameOf(s.Input, max(0, len(s.Inputs)-1)), Events: s.Events, Selected: s.Selected}
@@ -134,7 +137,8 @@ func (s *Summary) Line() string {
 		fmt.Fprintf(&b, " (%s)", s.Format)
 	}
 	for _, e := range s.Report {
-		if e.code.Severity() == ntconv.SeverityInfo || detail != "" && slices.Contains(covered, e.code) {
+		if e.code.Severity() == ntconv.SeverityInfo || detail != "" && slices.Contains(covered, e.code) ||
+			slices.Contains(s.Stated, e.code) {
 			continue
 		}
 		fmt.Fprintf(&b, "; %s: %s %s", e.Code, message.Group(int64(e.Count)), e.code.TextFor(e.Count))

@@ -23,7 +23,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// failer is what testing.T and rapid.T have in common.
+// failer is the common part of testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -79,7 +79,7 @@ type jsonProfile struct {
 
 func nanos(ms float64) int64 { return int64(math.Round(ms * 1e6)) }
 
-// model reads version 57 in a way that is too simple to be wrong.
+// model reads version 57 in the simplest possible way.
 func model(t failer, text []byte) sums {
 	t.Helper()
 	var p jsonProfile

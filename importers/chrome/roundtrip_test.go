@@ -20,8 +20,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// canonical returns an event as it must be again after its way through a trace: JSON with sorted names, numbers as
-// fractions, times rounded to nanoseconds, and without its stack.
+// canonical returns an event as it must be after a round-trip: JSON with sorted names, numbers as fractions, times
+// rounded to nanoseconds, and without its stack.
 func canonical(t testing.TB, text []byte) string {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -72,7 +72,7 @@ func canonical(t testing.TB, text []byte) string {
 
 func first(a, _ *big.Int) *big.Int { return a }
 
-// fractions replaces numbers by fractions, so that 1.0 is 1 and all others differ.
+// fractions replaces numbers by fractions, so that 1.0 equals 1 and all other numbers differ.
 func fractions(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -118,8 +118,8 @@ func listed(t testing.TB, text []byte) (list []string) {
 	return list
 }
 
-// throughNettrace imports a file, writes it as a nettrace file, reads this with the strict reader, and returns the
-// events of Chrome in it in canonical form.
+// throughNettrace imports a file, writes it as nettrace, reads that with the strict reader, and returns its Chrome
+// events in canonical form.
 func throughNettrace(t testing.TB, text []byte) (list []string) {
 	t.Helper()
 	src, err := chrome.New(bytes.NewReader(text), nil)
@@ -162,8 +162,8 @@ func throughNettrace(t testing.TB, text []byte) (list []string) {
 	return list
 }
 
-// TestLaw checks that Chrome -> source -> nettrace -> Chrome keeps every event.
-func TestLaw(t *testing.T) {
+// TestRoundTrip checks that Chrome -> source -> nettrace -> Chrome preserves every event.
+func TestRoundTrip(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) < 4 {
 		t.Fatal(files, err)

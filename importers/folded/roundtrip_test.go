@@ -22,7 +22,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// failer is what testing.T and rapid.T have in common.
+// failer is the common part of testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -82,15 +82,15 @@ func throughPprof(t failer, src ntconv.Source) string {
 	return fold(t, back, nil, export.Options{})
 }
 
-// names are function names that survive; those with a suffix get it back with Annotate.
+// names are function names that are preserved; those with a suffix get it back with Annotate.
 var names = rapid.SampledFrom([]string{
 	"main", "a", "a b", "operator new(unsigned long)", "std::vector<int, std::allocator<int> >::push_back", "[unknown]", "Lérida→", "0x7f00", "libc.so.6+0x12",
 	"vfs_read_[k]", "scan_[j]", "Program.Main(class System.String[])", "12", "#tag", "-", "a#1", "unix`idle", "\"worker 1\"",
 })
 
-// TestIdentity states the law of both packages: text that is imported and exported is the same but for the order and the merging of
-// lines, directly, through a nettrace file, and, apart from annotations, through a pprof profile. The expected lines come from the
-// generator and not from the parser.
+// TestIdentity: text that is imported and exported is unchanged except for the order and merging of lines, directly,
+// through a nettrace file, and, apart from annotations, through a pprof profile. The expected lines come from the
+// generator, not from the parser.
 func TestIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		roots := rapid.Bool().Draw(t, "roots")
@@ -143,7 +143,7 @@ func sortLines(text string) string {
 	return strings.Join(list, "")
 }
 
-// TestPprofTypes checks that a profile that is made of folded stacks says what the options say.
+// TestPprofTypes checks that a profile that is converted from folded stacks has the types that the options state.
 func TestPprofTypes(t *testing.T) {
 	src := open(t, "main;read 5\n", folded.Options{SampleType: "inuse_space", Unit: "bytes"})
 	var file bytes.Buffer
@@ -163,8 +163,8 @@ func TestPprofTypes(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that any input ends in io.EOF or an error without a panic, that stacks respect the limits, that what is exported is
-// read again without a remark, and that this second round changes nothing.
+// FuzzRead checks that any input ends in io.EOF or an error without a panic, that stacks respect the limits, that the
+// export is read again without a report, and that this second round-trip changes nothing.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"a;b 1\nc 2.5\n", "\ufeffa_[i];b_[k] 12 13\r\n", "# x\n[no stack] 3", ";; 1\n\xff;a 2\n"} {
 		f.Add([]byte(seed), uint8(0), uint8(0))

@@ -29,7 +29,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// failer is what testing.T and rapid.T have in common.
+// failer is the common part of testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -77,7 +77,7 @@ type jsonFile struct {
 	}
 }
 
-// model reads a file in a way that is too simple to be wrong: events are applied to a list of names.
+// model reads a file in the simplest possible way: it applies events to a list of names.
 func model(t failer, text []byte) sums {
 	t.Helper()
 	var f jsonFile
@@ -302,7 +302,7 @@ func drawProfile(t *rapid.T, frames int, n int) string {
 	return drawObject(t, members)
 }
 
-// TestGenerated checks the totals of files with all units, both types of profiles, and members in any order.
+// TestGenerated checks the totals of files with all units, both profile types, and members in any order.
 func TestGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames := rapid.IntRange(1, 5).Draw(t, "frames")
@@ -320,8 +320,8 @@ func TestGenerated(t *testing.T) {
 	})
 }
 
-// TestOwnExporter reads what exporters/speedscope writes of traces and of imported files: threads, stacks and weights
-// are the same.
+// TestOwnExporter reads what exporters/speedscope writes for traces and imported files: threads, stacks and weights are
+// equal.
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer

@@ -105,7 +105,7 @@ func restores(t *testing.T, data []byte, o export.Options) {
 	}
 }
 
-// TestRestores states the law of the tables: a trace that was written as tables and read again is the same trace.
+// TestRestores: a trace that was written as tables and read again is the same trace.
 func TestRestores(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		for name, o := range map[string]export.Options{"json": {}, "raw": {Raw: true}} {

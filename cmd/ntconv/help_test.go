@@ -1,0 +1,112 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The help of every command begins with its usage and examples. It names no flag of a limit, and says where they are
+// described if the command has them.
+func TestHelpOrder(t *testing.T) {
+	root := newApp(io.Discard, io.Discard).command(nil)
+	withLimits := 0
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if c.IsAdditionalHelpTopicCommand() {
+			return
+		}
+		var b strings.Builder
+		c.SetOut(&b)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		if !strings.HasPrefix(text, c.Short+"\n\nUsage:\n  ntconv") {
+			t.Errorf("%s: does not begin with what it does and its usage:\n%.200s", c.CommandPath(), text)
+		}
+		_, rest, _ := strings.Cut(text, "\n\nUsage:\n")
+		if _, rest, _ = strings.Cut(rest, "\n\n"); !strings.HasPrefix(rest, "Examples:\n") {
+			t.Errorf("%s: no examples after the usage:\n%.200s", c.CommandPath(), text)
+		}
+		limits := c.Flags().Lookup(formats.FlagMemory) != nil
+		if limits {
+			withLimits++
+		}
+		if strings.Contains(text, "--max-t") || strings.Contains(text, "Limits: see ntconv help limits") != limits {
+			t.Errorf("%s: flags of limits in the help, or no word about them", c.CommandPath())
+		}
+		for line := range strings.Lines(text) {
+			if len(line) > 200 { // of descriptions that are not wrapped
+				t.Errorf("%s: %d bytes in the line %q", c.CommandPath(), len(line), line)
+			}
+		}
+	}
+	walk(root)
+	if withLimits < 10 {
+		t.Errorf("%d commands have limits", withLimits)
+	}
+}
+
+// The topics say what the help of the commands says no more: every limit, format and exit code.
+func TestTopics(t *testing.T) {
+	limits := invoke(t, t.TempDir(), nil, "help", "limits").stdout
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	newApp(io.Discard, io.Discard).bindLimits(flags)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(limits, "--"+f.Name+" ") {
+			t.Errorf("help limits: no --%s in\n%s", f.Name, limits)
+		}
+	})
+	table := invoke(t, t.TempDir(), nil, "help", "formats").stdout
+	for _, f := range formats.All() {
+		if !strings.Contains(table, "  "+f.Name+" ") {
+			t.Errorf("help formats: no %s in\n%s", f.Name, table)
+		}
+	}
+	codes := invoke(t, t.TempDir(), nil, "help", "exit-codes").stdout
+	for _, code := range []string{"0", "1", "2", "3", "4", "5", "6"} {
+		if !strings.Contains(codes, "\n  "+code+"  ") {
+			t.Errorf("help exit-codes: no %s in\n%s", code, codes)
+		}
+	}
+	first := invoke(t, t.TempDir(), nil, "--help").stdout
+	for _, topic := range topics() {
+		if !strings.Contains(first, "\n  "+topic.Name()+" ") {
+			t.Errorf("--help: no topic %s in\n%s", topic.Name(), first)
+		}
+	}
+	if strings.Contains(first, "  2  ") || strings.Contains(first, ".pb.gz") || strings.Count(first, "\n") > 50 {
+		t.Errorf("--help has more than commands and topics:\n%s", first)
+	}
+}
+
+// Shells show the usage of flags as it is, so it has no back quotes.
+func TestCompletionHasNoBackQuotes(t *testing.T) {
+	for _, args := range []string{"top --", "to pprof --", "verify --", "sql --", "dataset rm --"} {
+		r := invoke(t, t.TempDir(), nil, append([]string{"__complete"}, strings.Fields(args)...)...)
+		if r.code != exitOK || strings.Contains(r.stdout, "`") || strings.Count(r.stdout, "--") < 3 {
+			t.Errorf("%s: code %d:\n%s", args, r.code, r.stdout)
+		}
+	}
+	if help := invoke(t, t.TempDir(), nil, "completion", "--help").stdout; !strings.Contains(help, "bash-completion") {
+		t.Errorf("nothing about bash-completion in\n%s", help)
+	}
+}
+
+// Reflow keeps all words, makes no line longer than the width unless it is one word, and changes no line that begins with
+// a blank.
+func TestReflow(t *testing.T) {
+	const text = "one two three\nfour five\n\n  a list   with columns that are wide\n  b\nsix seven eightnineteneleven\n"
+	const want = "one two\nthree four\nfive\n\n  a list   with columns that are wide\n  b\nsix seven\neightnineteneleven"
+	if got := reflow(text, 10); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/message"
+)
+
+// Bounds of a hint.
+const (
+	maxSimilar = 3  // names of functions
+	maxKnown   = 10 // keys, or values of a key
+	maxWord    = 64 // bytes of an expression for which similar names are looked for
+)
+
+// knownNames are the names in a profile that flags can select, for hints if a flag matches none.
+type knownNames struct {
+	functions []*profile.Function
+	labels    map[string]map[string]bool // values by key; none are noted of numbers
+}
+
+// learnNames returns the names in a profile. Labels are only noted if labels is set.
+func learnNames(p *profile.Profile, labels bool) *knownNames {
+	k := &knownNames{functions: p.Function, labels: map[string]map[string]bool{}}
+	if !labels {
+		return k
+	}
+	for _, s := range p.Sample {
+		for key, values := range s.Label {
+			set := k.labels[key]
+			if set == nil {
+				set = map[string]bool{}
+				k.labels[key] = set
+			}
+			for _, v := range values {
+				if len(set) <= maxKnown {
+					set[v] = true
+				}
+			}
+		}
+		for key := range s.NumLabel {
+			if k.labels[key] == nil {
+				k.labels[key] = map[string]bool{}
+			}
+		}
+	}
+	return k
+}
+
+// hint returns what to say in addition if the value of a flag matches no sample.
+func (k *knownNames) hint(option, value string) string {
+	switch option {
+	case "focus":
+		if names := k.similar(value); len(names) > 0 {
+			return "; similar: " + strings.Join(names, ", ")
+		}
+		return "; no function has a similar name; -n 0 without --focus lists all functions"
+	case flagTagRoot, flagTagLeaf:
+		return "; " + k.keys()
+	}
+	key, _, hasKey := strings.Cut(value, "=")
+	values := slices.Sorted(maps.Keys(k.labels[key]))
+	switch {
+	case !hasKey || k.labels[key] == nil:
+		return "; " + k.keys()
+	case len(values) == 0:
+		return message.Line(fmt.Sprintf("; label %s is a number: %s=MIN:MAX selects a range", key, key))
+	}
+	more := ""
+	if len(values) > maxKnown {
+		values, more = values[:maxKnown], " and more"
+	}
+	return message.Line(fmt.Sprintf("; values of the label %s are %s%s", key, strings.Join(values, ", "), more))
+}
+
+// keys lists the keys of labels.
+func (k *knownNames) keys() string {
+	keys := slices.Sorted(maps.Keys(k.labels))
+	switch n := len(keys) - maxKnown; {
+	case len(keys) == 0:
+		return "the samples have no labels"
+	case n > 0:
+		return message.Line(fmt.Sprintf("labels of the samples are %s and %d more", strings.Join(keys[:maxKnown], ", "), n))
+	}
+	return "labels of the samples are " + message.Line(strings.Join(keys, ", "))
+}
+
+// similar returns functions that an expression may mean: that match it if case is ignored, or else with a word that
+// differs in few letters.
+func (k *knownNames) similar(expression string) (names []string) {
+	folded, err := regexp.Compile("(?i)" + expression)
+	if err != nil {
+		return nil
+	}
+	for _, f := range k.functions {
+		if folded.MatchString(f.Name) && len(names) < maxSimilar && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) > 0 {
+		return names
+	}
+	type near struct {
+		name     string
+		distance int
+	}
+	var all []near
+	want := strings.ToLower(expression)
+	most := max(1, len(want)/4)
+	if len(want) < 3 || len(want) > maxWord {
+		return nil // a few letters are near to anything
+	}
+	for _, f := range k.functions {
+		best := most + 1
+		for _, word := range words.FindAllString(f.Name, -1) {
+			if len(word) <= len(want)+most { // longer ones differ in more letters
+				best = min(best, distance(strings.ToLower(word), want))
+			}
+		}
+		if best <= most {
+			all = append(all, near{f.Name, best})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	for _, n := range all {
+		if len(names) < maxSimilar && !slices.Contains(names, n.name) {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+var words = regexp.MustCompile(`[\pL\d_]+`)
+
+// distance returns the number of edits that make b of a: a byte inserted, deleted or replaced, or two neighbors
+// exchanged (optimal string alignment).
+func distance(a, b string) int {
+	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		two, one, row = one, row, two
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := one[j]
+			if a[i] != b[j] {
+				replaced++
+			}
+			row[j+1] = min(replaced, row[j]+1, one[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], two[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/pprofview"
+	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A ranking is a request for a profile that is shown: as the functions that take most, or in a browser.
+type ranking struct {
+	in             string
+	base, diffBase string // inputs whose profile is subtracted; at most one of them is set
+	profile        *formats.Profile
+	labels         bool // labels of samples are shown
+	names          *symbol.Options
+	plan           *pass.Plan
+	options        pprofview.TopOptions
+}
+
+// Flags of a ranking.
+const (
+	flagBase      = "base"
+	flagDiffBase  = "diff-base"
+	flagTagFocus  = "tagfocus"
+	flagTagIgnore = "tagignore"
+	flagTagRoot   = "tagroot"
+	flagTagLeaf   = "tagleaf"
+)
+
+// bind defines the flags that choose what the profile holds.
+func (r *ranking) bind(flags *pflag.FlagSet) {
+	r.profile, r.names = formats.BindProfile(flags), formats.NamesFlag(flags)
+	r.bindFilter(flags)
+}
+
+// bindFilter defines the flags that select samples of the profile, and those that subtract another one. Their names are
+// those of pprof.
+func (r *ranking) bindFilter(flags *pflag.FlagSet) {
+	f := &r.options.Filter
+	flags.StringVar(
+		&f.TagFocus,
+		flagTagFocus,
+		"",
+		"only samples with a label that matches this `expression`: KEY=REGEXP, REGEXP for key:value of any label, or "+
+			"KEY=MIN:MAX for numbers, such as latency=10ms:1s; as in pprof",
+	)
+	flags.StringVar(
+		&f.TagIgnore,
+		flagTagIgnore,
+		"",
+		"no samples with a label that matches this `expression`; see --"+flagTagFocus,
+	)
+	const frames = "values of labels with these `keys`, comma-separated, become the "
+	flags.StringVar(&f.TagRoot, flagTagRoot, "", frames+"outermost frames")
+	flags.StringVar(&f.TagLeaf, flagTagLeaf, "", frames+"innermost frames")
+	flags.StringVar(
+		&r.base,
+		flagBase,
+		"",
+		"subtract the profile of this `input`, an earlier one of the same process; percentages are of the rest of both",
+	)
+	flags.StringVar(
+		&r.diffBase,
+		flagDiffBase,
+		"",
+		"subtract the profile of this `input`; percentages are of its total",
+	)
+}
+
+// take plans how the input is read.
+func (r *ranking) take(a *app, cmd *cobra.Command) (err error) {
+	if r.plan, err = a.plan(); err != nil {
+		return err
+	}
+	r.plan.AnyOrder, r.plan.Names = !cmd.Flags().Changed("order"), r.names
+	if err := a.linkSpans(r.plan, r.profile.SpanLabels(), r.labels || r.options.UsesLabels()); err != nil {
+		return fail(exitUsage, err)
+	}
+	return nil
+}
+
+// profileOf returns the profile of the input, minus that of the base if there is one. partial is an error of an input
+// that could be read in part.
+func (a *app) profileOf(cmd *cobra.Command, r *ranking) (made *profile.Profile, partial, err error) {
+	base, partialBase, err := a.baseOf(cmd, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, partial, err = a.profileAlone(cmd, r)
+	if err != nil || base == nil {
+		return made, partial, err
+	}
+	if partial == nil {
+		partial = partialBase
+	}
+	name := r.base + r.diffBase
+	made, err = pprofview.Difference(made, base, r.diffBase != "")
+	var incompatible *pprofview.IncompatibleError
+	switch {
+	case errors.As(err, &incompatible):
+		err = failf(exitEmpty, "%s - %s: %w; choose a --kind that both have", input.NameOf(r.in, 0), name, err)
+	case err != nil:
+		err = failf(exitInput, "%s - %s: %w", input.NameOf(r.in, 0), name, err)
+	case len(made.Sample) == 0:
+		err = failf(exitEmpty, "%s - %s: no difference, all samples are equal", input.NameOf(r.in, 0), name)
+	}
+	return made, partial, err
+}
+
+// baseOf returns the profile that is subtracted, nil if none is, and prints the summary of its input. partial is an
+// error of an input that could be read in part; it has been printed, too.
+func (a *app) baseOf(cmd *cobra.Command, r *ranking) (base *profile.Profile, partial, err error) {
+	b := *r
+	switch b.in = r.base + r.diffBase; {
+	case b.in == "":
+		return nil, nil, nil
+	case r.base != "" && r.diffBase != "":
+		return nil, nil, failf(exitUsage, "--%s and --%s: only one of them is possible", flagBase, flagDiffBase)
+	case b.in == "-" && r.in == "-":
+		return nil, nil, failf(exitUsage, "only one of the inputs can be standard input")
+	}
+	if base, partial, err = a.profileAlone(cmd, &b); err != nil {
+		return nil, nil, err
+	}
+	a.sum.Done = true
+	a.finish(nil, partial)
+	a.sum = nil
+	if partial != nil {
+		partial = fail(codeOf(partial), errQuiet)
+	}
+	return base, partial, nil
+}
+
+// profileAlone returns the profile of the input. partial is an error of an input that could be read in part.
+func (a *app) profileAlone(cmd *cobra.Command, r *ranking) (made *profile.Profile, partial, err error) {
+	if err := r.take(a, cmd); err != nil {
+		return nil, nil, err
+	}
+	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
+	err = a.over([]string{r.in}, r.plan, func(p *pass.Pass) error {
+		made, partial, err = a.profile(p, r)
+		return err
+	})
+	if err == nil && len(made.Sample) == 0 {
+		err = failf(exitEmpty, "%s: the profile has no samples", input.NameOf(r.in, 0))
+	}
+	return made, partial, err
+}
+
+// profile returns the profile of a pass.
+func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial, err error) {
+	var b bytes.Buffer
+	t := target(p)
+	t.Comments = nil // pprof would show them
+	sink := r.profile.Create(a.memory.Writer(&b), p.Info, t)
+	fatal, partial := a.drain(p, sink)
+	if fatal != nil {
+		return nil, nil, fatal
+	}
+	a.sum.Result = sink.Result()
+	a.spans.describe(a.sum)
+	a.sum.Read(p)
+	if what := a.sum.Result.Empty(); what != "" {
+		return nil, nil, a.nothing(p, what, r.profile.Advice())
+	}
+	made, err = pprofview.Parse(b.Bytes())
+	return made, partial, err
+}
+
+// reportFailure is an error of pprof's report or selection. command is the name of the command.
+func (r *ranking) reportFailure(err error, command string, known *knownNames) error {
+	var missing *pprofview.SampleTypeError
+	var unmatched *pprofview.NoMatchError
+	switch {
+	case errors.As(err, &missing):
+		err = formats.MissingSampleType(missing.Name, missing.Has)
+	case errors.As(err, &unmatched):
+		hint := known.hint(unmatched.Option, unmatched.Expression)
+		return failf(exitEmpty, "%s: %w%s", input.NameOf(r.in, 0), err, hint)
+	default:
+		err = fmt.Errorf("%s: %w", command, err)
+	}
+	return fail(exitUsage, err)
+}
+
+// noteUnmatched adds notes to the summary on flags that match no sample.
+func (a *app) noteUnmatched(r *ranking, options []string, known *knownNames) {
+	for _, option := range options {
+		f := &r.options.Filter
+		value := map[string]string{flagTagIgnore: f.TagIgnore, flagTagRoot: f.TagRoot, flagTagLeaf: f.TagLeaf}[option]
+		a.sum.Notes = append(
+			a.sum.Notes,
+			(&pprofview.NoMatchError{Option: option, Expression: value}).Error()+known.hint(option, value),
+		)
+	}
+}

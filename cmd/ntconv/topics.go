@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// topics returns the topics of help. They are commands that cannot be run.
+func topics() []*cobra.Command {
+	return []*cobra.Command{exitCodesTopic(), formatsTopic(), limitsTopic(), whereTopic()}
+}
+
+// formatsTopic is the help on formats.
+func formatsTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "formats",
+		Short: "Formats that ntconv reads and writes",
+		Long: "Reads:\n" + readLines(formats.Readable()) + "\nWrites:\n" + formatLines(formats.Writable()) + `
+The format of an input is recognized by its content; --from FORMAT names it. Inputs may be compressed with gzip or
+zstd, and - is standard input. The format of an output follows from its extension, or from the command:
+ntconv to FORMAT, whose help describes the format's own flags.`,
+		Example: examples(
+			formats.Example{Remark: "by extension", Line: "ntconv convert trace.nettrace trace.pb.gz"},
+			formats.Example{Remark: "by name, with flags of the format", Line: "ntconv to pprof --kind cpu trace.nettrace"},
+		),
+	}
+}
+
+// limitsTopic is the help on limits, which all commands have that read a trace.
+func limitsTopic() *cobra.Command {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	newApp(nil, nil).bindLimits(flags)
+	return &cobra.Command{
+		Use:   "limits",
+		Short: "Limits on memory and sizes, and the flags that change them",
+		Long: "Inputs are not trusted: limits prevent a corrupt or malicious input from filling memory or disk.\n" +
+			"The defaults suit large traces. If an input exceeds a limit, the error names the flag of the limit, and the exit\n" +
+			"code is 5. Every command that reads a trace has these flags:\n\n" +
+			flags.FlagUsagesWrapped(helpWidth) + "\n" +
+			"Sizes are numbers of bytes, which may end in KiB, MiB, GiB or TiB.",
+		Example: examples(
+			formats.Example{Remark: "with more memory", Line: "ntconv top --max-memory 4GiB large.nettrace"},
+			formats.Example{Remark: "with more threads", Line: "ntconv info --max-threads 5000000 trace.nettrace"},
+		),
+	}
+}
+
+// exitCodesTopic is the help on exit codes.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "Exit codes and what they mean",
+		Long:  exitCodes,
+		Example: examples(
+			formats.Example{
+				Remark: "accept the profile of a truncated trace",
+				Line:   "ntconv to pprof trace.nettrace || test $? = 3",
+			},
+		),
+	}
+}
+
+// readLines describes formats as inputs, one per line.
+func readLines(table []*formats.Format) string {
+	var b strings.Builder
+	for _, f := range table {
+		fmt.Fprintf(&b, "  %-10s %-24s %s\n", f.Name, strings.Join(f.Exts, " "), f.Doc)
+	}
+	return b.String()
+}
+
+// whereTopic is the help on expressions.
+func whereTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "where",
+		Short: "The expressions of --where and --during",
+		Long:  whereHelp,
+		Example: examples(
+			formats.Example{
+				Remark: "large objects of some types",
+				Line:   "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace",
+			},
+			formats.Example{
+				Remark: "methods that ran in slow requests",
+				Line:   "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace",
+			},
+			formats.Example{
+				Remark: "the first five seconds of two threads",
+				Line:   "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace",
+			},
+		),
+	}
+}
+
+// whereHelp describes expressions. The help wraps its paragraphs.
+const whereHelp = `--where 'EXPRESSION' selects events by their contents, in addition to the other flags of a selection.
+If it is given more than once, all expressions must be true.
+
+A comparison has a field or a property on its left and a value on its right:
+
+  Size, Payload.Mean          a field of the payload, as ntconv print shows it; a field of an object in it
+  "field with spaces"         the same, quoted
+  $time                       since the start of the trace: 1.5s, 200ms, or "2026-11-21T06:52:53.5Z"
+  $tid $pid $cpu              thread, process, CPU: numbers
+  $provider $event            names
+  $level $opcode $keywords $id $version $size   numbers; $size is the size of the payload in bytes
+  $activity_id $related_activity_id $trace_id $span_id   IDs as strings
+  $label.KEY                  a label of the event
+
+  == != < <= > >=             numbers (15, 0xff, 1.5e3), strings in quotes, durations, true, false
+  =~                          a regular expression that matches a part of the string
+  in (a, b, c)                one of several values
+  has(Field)                  whether there is a value
+  && || ! ( )                 and, or, not
+
+Strings can also be compared with IDs, dates, and the names of the runtime's numbers: Type == "Managed". A comparison
+with something that an event does not have is false, even with !=. In a list, one element must match. If a comparison
+cannot be true for any event, for example because no event has the field, the summary says so.
+
+--during 'EXPRESSION' selects events that were recorded while a span was active for which the expression is true, or
+while a descendant of such a span was active. The operators are the same; the properties are those of spans:
+
+  span.name span.scope        strings; the scope is the ActivitySource or event source that recorded the span
+  span.kind                   internal, server, client, producer or consumer
+  span.status                 unset, ok or error
+  span.duration               100ms, 1.5s
+  span.start                  since the start of the trace, or a date and time
+  span.trace_id span.span_id span.parent_id   IDs in hexadecimal
+  span.attributes.KEY         an attribute: a string, a number, true or false; a key may contain dots, or be quoted
+
+A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end.
+--span-link chooses the evidence: labels of the event, activity IDs, threads.`

@@ -1,0 +1,56 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/selection"
+)
+
+// plain returns an error of an input, a selection or a sink without what is for users of the command: the names of
+// flags and the advice to use one. A LimitError in its chain says which limit was exceeded.
+func plain(name string, err error) error {
+	var unknown *formats.Unknown
+	var where *selection.WhereError
+	var flag *formats.FlagError
+	var sink *pass.SinkError
+	var advised *ntconv.AdviceError
+	var set *input.DatasetError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFormat(name, unknown)
+	case errors.As(err, &set):
+		return fmt.Errorf("%s: %w; open the directories in it one by one", name, set)
+	case errors.As(err, &where):
+		return fmt.Errorf("Selection.Where: %w", where.Err)
+	case errors.As(err, &flag):
+		return &settingError{flag}
+	case errors.As(err, &sink) && errors.As(sink.Err, &advised) && sink.Err == error(advised):
+		return advised.Err
+	}
+	return err
+}
+
+// unknownFormat returns the error of an input of no known format.
+func unknownFormat(name string, u *formats.Unknown) error {
+	got := ""
+	if u.What != "" {
+		got = ", got " + u.What
+	}
+	want := strings.Join(formats.NamesOf(formats.Readable()), ", ")
+	return fmt.Errorf("%s: %w: want %s%s", name, ntconv.ErrFormat, want, got)
+}
+
+// A settingError is an error of a value in Options.Settings.
+type settingError struct{ err *formats.FlagError }
+
+// Error calls flags of the command by the names that they have as settings.
+func (e *settingError) Error() string { return e.err.Setting() }
+
+// Unwrap returns the error in the words of the command.
+func (e *settingError) Unwrap() error { return e.err }

@@ -1,0 +1,112 @@
+package convert_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/convert"
+	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// count opens an input of any format and counts its events by type.
+func count(ctx context.Context, name string) (map[string]int, error) {
+	src, err := convert.Open(ctx, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	counts := make(map[string]int)
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			return counts, err
+		}
+		if e.Kind == ntconv.KindEvent {
+			counts[e.Type.Provider]++
+		}
+	}
+	return counts, nil
+}
+
+// profileThread writes a profile of one thread, in a part of the recording. The samples of other threads, and those
+// outside of the part, do not change the weights.
+func profileThread(ctx context.Context, profile *os.File, name string, tid uint64) error {
+	src, err := convert.Open(ctx, name, &convert.Options{
+		Select:  convert.Selection{TIDs: []uint64{tid}, From: convert.AfterStart(100 * time.Millisecond)},
+		Symbols: new(symbol.Options),
+	})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	sink := pprof.New(profile, src.Info(), src.Namer(), nil)
+	if _, err := src.CopyTo(sink); err != nil {
+		return err
+	}
+	return sink.Close()
+}
+
+// fold writes folded stacks of one thread's samples, in milliseconds, and returns what was written.
+func fold(ctx context.Context, out, name string) (string, error) {
+	res, err := convert.File(ctx, out, &convert.Options{
+		Select:   convert.Selection{Where: []string{`$tid == 15673 && $provider =~ "Sample"`}},
+		Settings: map[string]string{"unit": "milliseconds"},
+	}, nil, name)
+	if err != nil {
+		return "", err
+	}
+	return res.Summary, nil
+}
+
+// Open recognizes the format of an input by its content.
+func ExampleOpen() {
+	for _, name := range []string{"../testdata/activities.nettrace.zst", "../testdata/go-cpu.pb.gz"} {
+		counts, err := count(context.Background(), name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(filepath.Base(name), counts)
+	}
+	// Output:
+	// activities.nettrace.zst map[Microsoft-DotNETCore-EventPipe:1 Shop-Activities:32]
+	// go-cpu.pb.gz map[Universal.Events:99]
+}
+
+// A selection chooses events by the rules of the command's flags.
+func ExampleSource_CopyTo() {
+	file, err := os.CreateTemp("", "*.pb.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if err := profileThread(context.Background(), file, "../testdata/cpu-env.nettrace.zst", 15673); err != nil {
+		log.Fatal(err)
+	}
+	samples, err := count(context.Background(), file.Name())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(samples)
+	// Output: map[Universal.Events:6]
+}
+
+// File converts as the command does. The format follows from the name of the output.
+func ExampleFile() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	done, err := fold(context.Background(), filepath.Join(dir, "cpu.folded"), "../testdata/cpu-env.nettrace.zst")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(done)
+	// Output: wall profile, 27 distinct stacks from 80 of 1,786 events in ../testdata/cpu-env.nettrace.zst (nettrace 4)
+}

@@ -1,0 +1,275 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// An Output says what File writes. The zero value and nil choose the format by the name and replace no file.
+type Output struct {
+	// Format is the name of the output's format, one of Formats. Empty: it follows from the extension.
+	Format string
+	// Overwrite replaces an existing file, or an existing directory with all that it holds.
+	Overwrite bool
+	// MaxBytes is the maximum number of bytes that are written, before compression: 1,000 times the decompressed input
+	// and at least 256 MiB if it is 0. A negative number means no limit.
+	MaxBytes int64
+}
+
+// A Result describes what File has written.
+type Result struct {
+	Format   string   // of the output
+	Members  []string // files of an output that is a directory, nil if it is one file
+	Events   int64    // of the input
+	Selected int64    // of these
+	// Summary is one line for display: what was written, from how many events of which input.
+	Summary string
+	// Report has counted what was lost, skipped or odd. It is Options.Report if that is not nil.
+	Report *ntconv.Report
+}
+
+// ErrEmpty means that an input holds nothing that the output has a place for, or that nothing was selected. No output
+// was written.
+var ErrEmpty = errors.New("nothing to write")
+
+// An IncompleteError means that the output was written, but that the input is truncated or corrupt, or that it holds
+// what the output has no place for.
+type IncompleteError struct{ Err error }
+
+func (e *IncompleteError) Error() string { return "incomplete output: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *IncompleteError) Unwrap() error { return e.Err }
+
+// File reads an input and writes a file or a directory of another format, as the command does: the same events give the
+// same output. Several inputs become one trace, in the order of time, if the format is one for traces.
+//
+// The output appears when it is complete, or not at all. If an input is incomplete, the output holds what came before
+// the defect, and File returns the Result and an *IncompleteError. All other errors mean that nothing was written. If
+// ctx is canceled, the error is context.Cause(ctx).
+//
+// Formats that send what they make, such as OTLP to a collector, are written to files. Package exporters/otlp sends.
+func File(ctx context.Context, name string, o *Options, out *Output, inputs ...string) (*Result, error) {
+	if out == nil {
+		out = new(Output)
+	}
+	f := &file{name: name, out: *out}
+	if err := f.prepare(ctx, o, inputs); err != nil {
+		return nil, err
+	}
+	defer f.remove()
+	in, err := f.open(inputs)
+	if err != nil {
+		return nil, plain(inputs[0], err)
+	}
+	defer in.Close()
+	err = f.plan.Do(in, f.write)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
+	if err = plain(in.Name(), err); err != nil && !errors.As(err, new(*IncompleteError)) {
+		return nil, err
+	}
+	return f.result, err
+}
+
+// A file is one call of File.
+type file struct {
+	*config
+	name    string
+	out     Output
+	to      *formats.Format
+	creator formats.Creator
+	plan    *pass.Plan
+	spans   spans
+	names   *symbol.Options // nil if the format needs no symbols
+	result  *Result
+}
+
+// prepare checks what was asked for and plans the reading.
+func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err error) {
+	if f.to, err = f.format(); err != nil {
+		return err
+	}
+	if f.config, err = newConfig(ctx, o, f.bind); err != nil {
+		return err
+	}
+	if f.out.MaxBytes != 0 {
+		f.quota.SetMax(max(f.out.MaxBytes, 0))
+	}
+	if len(inputs) == 0 || slices.Contains(inputs, "") {
+		return input.ErrNoName
+	}
+	if len(inputs) > 1 && !f.to.Out.Merges {
+		return fmt.Errorf("%d inputs: %s holds one", len(inputs), f.to.Name)
+	}
+	chosen, err := f.Select.options()
+	if err != nil {
+		return err
+	}
+	f.plan = &pass.Plan{Read: f.read(), Selection: chosen, Weights: f.to.Out.Weights}
+	f.plan.Read.Order, f.plan.AnyOrder = f.to.Out.Order, f.to.Out.AnyOrder
+	if len(inputs) > 1 {
+		f.plan.Read.Order, f.plan.AnyOrder = reader.ByTime, false
+	}
+	f.plan.Read.OutputDepth, _ = f.creator.StackDepth()
+	return f.planOutput()
+}
+
+// bind defines the settings of the output.
+func (f *file) bind(flags *pflag.FlagSet) {
+	f.creator = f.to.Out.Bind(flags)
+	if f.to.Out.Names != formats.NoNames {
+		f.names = formats.NamesFlag(flags)
+	}
+}
+
+// format returns the format of the output.
+func (f *file) format() (*formats.Format, error) {
+	table := formats.Writable()
+	to := formats.ByName(table, f.out.Format)
+	if f.out.Format == "" {
+		var compression string
+		if to, compression = formats.ByOutput(f.name); to != nil && compression != "" && !to.Compresses(compression) {
+			return nil, fmt.Errorf("%s: %s outputs are not compressed as %s states", f.name, to.Name, compression)
+		}
+	}
+	if to == nil || to.Out == nil {
+		return nil, fmt.Errorf("%s: %w of the output: want %s", f.name, ntconv.ErrFormat, formats.List(table))
+	}
+	return to, nil
+}
+
+// planOutput plans what the output needs: symbols, spans, and what else must be known ahead.
+func (f *file) planOutput() error {
+	when := f.to.Out.Names
+	if chooser, ok := f.creator.(formats.NameChooser); ok {
+		when = chooser.ChooseByName(f.name, isDir(f.name))
+	}
+	if f.names != nil {
+		f.plan.Names, f.plan.NamesFirst = f.names, when == formats.NamesFirst
+	}
+	if labeler, ok := f.creator.(formats.SpanLabeler); ok {
+		f.spans.plan(f.plan, labeler.SpanLabels())
+	}
+	for _, ahead := range f.creator.Ahead() {
+		f.plan.Ahead = append(f.plan.Ahead, &pass.Ahead{Ahead: ahead})
+		if ahead.Symbols {
+			f.plan.Names, f.plan.NamesFirst = new(symbol.Options), true
+		}
+	}
+	if stage := f.creator.Stage(); stage != nil {
+		f.plan.After = append(f.plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
+	}
+	if to, _ := f.creator.Destination(); to == formats.ToNothing {
+		return fmt.Errorf("%s: this output is sent and not written; use package exporters/otlp", f.to.Name)
+	}
+	return nil
+}
+
+// open opens the inputs.
+func (f *file) open(inputs []string) (*input.Input, error) {
+	opts, err := f.input(f.plan.NeedsAgain())
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Clone(inputs)
+	for i, name := range names {
+		if name == "-" {
+			names[i] = "./-"
+		}
+	}
+	for _, name := range names {
+		if sameFile(name, f.name) {
+			return nil, fmt.Errorf("%s: output and input are the same file", f.name)
+		}
+	}
+	return input.Open(names, opts)
+}
+
+// write makes one pass into the output. Plan.Do may call it again.
+func (f *file) write(p *pass.Pass) error {
+	to, _ := f.creator.Destination()
+	out, err := iox.CreateOutputs(f.name, iox.OutputsOptions{
+		OutputOptions: iox.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
+		Dir:           to == formats.ToDir, File: to == formats.ToFile,
+	})
+	if err != nil {
+		return err
+	}
+	sink, err := f.creator.Create(out, p.Info, f.target(p))
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	fatal, partial := p.Drain(sink)
+	if fatal != nil {
+		if s, ok := sink.(formats.Aborter); ok {
+			_ = s.Abort() // the files are removed
+		}
+		return errors.Join(fatal, out.Abort())
+	}
+	return f.commit(p, sink, out, partial)
+}
+
+// commit makes the output visible unless it is empty, and describes it.
+func (f *file) commit(p *pass.Pass, sink formats.Sink, out *iox.Outputs, partial error) error {
+	made := sink.Result()
+	if what := made.Empty(); what != "" {
+		err := fmt.Errorf("%s: %w: no %s in %d of %d events", p.Input.Name(), ErrEmpty, what, p.Kept, p.Total)
+		return errors.Join(err, partial, out.Abort())
+	}
+	if err := context.Cause(f.ctx); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	f.result = &Result{Format: f.to.Name, Events: p.Total, Selected: p.Kept, Report: f.report(p)}
+	f.result.Summary = made.Line(formats.Read{
+		Input: fmt.Sprintf("%s (%s)", p.Input.Name(), p.Info.Format), Events: p.Total, Selected: p.Kept,
+	})
+	if out.IsDir() {
+		f.result.Members = out.Members()
+	}
+	if partial != nil {
+		return &IncompleteError{partial}
+	}
+	return nil
+}
+
+// report adds what a pass has counted to the report of the caller.
+func (f *file) report(p *pass.Pass) *ntconv.Report {
+	if f.Report == nil {
+		return p.Report
+	}
+	for _, e := range p.Report.Entries() {
+		f.Report.Note(e.Code, e.Count, e.Offset, e.Detail)
+	}
+	return f.Report
+}
+
+// target returns what a sink may ask for.
+func (f *file) target(p *pass.Pass) *formats.Target {
+	comments := []string{"converted by ntconv"}
+	if p.Filtered() {
+		comments = append(comments, "selected by "+p.Plan.Selection.String())
+	}
+	return &formats.Target{
+		Namer: p.Namer, Report: p.Report, MaxTemp: p.Plan.Read.MaxTemp, Span: p.Span, Comments: comments,
+		Input: filepath.Base(p.Input.Name()), Version: version(),
+		Ordered: p.Order == reader.ByTime || p.Input.Format.In.Ordered, Filtered: p.Filtered(),
+	}
+}

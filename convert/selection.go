@@ -1,0 +1,112 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/internal/where"
+)
+
+// A Selection says which events are wanted, by the rules of the command's flags: everything that is set must hold, and
+// of a list one entry must. The zero value selects every event.
+//
+// A selection does not change weights of samples: a sample ends the interval of the one before it on its thread even if
+// it is not selected.
+type Selection struct {
+	// Providers are names of providers, case-insensitive; * matches any text and ? one character.
+	Providers []string
+	// Events are names of events, or their IDs, or "provider/name", with the same patterns.
+	Events []string
+	// PIDs and TIDs are IDs of processes and threads.
+	PIDs, TIDs []uint64
+	// From and To bound the time of events: From is included, To is not.
+	From, To Moment
+	// Where are expressions over fields and properties of events, as "Size > 1000 && $time < 5s". The command's topic
+	// "ntconv help where" specifies the language.
+	Where []string
+}
+
+// A Moment is a point in time of any trace. The zero Moment is unset.
+type Moment struct {
+	kind momentKind
+	wall time.Time
+	dist time.Duration
+}
+
+type momentKind uint8
+
+const (
+	unset momentKind = iota
+	fromStart
+	fromEnd
+	onWall
+)
+
+// AfterStart returns the moment d after the start of the trace, where its clock was read.
+func AfterStart(d time.Duration) Moment { return Moment{kind: fromStart, dist: d} }
+
+// BeforeEnd returns the moment d before the last event of the trace. Because the end must be known first, the input is
+// read twice; an input that can be read only once is copied to a temporary file.
+func BeforeEnd(d time.Duration) Moment { return Moment{kind: fromEnd, dist: d} }
+
+// At returns the moment of a date and time. A trace whose clock has no date does not accept it.
+func At(t time.Time) Moment { return Moment{kind: onWall, wall: t} }
+
+// ParseMoment reads a moment as the command's flags do: "1.5s" after the start, "-2s" before the end, or a date and
+// time such as "2026-11-21T06:52:53.5Z", in UTC if it has no zone.
+func ParseMoment(s string) (Moment, error) {
+	m, err := selection.ParseMoment(s)
+	if err != nil {
+		return Moment{}, fmt.Errorf("time %q: %w", s, err)
+	}
+	if wall, ok := m.Wall(); ok {
+		return At(wall), nil
+	}
+	if d := m.Distance(); m.FromEnd() {
+		return BeforeEnd(-d), nil
+	} else {
+		return AfterStart(d), nil
+	}
+}
+
+// String returns the moment as ParseMoment reads it, "" if it is unset.
+func (m Moment) String() string { return m.internal().String() }
+
+// internal returns the moment for package selection.
+func (m Moment) internal() selection.Moment {
+	switch m.kind {
+	case fromStart:
+		return selection.FromStart(m.dist)
+	case fromEnd:
+		return selection.FromEnd(-m.dist)
+	case onWall:
+		return selection.OnWall(m.wall)
+	}
+	return selection.Moment{}
+}
+
+// ErrReversed means that a Selection ends before it begins.
+var ErrReversed = errors.New("the selected time ends before it begins")
+
+// options returns the selection for package selection.
+func (s *Selection) options() (*selection.Options, error) {
+	o := &selection.Options{
+		Providers: slices.Clone(s.Providers), Events: slices.Clone(s.Events),
+		PIDs: slices.Clone(s.PIDs), TIDs: slices.Clone(s.TIDs),
+		From: s.From.internal(), To: s.To.internal(),
+	}
+	if o.Reversed() {
+		return nil, fmt.Errorf("%w: from %s to %s", ErrReversed, s.From, s.To)
+	}
+	for _, text := range s.Where {
+		x, err := where.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("Selection.Where: %w", err)
+		}
+		o.Where = append(o.Where, x)
+	}
+	return o, nil
+}

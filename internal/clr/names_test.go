@@ -1,0 +1,25 @@
+package clr
+
+import (
+	"slices"
+	"testing"
+)
+
+// The lists hold every provider and every event that Lookup knows, once.
+func TestNames(t *testing.T) {
+	names, events := ProviderNames(), EventNames()
+	for _, p := range []string{Runtime, "Microsoft-DotNETCore-SampleProfiler", "System.Net.Http"} {
+		if !slices.Contains(names, p) {
+			t.Errorf("no provider %s in %q", p, names)
+		}
+	}
+	for i := range index {
+		p := slices.IndexFunc(providers[:], func(p provider) bool { return i >= p.first && i < p.last })
+		if name := load(p, i).Name(); !slices.Contains(events, name) {
+			t.Errorf("no event %s", name)
+		}
+	}
+	if !slices.IsSorted(events) || len(slices.Compact(slices.Clone(events))) != len(events) {
+		t.Error("events are not sorted or not distinct")
+	}
+}

@@ -1,0 +1,29 @@
+package input
+
+import (
+	"io"
+
+	"github.com/ntconv/ntconv/internal/iox"
+)
+
+// FromReader is Open for what the caller has opened. name is what errors call it. The caller closes r, after the
+// Input. An r that is a regular file, or has the methods ReadAt and Size of a bytes.Reader, can be read again.
+func FromReader(name string, r io.Reader, o *Options) (*Input, error) {
+	in := &Input{opts: o}
+	opts := iox.InputOptions{Limits: o.Limits}
+	raw, err := iox.FromReader(name, r, opts)
+	if err == nil && o.Again && !raw.Again() {
+		raw, err = in.copyPipe(name, r, opts)
+	}
+	if err == nil {
+		in.raw = raw
+		if in.Format == nil {
+			err = in.recognize()
+		}
+	}
+	if err != nil {
+		in.Close()
+		return nil, &Error{name, err}
+	}
+	return in, nil
+}

@@ -1,0 +1,72 @@
+package pprofview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/pprof/profile"
+)
+
+// An IncompatibleError means that a base lacks the sample type that a profile shows by default.
+type IncompatibleError struct {
+	Has, Base []string // names and units of the sample types
+}
+
+// Error implements error.
+func (e *IncompatibleError) Error() string {
+	has, base := strings.Join(e.Has, ", "), strings.Join(e.Base, ", ")
+	return fmt.Sprintf("other sample types: %s, and %s in the base", has, base)
+}
+
+// Difference returns the samples of p minus those of base, as go tool pprof -base does, for the sample types that both
+// have. The default sample type of p must be among them. Equal samples with equal values disappear. The time and the
+// duration are those of p.
+//
+// Percentages of reports are of the sum of the absolute values. That is nearly the sum of both totals if labels or
+// addresses differ, as those of two processes do. If relative is set, percentages are of the total of base, as with
+// go tool pprof -diff_base: then samples of base have the label "pprof::base", and no samples disappear.
+//
+// The error is an *IncompatibleError, or one of merging invalid profiles. Difference takes ownership of both profiles.
+func Difference(p, base *profile.Profile, relative bool) (*profile.Profile, error) {
+	nameTypes(p)
+	nameTypes(base)
+	incompatible := &IncompatibleError{Has: typeNames(p), Base: typeNames(base)}
+	shown, err := p.SampleIndexByName("") // profiles of other kinds may count samples, too
+	if err != nil || !slices.Contains(incompatible.Base, incompatible.Has[shown]) {
+		return nil, incompatible
+	}
+	if err := profile.CompatibilizeSampleTypes([]*profile.Profile{p, base}); err != nil {
+		return nil, err
+	}
+	if !slices.Equal(typeNames(p), typeNames(base)) { // equal names with different units
+		return nil, incompatible
+	}
+	if p.PeriodType == nil {
+		p.PeriodType = &profile.ValueType{}
+	}
+	base.PeriodType, base.Period = p.PeriodType, p.Period // Merge wants them equal
+	base.DefaultSampleType = p.DefaultSampleType
+	if relative {
+		base.SetLabel("pprof::base", []string{"true"})
+	}
+	for _, s := range base.Sample {
+		for i := range s.Value {
+			s.Value[i] = -s.Value[i]
+		}
+	}
+	d, err := profile.Merge([]*profile.Profile{p, base})
+	if err != nil {
+		return nil, err
+	}
+	d.TimeNanos, d.DurationNanos = p.TimeNanos, p.DurationNanos
+	return d, nil
+}
+
+// typeNames returns the sample types as name and unit.
+func typeNames(p *profile.Profile) (names []string) {
+	for _, t := range p.SampleType {
+		names = append(names, t.Type+"/"+t.Unit)
+	}
+	return names
+}

@@ -1,0 +1,91 @@
+package streameq_test
+
+import (
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/testing/members"
+)
+
+// overlooked are the members that a comparison of streams does not see, with the reason.
+var overlooked = map[string]string{
+	"Event.Offset":     "the place in a file is not part of the trace",
+	"Info.Format":      "the name of a format is for display",
+	"Type.layout":      "a cache of what the fields say",
+	"Labels.overrides": "derived from the list", "Labels.opcode": "derived from the list", "Labels.level": "derived from the list",
+	"Labels.version": "derived from the list", "Labels.keywords": "derived from the list",
+}
+
+// overlookedIn are members that some places of the model overlook.
+func overlookedIn(m *members.Member) string {
+	empty := m.Value.Kind() == reflect.Pointer && m.Value.IsNil() && (m.Name == "Event.Stack" || m.Name == "Event.Labels")
+	if empty {
+		return "a missing stack or label list equals an empty one"
+	}
+	for _, define := range []string{"Events[4].", "Events[5]."} {
+		field, ok := strings.CutPrefix(m.Path, define)
+		if ok && !strings.HasPrefix(field, "Type") && !strings.HasPrefix(field, "Thread") && field != "Kind" {
+			return "where a type or a thread is declared depends on the format"
+		}
+	}
+	return overlooked[m.Name]
+}
+
+// TestEveryMember: a comparison sees a change of any member of the model, unless it is listed with a reason; no member
+// is left out of the test; and every difference is printed for humans.
+func TestEveryMember(t *testing.T) {
+	list := members.Of(members.Trace())
+	reached := map[string]bool{}
+	for i, m := range list {
+		reached[m.Name] = true
+		if m.IsStruct() {
+			continue // its members are changed
+		}
+		changed := members.Trace()
+		members.Change(members.Of(changed)[i])
+		_, err := streameq.Streams(members.Trace().Source(), changed.Source(), nil)
+		reason := overlookedIn(&m)
+		var d *streameq.Difference
+		switch {
+		case reason != "" && err != nil:
+			t.Errorf("%s is overlooked (%s), but: %v", m.Path, reason, err)
+		case reason == "" && !errors.As(err, &d):
+			t.Errorf("%s (%s): a change is not seen: %v", m.Path, m.Name, err)
+		case d != nil:
+			checkReadable(t, m.Path, d)
+		}
+	}
+	for _, v := range []any{
+		ntconv.Event{}, ntconv.Type{}, ntconv.Field{}, ntconv.FieldType{}, ntconv.Thread{}, ntconv.Process{}, ntconv.Mapping{}, ntconv.Stack{},
+		ntconv.Frame{}, ntconv.Function{}, ntconv.Label{}, ntconv.Labels{}, ntconv.Mark{}, ntconv.ThreadSeq{}, ntconv.Info{}, ntconv.Clock{}, ntconv.Attr{},
+	} {
+		for f := range reflect.TypeOf(v).Fields() {
+			if name := reflect.TypeOf(v).Name() + "." + f.Name; !reached[name] {
+				t.Errorf("%s is not tested", name)
+			}
+		}
+	}
+}
+
+// structs matches what formatting a Go value by itself prints, and a reader of a message cannot use.
+var structs = regexp.MustCompile(`[{}&]|0xc[0-9a-f]{9}|<nil>|%!|map\[`)
+
+// checkReadable checks that a difference has both values, or says that only one stream has it, in words.
+func checkReadable(t *testing.T, path string, d *streameq.Difference) {
+	t.Helper()
+	if text := d.Error(); structs.MatchString(text) {
+		t.Errorf("%s: the difference is printed as a Go value: %s", path, text)
+	}
+	if (d.A != "" || d.B != "") && d.A == d.B {
+		t.Errorf("%s: both sides are printed as %s", path, d.A)
+	}
+	if d.A == "" && !slices.ContainsFunc([]string{"only", "several", "ends"}, func(w string) bool { return strings.Contains(d.What, w) }) {
+		t.Errorf("%s: no values: %s", path, d.What)
+	}
+}

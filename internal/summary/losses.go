@@ -1,0 +1,19 @@
+package summary
+
+import (
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+)
+
+// LossNotes returns what losses of the recorder mean for the symbols of a trace.
+func LossNotes(l pass.Losses) []string {
+	if l.Rundown == 0 {
+		return nil
+	}
+	which := "all lost events belong"
+	if l.Rundown < l.Events {
+		which = message.Count(int64(l.Rundown), "of the lost events belongs", "of the lost events belong")
+	}
+	return []string{which + " to the rundown, in which .NET writes symbols, so symbols may be missing; " +
+		"record with a larger buffer (dotnet-trace --buffersize)"}
+}

@@ -1,0 +1,36 @@
+package reader_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
+)
+
+// TestForeignInput checks that inputs of other formats are called that, in words and not by the numbers that the reader
+// finds in them.
+func TestForeignInput(t *testing.T) {
+	for name, head := range map[string]string{
+		"PNG":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00",
+		"JSON": `{"traceEvents": [{"ph": "X", "ts": 1}]}`,
+		"text": "main;work 12\nmain;wait 3\n",
+		"ELF":  "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+	} {
+		_, err := reader.New(strings.NewReader(head), nil)
+		const want = "nettrace: byte 0: unknown format: not a nettrace or netperf stream"
+		if !errors.Is(err, ntconv.ErrFormat) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+		if _, inMemory := reader.NewBytes([]byte(head), nil); inMemory == nil || inMemory.Error() != err.Error() {
+			t.Errorf("%s: in memory %v, as a stream %v", name, inMemory, err)
+		}
+	}
+	// What begins as a trace is one, and damaged or too new.
+	damaged := append([]byte("Nettrace"), bytes.Repeat([]byte{9}, 60)...)
+	if _, err := reader.NewBytes(damaged, nil); err == nil || strings.Contains(err.Error(), "not a nettrace") {
+		t.Errorf("a damaged header: %v", err)
+	}
+}
