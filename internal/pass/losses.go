@@ -40,7 +40,8 @@ func (l *lossObserver) lose(e *ntconv.Event) {
 	}
 }
 
-// concerns reports whether follow must see an event of KindEvent: nearly all are neither of the rundown nor after a loss.
+// concerns reports whether follow must see an event of KindEvent: nearly all are neither of the rundown nor after a
+// loss.
 func (l *lossObserver) concerns(e *ntconv.Event) bool {
 	return len(e.Type.Provider) == len(clr.Rundown) || len(l.in)+len(l.open) > 0
 }
